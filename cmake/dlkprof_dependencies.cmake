@@ -1,0 +1,36 @@
+# Everything from the distribution, linked statically; the CUDA Toolkit for its headers only (CUPTI is opened at
+# run time).
+find_package(CUDAToolkit 12.6 QUIET)
+find_path(CUPTI_INCLUDE_DIR cupti_range_profiler.h
+          HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include ENV CUDA_HOME
+                /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include
+          PATH_SUFFIXES include extras/CUPTI/include)
+find_path(CUDA_INCLUDE_DIR cuda_occupancy.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ENV CUDA_HOME /usr/local/cuda/include
+          PATH_SUFFIXES include)
+if(NOT CUPTI_INCLUDE_DIR OR NOT CUDA_INCLUDE_DIR)
+  message(FATAL_ERROR "No CUDA Toolkit 12.6 or later with CUPTI was found. Install it (developer.nvidia.com/cuda-downloads) "
+                      "and set CUDA_HOME to its folder.")
+endif()
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(CLI11 2.1 REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(Threads REQUIRED)
+
+# A static archive of the distribution, as a target.
+function(dlkprof_static name header archive)
+  find_path(${name}_INCLUDE ${header} REQUIRED)
+  find_library(${name}_ARCHIVE ${archive} REQUIRED)
+  add_library(dlkprof_${name} STATIC IMPORTED GLOBAL)
+  set_target_properties(dlkprof_${name} PROPERTIES IMPORTED_LOCATION ${${name}_ARCHIVE}
+                                                   INTERFACE_INCLUDE_DIRECTORIES ${${name}_INCLUDE})
+endfunction()
+dlkprof_static(pcre2 pcre2.h libpcre2-8.a)
+dlkprof_static(zstd zstd.h libzstd.a)
+
+# fmt's headers; its compiled part is src/base/fmt.cpp.
+get_target_property(FMT_INCLUDE fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
+add_library(dlkprof_fmt INTERFACE)
+target_include_directories(dlkprof_fmt SYSTEM INTERFACE ${FMT_INCLUDE})
+
+add_library(dlkprof_cuda_headers INTERFACE)
+target_include_directories(dlkprof_cuda_headers SYSTEM INTERFACE ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})

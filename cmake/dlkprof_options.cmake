@@ -1,0 +1,34 @@
+option(DLKPROF_TESTS "Build the tests" ON)
+option(DLKPROF_BENCH "Build the benchmarks (Google Benchmark)" OFF)
+option(DLKPROF_WERROR "Warnings are errors" OFF)
+set(DLKPROF_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# How everything of ours is compiled.
+add_library(dlkprof_flags INTERFACE)
+target_compile_features(dlkprof_flags INTERFACE cxx_std_20)
+target_compile_options(dlkprof_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                               -fvisibility=hidden -fvisibility-inlines-hidden)
+if(DLKPROF_WERROR)
+  target_compile_options(dlkprof_flags INTERFACE -Werror)
+endif()
+if(DLKPROF_SANITIZE)
+  target_compile_options(dlkprof_flags INTERFACE -fsanitize=${DLKPROF_SANITIZE} -fno-omit-frame-pointer
+                                                 -fno-sanitize-recover=all)
+  target_link_options(dlkprof_flags INTERFACE -fsanitize=${DLKPROF_SANITIZE})
+endif()
+target_include_directories(dlkprof_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
+                                                   ${PROJECT_BINARY_DIR}/generated)
+target_compile_definitions(dlkprof_flags INTERFACE _FILE_OFFSET_BITS=64)
+configure_file(${PROJECT_SOURCE_DIR}/include/dlkprof/version.h.in ${PROJECT_BINARY_DIR}/generated/dlkprof/version.h)

@@ -1,0 +1,22 @@
+# dlkprof_layer(<name> <public dependencies>...): the static library of src/<name>, linked by the layers above it
+# and by tests. Who may include whom is checked by cmake/check_layers.py.
+function(dlkprof_layer name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$|/entry\\.cpp$")
+  add_library(dlkprof_${name} STATIC ${sources})
+  target_link_libraries(dlkprof_${name} PUBLIC dlkprof_flags ${ARGN})
+endfunction()
+
+# dlkprof_test(<name> <layers>...): the GoogleTest program of tests/unit/<name>/*.cpp.
+function(dlkprof_test name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name}_test ${sources})
+  target_link_libraries(${name}_test PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main)
+  target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_compile_definitions(${name}_test PRIVATE DLKPROF_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                                  DLKPROF_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+endfunction()

@@ -1,0 +1,189 @@
+// The capture file: what the injected library appends and everything after collection reads.
+//
+// A capture is written by exactly one process, front to back, and never rewritten, so that a file cut
+// anywhere is good up to its last whole record. All integers are little-endian.
+//
+//   file   := header record*
+//   header := magic[8] = "DLKPCAP\n"   u32 version   u32 zero
+//   record := u32 sync = 0x524b4c44 ("DLKR")
+//             u16 type                 (RecordType)
+//             u16 zero
+//             u32 length               (bytes of payload)
+//             u32 payload_crc          (CRC-32C of the payload, RFC 3720 appendix B.4)
+//             u32 header_crc           (CRC-32C of the 16 bytes before it)
+//             payload[length]
+//
+// A payload is the fields of its struct below in their order: integers and doubles as they are, a bool as
+// u8, an enum as its underlying type, a string or vector as u32 count followed by its elements. A newer
+// writer of the same version may append fields to a payload: a reader ignores what it does not know, and
+// leaves at its default what an older payload does not hold. Unknown record types are skipped. A change
+// that this cannot express raises kCaptureVersion, and a reader refuses a version above its own by name.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace dlkprof::capture {
+
+inline constexpr std::array<char, 8> kMagic{'D', 'L', 'K', 'P', 'C', 'A', 'P', '\n'};
+inline constexpr std::uint32_t kCaptureVersion = 1;
+inline constexpr std::uint32_t kRecordSync = 0x524b4c44;
+inline constexpr std::uint32_t kMaxPayloadBytes = 1U << 30;
+
+enum class RecordType : std::uint16_t {
+  process = 1,
+  device = 2,
+  function = 3,
+  metric_set = 4,
+  launch = 5,
+  raw_counters = 6,
+  key_stats = 7,
+  notice = 8,
+  end = 9,
+};
+
+// The process profiled. First record of every capture.
+struct ProcessRecord {
+  std::uint32_t pid = 0;
+  std::uint32_t parent_pid = 0;
+  std::int64_t start_unix_ns = 0;      // wall clock when the capture was opened
+  std::string host;                    // gethostname(2)
+  std::vector<std::string> arguments;  // argv of the process, as bytes
+  std::string dlkprof_version;
+  std::uint32_t cupti_version = 0;    // cuptiGetVersion
+  std::uint32_t driver_version = 0;   // cuDriverGetVersion, 1000 * major + 10 * minor
+  std::string options_json;           // what was asked for (capture/options.h)
+};
+
+// A GPU on which the process has a context. Attribute names and units as in cuda.h, CUdevice_attribute.
+struct DeviceRecord {
+  std::uint32_t index = 0;  // CUDA ordinal within the process
+  std::string name;         // cuDeviceGetName
+  std::string chip;         // NVPerf's name: GH100
+  std::string pci_bus_id;
+  std::uint32_t cc_major = 0, cc_minor = 0;
+  std::uint32_t sm_count = 0;
+  std::uint32_t warp_size = 0;
+  std::uint32_t max_threads_per_sm = 0, max_threads_per_block = 0;
+  std::uint32_t max_blocks_per_sm = 0;
+  std::uint32_t registers_per_sm = 0, registers_per_block = 0;
+  std::uint32_t shared_per_sm = 0, shared_per_block = 0;  // bytes
+  std::uint32_t shared_per_block_optin = 0;               // bytes
+  std::uint32_t shared_reserved_per_block = 0;            // bytes
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t sm_clock_khz = 0, memory_clock_khz = 0;  // the device's maximum, not what it ran at
+};
+
+// A kernel function. Attributes as cuFuncGetAttribute gives them.
+struct FunctionRecord {
+  std::uint32_t id = 0;  // unique in the capture, from 1
+  std::string mangled_name;
+  std::uint32_t registers_per_thread = 0;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t local_bytes_per_thread = 0;
+  std::uint32_t constant_bytes = 0;
+  std::uint32_t max_threads_per_block = 0;
+  std::int32_t shared_carveout_percent = -1;  // CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT; -1: the driver's choice
+  std::uint32_t binary_version = 0;           // 10 * major + minor of the machine code
+};
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  friend auto operator<=>(const Dim3&, const Dim3&) = default;
+};
+
+// Which launches are taken for repetitions of one another: a launch configuration.
+struct LaunchKey {
+  std::uint32_t device = 0;
+  std::uint32_t function = 0;  // FunctionRecord::id
+  Dim3 grid, block;            // in blocks; in threads
+  Dim3 cluster;                // in blocks; 1 1 1 where the launch names none
+  std::uint32_t dynamic_shared_bytes = 0;
+  friend auto operator<=>(const LaunchKey&, const LaunchKey&) = default;
+};
+
+// The metrics that a batch of launches was measured with, and the passes they needed.
+struct MetricSetRecord {
+  std::uint32_t id = 0;
+  std::uint32_t device = 0;
+  std::uint32_t passes = 0;
+  std::vector<std::string> metrics;      // NVPerf names, in the order of LaunchRecord::values
+  std::vector<std::string> unavailable;  // asked for, but this chip or driver does not offer them
+};
+
+enum class CacheControl : std::uint8_t { none = 0, all = 1 };
+enum class ReplayMode : std::uint8_t { none = 0, kernel = 1 };
+
+// A launch that was measured.
+struct LaunchRecord {
+  std::uint64_t index = 0;  // position among all kernel launches of the process, from 0
+  LaunchKey key;
+  std::uint32_t occurrence = 0;  // position among the launches of its key, from 0
+  std::uint32_t context_id = 0, stream_id = 0;  // as CUPTI numbers them
+  std::uint32_t thread_id = 0;                  // gettid(2)
+  std::uint32_t metric_set = 0;                 // MetricSetRecord::id
+  ReplayMode mode = ReplayMode::none;
+  CacheControl cache_control = CacheControl::none;
+  std::uint32_t passes = 0;
+  std::int64_t start_unix_ns = 0;
+  std::uint64_t cost_ns = 0;   // host time the measuring took
+  std::vector<double> values;  // one a metric of the set; NaN where none came
+};
+
+// The counter-data image of one launch, kept for evaluating other metrics of the same passes later.
+struct RawCountersRecord {
+  std::uint64_t launch_index = 0;  // LaunchRecord::index
+  std::uint32_t metric_set = 0;
+  std::uint64_t image_bytes = 0;         // size before compression
+  std::vector<std::uint8_t> zstd_image;  // one zstd frame
+};
+
+// Why a launch that was selected was left alone.
+enum class LeftAlone : std::uint8_t {
+  none = 0,
+  cooperative = 1,   // blocks wait for one another across the grid
+  collective = 2,    // NCCL: waits for other GPUs
+  captured = 3,      // recorded into a CUDA graph, not run
+  failed = 4,        // measuring it failed; a notice says why
+  unsupported = 5,   // a launch entry or GPU that range profiling does not know
+};
+
+// What became of the launches of one key so far. Written again as figures grow: the last one counts.
+struct KeyStats {
+  LaunchKey key;
+  std::uint64_t launches = 0;
+  std::uint64_t matched = 0;   // the name and identity filters took it
+  std::uint64_t measured = 0;
+  std::uint64_t near_missed = 0;  // the selector's pattern matches another form of its name
+  std::uint64_t left_alone = 0;
+  LeftAlone reason = LeftAlone::none;
+  std::uint64_t timed = 0;         // launches timed by activity records, measured ones excluded
+  std::uint64_t timed_gpu_ns = 0;  // their GPU time
+};
+struct KeyStatsRecord {
+  std::vector<KeyStats> keys;  // those that changed since the last such record
+  std::uint64_t graph_launches = 0;
+  std::uint64_t graph_timed_gpu_ns = 0;  // GPU time of kernels inside graphs
+  bool timing_complete = false;          // false: timing was ended early to leave the program its speed
+};
+
+enum class Severity : std::uint8_t { info = 0, warning = 1, error = 2 };
+struct NoticeRecord {
+  Severity severity = Severity::info;
+  std::string what, detail, remedy;
+};
+
+// The process ended in an orderly way. A capture without it was cut short (killed, crashed, _exit).
+struct EndRecord {
+  std::int64_t end_unix_ns = 0;
+  std::uint64_t launches = 0;
+};
+
+using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
+                            KeyStatsRecord, NoticeRecord, EndRecord>;
+
+}  // namespace dlkprof::capture

@@ -1,0 +1,36 @@
+// Files that we make: private, and never through somebody's link.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/unique_handle.h"
+
+namespace dlkprof {
+
+void close_fd(int fd) noexcept;
+using UniqueFd = UniqueHandle<int, close_fd, -1>;
+
+// Creates `path` with mode 0600, O_EXCL, O_NOFOLLOW and O_CLOEXEC; throws Error, naming the path and errno's
+// words. `exists` tells a name that is taken from other failures: then no handle and no throw.
+[[nodiscard]] UniqueFd create_private(const std::filesystem::path& path, bool* exists = nullptr);
+
+// Writes all of `bytes`, retrying short writes and EINTR; throws Error.
+void write_all(int fd, std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
+
+// Writes `text` to a new private file under a temporary name beside `path`, then moves it there: never half a
+// file. With `replace` false an existing `path` is refused.
+void write_file(const std::filesystem::path& path, std::string_view text, bool replace);
+
+// The whole of a file; throws Error with a remedy.
+[[nodiscard]] std::string read_file(const std::filesystem::path& path);
+
+// The folder that holds bin/, lib/ and share/ of this installation (from the running executable or library);
+// in a build tree, the build's own.
+[[nodiscard]] std::filesystem::path install_root();
+
+}  // namespace dlkprof

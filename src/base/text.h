@@ -1,0 +1,33 @@
+// Text that comes from elsewhere (kernel names, arguments, files) and how it is shown.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlkprof {
+
+// `text` fit for a terminal or a log line: control characters, DEL, C1 controls, bidirectional overrides
+// and invalid UTF-8 become \xNN (or \u{NNNN}) escapes; what is longer than `max_columns` characters is cut
+// and ends in "...". Never emits an escape sequence.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t max_columns = 4096);
+
+// `text` as valid UTF-8: each invalid byte becomes U+FFFD. For JSON and CSV, which keep everything else.
+[[nodiscard]] std::string valid_utf8(std::string_view text);
+
+// The C++ name behind a mangled one (Itanium ABI); `mangled` itself where it is none.
+[[nodiscard]] std::string demangle(const std::string& mangled);
+
+// A demangled name as ncu's base "function" has it: no return type, no namespace qualifiers, no template
+// arguments, no parameters: "void a::b<int>::Kernel2<c>(d)" gives "Kernel2".
+[[nodiscard]] std::string function_base_name(std::string_view demangled);
+
+// The parts of `text` between `separator`s; empty parts are kept.
+[[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
+
+// Levenshtein distance, for "did you mean": the closest of `candidates` within a third of the length of
+// `word`, or "" where none comes near.
+[[nodiscard]] std::string closest(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace dlkprof

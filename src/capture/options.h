@@ -1,0 +1,60 @@
+// What the command line asks of the injected library. Travels in one environment variable as JSON, so that
+// child processes inherit it, and is kept in the capture's first record.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dlkprof/capture_format.h"
+
+namespace dlkprof::capture {
+
+inline constexpr const char* kOptionsVariable = "DLKPROF_OPTIONS";
+
+// One thing to measure: the first of `names` that the chip offers is taken.
+struct MetricRequest {
+  std::vector<std::string> names;
+  friend bool operator==(const MetricRequest&, const MetricRequest&) = default;
+};
+
+enum class Collect : std::uint8_t { none, kernel };  // --replay-mode none | kernel (auto means kernel here)
+
+// Selecting, with ncu's meanings (Nsight Compute CLI manual, "Filter").
+struct Selection {
+  std::string kernel_id;                   // context:stream:[regex:]name:invocation
+  std::string kernel_name;                 // [regex:]name
+  std::string kernel_name_base = "function";  // function | demangled | mangled
+  std::uint64_t launch_skip = 0;
+  std::optional<std::uint64_t> launch_count;
+  std::uint64_t launch_skip_before_match = 0;
+  std::string filter_mode = "global";  // global | per-gpu | per-launch-config
+  std::vector<std::uint32_t> devices;  // empty: all
+  friend bool operator==(const Selection&, const Selection&) = default;
+};
+
+struct ProfileOptions {
+  Selection selection;
+  Collect collect = Collect::kernel;
+  CacheControl cache_control = CacheControl::none;
+  std::optional<std::uint64_t> samples = 1;  // occurrences measured of each launch key; none: all
+  bool keep_counters = false;
+  std::vector<MetricRequest> metrics;
+  std::string output_directory;  // absolute
+  std::string base_name = "dlkprof";
+  std::string cupti_path;        // the libcupti to open where the process has none; may be empty
+  bool all_processes = true;     // --target-processes all | application-only
+  std::uint32_t application_pid = 0;  // the program that dlkprof started
+  bool profile_from_start = true;
+  double delay_seconds = 0;
+  double duration_seconds = 0;  // 0: to the end
+  bool quiet = false;           // print no warnings
+  friend bool operator==(const ProfileOptions&, const ProfileOptions&) = default;
+};
+
+[[nodiscard]] std::string to_json(const ProfileOptions& options);
+// Throws Error on text that is not ours.
+[[nodiscard]] ProfileOptions options_from_json(const std::string& text);
+
+}  // namespace dlkprof::capture

@@ -1,0 +1,39 @@
+// Appends records to a capture file. Lives in the profiled process, for as long as it is profiled; any thread
+// may append. Each record goes out in one write(2), so that what was appended survives _exit, a crash or a kill.
+#pragma once
+
+#include <filesystem>
+#include <mutex>
+
+#include "base/file.h"
+#include "dlkprof/capture_format.h"
+
+namespace dlkprof::capture {
+
+class Writer {
+ public:
+  // Creates <directory>/<base_name>.dlkcap; where that name is taken <base_name>_<pid>.dlkcap, then
+  // <base_name>_<pid>_2.dlkcap and so on (a process that ran exec). Throws Error.
+  [[nodiscard]] static Writer create(const std::filesystem::path& directory, const std::string& base_name);
+
+  Writer(Writer&&) noexcept;
+  Writer& operator=(Writer&&) = delete;
+  ~Writer() = default;
+
+  // Throws Error where the file cannot grow (a full disk); the file is then cut back to its last whole record
+  // and every later append throws again.
+  void append(const Record& record);
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  Writer(UniqueFd file, std::filesystem::path path);
+
+  std::mutex mutex_;
+  UniqueFd file_;
+  std::filesystem::path path_;
+  std::uint64_t whole_bytes_ = 0;  // length up to the last whole record
+  bool broken_ = false;
+};
+
+}  // namespace dlkprof::capture

@@ -1,0 +1,94 @@
+// CUPTI, opened at run time. The one place that knows where it is and which of its functions are called.
+#pragma once
+
+#include <cupti.h>
+#include <cupti_checkpoint.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace dlkprof::cupti {
+
+// Every CUPTI function that dlkprof calls; drives the table below, its loading, and the failures that tests inject.
+#define DLKPROF_CUPTI_FUNCTIONS(X)               \
+  X(cuptiGetVersion)                             \
+  X(cuptiGetResultString)                        \
+  X(cuptiSubscribe)                              \
+  X(cuptiUnsubscribe)                            \
+  X(cuptiEnableCallback)                         \
+  X(cuptiGetContextId)                           \
+  X(cuptiGetStreamIdEx)                          \
+  X(cuptiActivityRegisterCallbacks)              \
+  X(cuptiActivityEnable)                         \
+  X(cuptiActivityDisable)                        \
+  X(cuptiActivityFlushAll)                       \
+  X(cuptiActivityGetNextRecord)                  \
+  X(cuptiDeviceGetChipName)                      \
+  X(cuptiProfilerInitialize)                     \
+  X(cuptiProfilerDeviceSupported)                \
+  X(cuptiProfilerGetCounterAvailability)         \
+  X(cuptiProfilerHostInitialize)                 \
+  X(cuptiProfilerHostDeinitialize)               \
+  X(cuptiProfilerHostGetSupportedChips)          \
+  X(cuptiProfilerHostGetBaseMetrics)             \
+  X(cuptiProfilerHostGetSubMetrics)              \
+  X(cuptiProfilerHostGetMetricProperties)        \
+  X(cuptiProfilerHostConfigAddMetrics)           \
+  X(cuptiProfilerHostGetConfigImageSize)         \
+  X(cuptiProfilerHostGetConfigImage)             \
+  X(cuptiProfilerHostGetNumOfPasses)             \
+  X(cuptiProfilerHostEvaluateToGpuValues)        \
+  X(cuptiRangeProfilerEnable)                    \
+  X(cuptiRangeProfilerDisable)                   \
+  X(cuptiRangeProfilerSetConfig)                 \
+  X(cuptiRangeProfilerStart)                     \
+  X(cuptiRangeProfilerStop)                      \
+  X(cuptiRangeProfilerDecodeData)                \
+  X(cuptiRangeProfilerGetCounterDataSize)        \
+  X(cuptiRangeProfilerCounterDataImageInitialize) \
+  X(cuptiRangeProfilerGetCounterDataInfo)
+
+// Once opened it stays open for the life of the process: CUPTI cannot be unloaded safely.
+class Library {
+ public:
+  // The copy the process has already, else `preferred`, else the usual places (CUDA_HOME, /usr/local/cuda, the
+  // loader's path). Throws Error: none found, too old (before CUDA 12.6), or a function is missing.
+  [[nodiscard]] static const Library& open(const std::filesystem::path& preferred = {});
+
+#define X(name) decltype(&::name) name = nullptr;
+  DLKPROF_CUPTI_FUNCTIONS(X)
+#undef X
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
+
+ private:
+  Library() = default;
+  std::filesystem::path path_;
+  std::uint32_t version_ = 0;
+};
+
+// Files to try for libcupti where the process has none, best first: `preferred`, CUDA_HOME, CUDA_PATH, the toolkit
+// behind nvcc on PATH, /usr/local/cuda*, the loader's own search.
+[[nodiscard]] std::vector<std::filesystem::path> library_candidates(const std::filesystem::path& preferred);
+
+// Throws Error for anything but CUPTI_SUCCESS: `call` and CUPTI's own words as the detail, and a remedy for those
+// results that a user can do something about (permission, busy counters, unsupported GPU, ...).
+void check(const Library& library, CUptiResult result, const char* call);
+
+// The remedy for `result`, or "" where there is none to give.
+[[nodiscard]] std::string remedy_for(CUptiResult result);
+
+// Calls `library.function(arguments...)` and checks its result: DLKPROF_CUPTI(library, cuptiUnsubscribe, handle).
+#define DLKPROF_CUPTI(library, function, ...) \
+  ::dlkprof::cupti::check((library), (library).function(__VA_ARGS__), #function)
+
+// A CUPTI parameter struct with its size set and all else zero.
+#define DLKPROF_PARAMS(type) \
+  type { .structSize = type##_STRUCT_SIZE }
+
+}  // namespace dlkprof::cupti

@@ -1,0 +1,26 @@
+// Theoretical occupancy of a launch from launch figures alone, with cuda_occupancy.h of the CUDA Toolkit.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "dlkprof/capture_format.h"
+
+namespace dlkprof::model {
+
+struct Occupancy {
+  // Resident blocks a multiprocessor that each resource alone would allow.
+  std::uint32_t limit_registers = 0, limit_shared = 0, limit_warps = 0, limit_blocks = 0, limit_barriers = 0;
+  std::uint32_t blocks_per_sm = 0;       // the least of them
+  std::uint32_t warps_per_sm = 0;        // theoretical active warps a multiprocessor
+  double percent = 0;                    // of the device's maximum
+  double waves = 0;                      // grid size over what the device holds at once
+  std::uint64_t shared_per_block = 0;    // bytes: static, dynamic and what the driver reserves
+  std::string limiter;                   // "registers", "shared memory", ... ; several joined by ", "
+};
+
+// Throws Error where the device is unknown to cuda_occupancy.h or the figures are not possible.
+[[nodiscard]] Occupancy theoretical_occupancy(const capture::DeviceRecord& device, const capture::FunctionRecord& function,
+                                              const capture::LaunchKey& launch);
+
+}  // namespace dlkprof::model
