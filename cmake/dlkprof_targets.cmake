@@ -3,8 +3,13 @@
 function(dlkprof_layer name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$|/entry\\.cpp$")
-  add_library(dlkprof_${name} STATIC ${sources})
-  target_link_libraries(dlkprof_${name} PUBLIC dlkprof_flags ${ARGN})
+  if(sources)
+    add_library(dlkprof_${name} STATIC ${sources})
+    target_link_libraries(dlkprof_${name} PUBLIC dlkprof_flags ${ARGN})
+  else()
+    add_library(dlkprof_${name} INTERFACE)
+    target_link_libraries(dlkprof_${name} INTERFACE dlkprof_flags ${ARGN})
+  endif()
 endfunction()
 
 # dlkprof_test(<name> <layers>...): the GoogleTest program of tests/unit/<name>/*.cpp.
