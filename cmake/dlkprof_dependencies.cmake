@@ -2,10 +2,9 @@
 # run time).
 find_package(CUDAToolkit 12.6 QUIET)
 find_path(CUPTI_INCLUDE_DIR cupti_range_profiler.h
-          HINTS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include ENV CUDA_HOME
-                /usr/local/cuda/include /usr/local/cuda/extras/CUPTI/include
+          HINTS ENV CUDA_HOME ENV CUDA_PATH ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT} /usr/local/cuda
           PATH_SUFFIXES include extras/CUPTI/include)
-find_path(CUDA_INCLUDE_DIR cuda_occupancy.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ENV CUDA_HOME /usr/local/cuda/include
+find_path(CUDA_INCLUDE_DIR cuda_occupancy.h HINTS ENV CUDA_HOME ENV CUDA_PATH ${CUDAToolkit_INCLUDE_DIRS} /usr/local/cuda
           PATH_SUFFIXES include)
 if(NOT CUPTI_INCLUDE_DIR OR NOT CUDA_INCLUDE_DIR)
   message(FATAL_ERROR "No CUDA Toolkit 12.6 or later with CUPTI was found. Install it (developer.nvidia.com/cuda-downloads) "

@@ -1,6 +1,7 @@
 option(DLKPROF_TESTS "Build the tests" ON)
 option(DLKPROF_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(DLKPROF_WERROR "Warnings are errors" OFF)
+option(DLKPROF_TIDY "Run clang-tidy on src/ along with the compiler" OFF)
 set(DLKPROF_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -18,7 +19,7 @@ endif()
 # How everything of ours is compiled.
 add_library(dlkprof_flags INTERFACE)
 target_compile_features(dlkprof_flags INTERFACE cxx_std_20)
-target_compile_options(dlkprof_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+target_compile_options(dlkprof_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
                                                -fvisibility=hidden -fvisibility-inlines-hidden)
 if(DLKPROF_WERROR)
   target_compile_options(dlkprof_flags INTERFACE -Werror)

@@ -12,7 +12,12 @@ function(dlkprof_layer name)
   endif()
 endfunction()
 
-# dlkprof_test(<name> <layers>...): the GoogleTest program of tests/unit/<name>/*.cpp.
+# Layers that several threads of the profiled program run through: their tests run under ThreadSanitizer too.
+set(DLKPROF_THREADED_LAYERS base capture cupti select inject)
+add_custom_target(threaded_tests)
+
+# dlkprof_test(<name> <layers>...): the GoogleTest program of tests/unit/<name>/*.cpp. Its tests are labelled
+# `threads` where the layer is one of those above, `unit` elsewhere.
 function(dlkprof_test name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
@@ -23,5 +28,11 @@ function(dlkprof_test name)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_definitions(${name}_test PRIVATE DLKPROF_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                                   DLKPROF_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+  set(label unit)
+  if(name IN_LIST DLKPROF_THREADED_LAYERS)
+    set(label threads)
+    add_dependencies(threaded_tests ${name}_test)
+  endif()
+  gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120
+                                                                                            LABELS ${label})
 endfunction()

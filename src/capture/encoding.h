@@ -1,6 +1,7 @@
-// Record payloads to bytes and back. One list of fields a record (fields.h style) drives both directions.
+// Records to bytes and back. One list of fields a record (fields.h) drives both directions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -10,15 +11,35 @@
 
 namespace dlkprof::capture {
 
+inline constexpr std::size_t kFileHeaderBytes = 16;
+inline constexpr std::size_t kRecordHeaderBytes = 20;
+
+// What a record's header says of its payload.
+struct RecordHeader {
+  RecordType type{};  // may be one that this version does not know
+  std::uint32_t length = 0;
+  std::uint32_t payload_crc = 0;
+};
+
 [[nodiscard]] RecordType type_of(const Record& record);
+
+// Throws Error where a payload would exceed kMaxPayloadBytes.
 [[nodiscard]] std::vector<std::uint8_t> encode_payload(const Record& record);
-// None where the type is unknown; throws Error where the bytes are no such record.
+// None where the type is unknown; throws Error where the bytes are no such record. An enumerator that this version
+// does not know is kept as it is.
 [[nodiscard]] std::optional<Record> decode_payload(RecordType type, std::span<const std::uint8_t> payload);
-// CRC-32C (Castagnoli), RFC 3720 appendix B.4.
-[[nodiscard]] std::uint32_t crc32c(std::span<const std::uint8_t> bytes);
 
 // A whole record: header and payload.
 [[nodiscard]] std::vector<std::uint8_t> encode_record(const Record& record);
+// None where the bytes are no header, or a damaged one.
+[[nodiscard]] std::optional<RecordHeader> decode_header(std::span<const std::uint8_t, kRecordHeaderBytes> bytes);
+
+// What a capture begins with; the version of one, or none where the bytes begin no capture.
+[[nodiscard]] std::vector<std::uint8_t> encode_file_header();
+[[nodiscard]] std::optional<std::uint32_t> decode_file_header(std::span<const std::uint8_t, kFileHeaderBytes> bytes);
+
+// CRC-32C (Castagnoli), RFC 3720 appendix B.4.
+[[nodiscard]] std::uint32_t crc32c(std::span<const std::uint8_t> bytes);
 
 // The image of RawCountersRecord, packed and unpacked (zstd). unpack throws Error on hostile sizes.
 [[nodiscard]] std::vector<std::uint8_t> pack_image(std::span<const std::uint8_t> image);

@@ -23,8 +23,8 @@ enum class Collect : std::uint8_t { none, kernel };  // --replay-mode none | ker
 
 // Selecting, with ncu's meanings (Nsight Compute CLI manual, "Filter").
 struct Selection {
-  std::string kernel_id;                   // context:stream:[regex:]name:invocation
-  std::string kernel_name;                 // [regex:]name
+  std::string kernel_id;                      // context:stream:[regex:]name:invocation
+  std::string kernel_name;                    // [regex:]name
   std::string kernel_name_base = "function";  // function | demangled | mangled
   std::uint64_t launch_skip = 0;
   std::optional<std::uint64_t> launch_count;
@@ -43,8 +43,8 @@ struct ProfileOptions {
   std::vector<MetricRequest> metrics;
   std::string output_directory;  // absolute
   std::string base_name = "dlkprof";
-  std::string cupti_path;        // the libcupti to open where the process has none; may be empty
-  bool all_processes = true;     // --target-processes all | application-only
+  std::string cupti_path;             // the libcupti to open where the process has none; may be empty
+  bool all_processes = true;          // --target-processes all | application-only
   std::uint32_t application_pid = 0;  // the program that dlkprof started
   bool profile_from_start = true;
   double delay_seconds = 0;
@@ -53,8 +53,9 @@ struct ProfileOptions {
   friend bool operator==(const ProfileOptions&, const ProfileOptions&) = default;
 };
 
+// Throws Error where a string is not valid UTF-8, which JSON cannot carry.
 [[nodiscard]] std::string to_json(const ProfileOptions& options);
-// Throws Error on text that is not ours.
+// Throws Error on text that is not ours. Unknown names are ignored, missing ones keep their defaults.
 [[nodiscard]] ProfileOptions options_from_json(const std::string& text);
 
 }  // namespace dlkprof::capture

@@ -5,20 +5,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string>
+#include <span>
 
 #include "base/file.h"
+#include "capture/encoding.h"
 #include "dlkprof/capture_format.h"
 
 namespace dlkprof::capture {
 
 // How far a capture could be read.
 struct ReadState {
-  std::uint64_t records = 0;   // given
-  std::uint64_t damaged = 0;   // records whose checksum or fields are wrong, skipped
-  std::uint64_t unknown = 0;   // records of a type this version does not know, skipped
-  std::uint64_t bytes = 0;     // read up to here
-  bool cut = false;            // bytes follow that are no whole record
+  std::uint64_t records = 0;  // given
+  std::uint64_t damaged = 0;  // records whose checksum or fields are wrong, skipped
+  std::uint64_t unknown = 0;  // records of a type this version does not know, skipped
+  std::uint64_t bytes = 0;    // read up to here
+  bool cut = false;           // bytes follow that are no whole record
 };
 
 class Reader {
@@ -27,13 +28,18 @@ class Reader {
   [[nodiscard]] static Reader open(const std::filesystem::path& path);
 
   // The next record, or none at the end of what is whole. Called again after a file has grown it goes on
-  // where it stopped.
+  // where it stopped. Throws Error where the file cannot be read.
   [[nodiscard]] std::optional<Record> next();
 
   [[nodiscard]] const ReadState& state() const noexcept { return state_; }
 
  private:
   Reader(UniqueFd file, std::filesystem::path path);
+  [[nodiscard]] std::uint64_t file_size() const;
+  // False where the file ends before `bytes` is full. Throws Error where it cannot be read.
+  [[nodiscard]] bool read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
+  // The header of the record at state_.bytes, where all of the record is there; sets state_.cut.
+  [[nodiscard]] std::optional<RecordHeader> next_header();
 
   UniqueFd file_;
   std::filesystem::path path_;

@@ -2,8 +2,11 @@
 // may append. Each record goes out in one write(2), so that what was appended survives _exit, a crash or a kill.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <span>
+#include <string>
 
 #include "base/file.h"
 #include "dlkprof/capture_format.h"
@@ -16,7 +19,7 @@ class Writer {
   // <base_name>_<pid>_2.dlkcap and so on (a process that ran exec). Throws Error.
   [[nodiscard]] static Writer create(const std::filesystem::path& directory, const std::string& base_name);
 
-  Writer(Writer&&) noexcept;
+  Writer(Writer&& other) noexcept;
   Writer& operator=(Writer&&) = delete;
   ~Writer() = default;
 
@@ -28,6 +31,7 @@ class Writer {
 
  private:
   Writer(UniqueFd file, std::filesystem::path path);
+  void append_bytes(std::span<const std::uint8_t> bytes);  // mutex_ is held, or nobody else knows the writer yet
 
   std::mutex mutex_;
   UniqueFd file_;

@@ -1,4 +1,5 @@
 // The sections and sets under metrics/, as data: what is collected, under which label and unit it is shown.
+// metrics/README.md describes the files.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +13,12 @@ namespace dlkprof::cupti {
 // A row of a section. Either measured (`metrics`, best first: chips name some differently) or computed from launch
 // figures alone (`computed`, a name that model/computed.h knows).
 struct SectionRow {
-  std::string label;                 // as Nsight Compute shows it
-  std::string unit;                  // base unit: "byte", "byte/s", "%", "ns", "hz", "" ...
+  std::string label;  // as Nsight Compute shows it
+  std::string unit;   // base unit: "byte", "byte/s", "%", "ns", "hz", "" ...
   std::vector<std::string> metrics;
   std::string computed;
-  std::vector<std::string> absent;   // chips that offer none of `metrics`
+  // Chips that offer none of `metrics`, or the only ones that offer any: whichever list is shorter. At most one is given.
+  std::vector<std::string> absent, only;
 };
 
 struct Section {
@@ -34,7 +36,7 @@ struct MetricSet {
 
 class Catalogue {
  public:
-  // Reads <folder>/sections/*.json and <folder>/sets.json; throws Error naming file and field.
+  // Reads <folder>/sets.json and the <folder>/sections/<name>.json that it lists; throws Error naming file, row and field.
   [[nodiscard]] static Catalogue load(const std::filesystem::path& folder);
 
   [[nodiscard]] const std::vector<Section>& sections() const noexcept { return sections_; }
@@ -47,6 +49,9 @@ class Catalogue {
   std::vector<Section> sections_;  // in the order in which they are shown
   std::vector<MetricSet> sets_;
 };
+
+// Whether `chip` offers what the row shows, as far as the row says.
+[[nodiscard]] bool expected_on(const SectionRow& row, const std::string& chip);
 
 // What to ask the chip for, to fill these sections; without repetition.
 [[nodiscard]] std::vector<capture::MetricRequest> requests(const std::vector<Section>& sections);

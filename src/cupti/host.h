@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,36 +40,47 @@ class Host {
  public:
   // `chip` as NVPerf names it (GH100); `availability` as cuptiProfilerGetCounterAvailability gives it, empty where
   // there is no GPU. Throws UsageError naming the chips there are where `chip` is unknown.
-  [[nodiscard]] static Host create(const Library& library, const std::string& chip,
-                                   std::vector<std::uint8_t> availability = {});
+  [[nodiscard]] static Host create(const Library& library, const std::string& chip, std::vector<std::uint8_t> availability = {});
+  // The chips that create() takes.
   [[nodiscard]] static std::vector<std::string> chips(const Library& library);
-
-  Host(Host&& other) noexcept;
-  Host& operator=(Host&& other) noexcept;
-  ~Host();
 
   [[nodiscard]] const std::string& chip() const noexcept { return chip_; }
   [[nodiscard]] std::vector<std::string> base_metrics(MetricType type) const;
   // The forms of a base metric, with their leading dot: ".sum", ".avg.pct_of_peak_sustained_active", ...
   [[nodiscard]] std::vector<std::string> submetrics(const std::string& base, MetricType type) const;
-  // Throws Error where the chip has no such metric.
+  // Of a metric with or without its form. Throws Error where the chip has no such metric.
   [[nodiscard]] MetricProperties properties(const std::string& metric) const;
-  // Whether the full metric name can be scheduled on this chip.
+  // Whether the full metric name can be scheduled on this chip. A few milliseconds the first time that a name is asked for.
   [[nodiscard]] bool offers(const std::string& metric) const;
+  // Of each request, the first name that the chip offers.
   [[nodiscard]] ResolvedMetrics resolve(const std::vector<capture::MetricRequest>& requests) const;
 
+  // Throws Error: no metrics, or some that the chip does not offer.
   [[nodiscard]] CollectionPlan plan(const std::vector<std::string>& metrics) const;
-  // Values of `metrics` in range `range` of a counter-data image, in order; throws Error.
+  // Values of `metrics` in range `range` of a counter-data image, in order; NaN where the image does not hold what a
+  // metric needs. Throws Error. NVPerf checks neither image nor range: use only on an image that was decoded in this
+  // process, and evaluate_untrusted() on any other.
   [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> image, std::size_t range,
                                              const std::vector<std::string>& metrics) const;
 
  private:
+  struct Deinitialize {
+    const Library* library;
+    void operator()(CUpti_Profiler_Host_Object* object) const noexcept;
+  };
+  using HostObject = std::unique_ptr<CUpti_Profiler_Host_Object, Deinitialize>;
+
   Host(const Library& library, std::string chip, std::vector<std::uint8_t> availability, CUpti_Profiler_Host_Object* object);
+  [[nodiscard]] HostObject new_object() const;
+  [[nodiscard]] bool known(const std::string& metric) const;
+  [[nodiscard]] bool schedulable(const std::vector<std::string>& metrics) const;
+  void remember_offered(const std::vector<capture::MetricRequest>& requests) const;
 
   const Library* library_;
   std::string chip_;
-  std::vector<std::uint8_t> availability_;
-  CUpti_Profiler_Host_Object* object_ = nullptr;
+  std::vector<std::uint8_t> availability_;  // objects refer to it for as long as they live
+  HostObject object_;                       // for questions; no metric is ever added to it
+  mutable std::map<std::string, bool> offered_;
 };
 
 }  // namespace dlkprof::cupti

@@ -6,7 +6,10 @@
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
+#include <cupti_target.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,50 +17,59 @@
 namespace dlkprof::cupti {
 
 // Every CUPTI function that dlkprof calls; drives the table below, its loading, and the failures that tests inject.
-#define DLKPROF_CUPTI_FUNCTIONS(X)               \
-  X(cuptiGetVersion)                             \
-  X(cuptiGetResultString)                        \
-  X(cuptiSubscribe)                              \
-  X(cuptiUnsubscribe)                            \
-  X(cuptiEnableCallback)                         \
-  X(cuptiGetContextId)                           \
-  X(cuptiGetStreamIdEx)                          \
-  X(cuptiActivityRegisterCallbacks)              \
-  X(cuptiActivityEnable)                         \
-  X(cuptiActivityDisable)                        \
-  X(cuptiActivityFlushAll)                       \
-  X(cuptiActivityGetNextRecord)                  \
-  X(cuptiDeviceGetChipName)                      \
-  X(cuptiProfilerInitialize)                     \
-  X(cuptiProfilerDeviceSupported)                \
-  X(cuptiProfilerGetCounterAvailability)         \
-  X(cuptiProfilerHostInitialize)                 \
-  X(cuptiProfilerHostDeinitialize)               \
-  X(cuptiProfilerHostGetSupportedChips)          \
-  X(cuptiProfilerHostGetBaseMetrics)             \
-  X(cuptiProfilerHostGetSubMetrics)              \
-  X(cuptiProfilerHostGetMetricProperties)        \
-  X(cuptiProfilerHostConfigAddMetrics)           \
-  X(cuptiProfilerHostGetConfigImageSize)         \
-  X(cuptiProfilerHostGetConfigImage)             \
-  X(cuptiProfilerHostGetNumOfPasses)             \
-  X(cuptiProfilerHostEvaluateToGpuValues)        \
-  X(cuptiRangeProfilerEnable)                    \
-  X(cuptiRangeProfilerDisable)                   \
-  X(cuptiRangeProfilerSetConfig)                 \
-  X(cuptiRangeProfilerStart)                     \
-  X(cuptiRangeProfilerStop)                      \
-  X(cuptiRangeProfilerDecodeData)                \
-  X(cuptiRangeProfilerGetCounterDataSize)        \
+#define DLKPROF_CUPTI_FUNCTIONS(X)                \
+  X(cuptiGetVersion)                              \
+  X(cuptiGetResultString)                         \
+  X(cuptiSubscribe)                               \
+  X(cuptiUnsubscribe)                             \
+  X(cuptiEnableCallback)                          \
+  X(cuptiGetContextId)                            \
+  X(cuptiGetStreamIdEx)                           \
+  X(cuptiActivityRegisterCallbacks)               \
+  X(cuptiActivityEnable)                          \
+  X(cuptiActivityDisable)                         \
+  X(cuptiActivityFlushAll)                        \
+  X(cuptiActivityGetNextRecord)                   \
+  X(cuptiDeviceGetChipName)                       \
+  X(cuptiProfilerInitialize)                      \
+  X(cuptiProfilerDeviceSupported)                 \
+  X(cuptiProfilerGetCounterAvailability)          \
+  X(cuptiProfilerHostInitialize)                  \
+  X(cuptiProfilerHostDeinitialize)                \
+  X(cuptiProfilerHostGetSupportedChips)           \
+  X(cuptiProfilerHostGetBaseMetrics)              \
+  X(cuptiProfilerHostGetSubMetrics)               \
+  X(cuptiProfilerHostGetMetricProperties)         \
+  X(cuptiProfilerHostConfigAddMetrics)            \
+  X(cuptiProfilerHostGetConfigImageSize)          \
+  X(cuptiProfilerHostGetConfigImage)              \
+  X(cuptiProfilerHostGetNumOfPasses)              \
+  X(cuptiProfilerHostEvaluateToGpuValues)         \
+  X(cuptiRangeProfilerEnable)                     \
+  X(cuptiRangeProfilerDisable)                    \
+  X(cuptiRangeProfilerSetConfig)                  \
+  X(cuptiRangeProfilerStart)                      \
+  X(cuptiRangeProfilerStop)                       \
+  X(cuptiRangeProfilerDecodeData)                 \
+  X(cuptiRangeProfilerGetCounterDataSize)         \
   X(cuptiRangeProfilerCounterDataImageInitialize) \
   X(cuptiRangeProfilerGetCounterDataInfo)
+
+// What cuptiGetVersion gives for CUDA 12.6, the first with the range profiler and its host side (cupti_version.h).
+inline constexpr std::uint32_t kMinimumVersion = 24;
+
+// Throws Error, naming `file`, where `version` is below kMinimumVersion.
+void require_supported(std::uint32_t version, const std::filesystem::path& file);
 
 // Once opened it stays open for the life of the process: CUPTI cannot be unloaded safely.
 class Library {
  public:
   // The copy the process has already, else `preferred`, else the usual places (CUDA_HOME, /usr/local/cuda, the
-  // loader's path). Throws Error: none found, too old (before CUDA 12.6), or a function is missing.
+  // loader's path). Throws Error: none found, too old (before CUDA 12.6), or a function is missing; a later call tries
+  // again. Opened once for the process, by whichever thread comes first; later calls give the same, whatever they prefer.
   [[nodiscard]] static const Library& open(const std::filesystem::path& preferred = {});
+  // Exactly `file`: a path, or a name for the loader to find. What open() does with each candidate; throws Error.
+  [[nodiscard]] static Library load(const std::filesystem::path& file);
 
 #define X(name) decltype(&::name) name = nullptr;
   DLKPROF_CUPTI_FUNCTIONS(X)
@@ -72,8 +84,8 @@ class Library {
   std::uint32_t version_ = 0;
 };
 
-// Files to try for libcupti where the process has none, best first: `preferred`, CUDA_HOME, CUDA_PATH, the toolkit
-// behind nvcc on PATH, /usr/local/cuda*, the loader's own search.
+// Files to try for libcupti where the process has none, best first: `preferred` (a file or a toolkit's folder),
+// CUDA_HOME, CUDA_PATH, the toolkit behind nvcc on PATH, /usr/local/cuda*, the loader's own search.
 [[nodiscard]] std::vector<std::filesystem::path> library_candidates(const std::filesystem::path& preferred);
 
 // Throws Error for anything but CUPTI_SUCCESS: `call` and CUPTI's own words as the detail, and a remedy for those
@@ -84,11 +96,15 @@ void check(const Library& library, CUptiResult result, const char* call);
 [[nodiscard]] std::string remedy_for(CUptiResult result);
 
 // Calls `library.function(arguments...)` and checks its result: DLKPROF_CUPTI(library, cuptiUnsubscribe, handle).
-#define DLKPROF_CUPTI(library, function, ...) \
-  ::dlkprof::cupti::check((library), (library).function(__VA_ARGS__), #function)
+#define DLKPROF_CUPTI(library, function, ...) ::dlkprof::cupti::check((library), (library).function(__VA_ARGS__), #function)
 
 // A CUPTI parameter struct with its size set and all else zero.
-#define DLKPROF_PARAMS(type) \
-  type { .structSize = type##_STRUCT_SIZE }
+#define DLKPROF_PARAMS(type) ::dlkprof::cupti::sized<type>(type##_STRUCT_SIZE)
+template <typename Params>
+[[nodiscard]] Params sized(std::size_t size) {
+  Params params{};
+  params.structSize = size;
+  return params;
+}
 
 }  // namespace dlkprof::cupti

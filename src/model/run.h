@@ -30,7 +30,7 @@ struct Launch {
 struct Coverage {
   std::uint64_t launches = 0, matched = 0, measured = 0, left_alone = 0, near_missed = 0;
   std::uint64_t graph_launches = 0;
-  std::uint64_t timed = 0, timed_gpu_ns = 0;               // launches that activity records timed
+  std::uint64_t timed = 0, timed_gpu_ns = 0;                   // launches that activity records timed
   std::uint64_t unmatched_gpu_ns = 0, near_missed_gpu_ns = 0;  // of timed_gpu_ns, not counting graphs
   std::uint64_t graph_gpu_ns = 0;
   bool timing_complete = false;

@@ -1,5 +1,10 @@
 // Which launches to measure: ncu's filters (Nsight Compute CLI manual, "Filter").
 //
+// Option values are cut as kernel_id.h says, and what shares a counter is in counter_key.h. A launch is asked in
+// this order: device, names, context and stream; then its invocation is counted; then --launch-skip-before-match
+// (the first launches of all, whatever they match), --launch-skip and --launch-count have their say. A launch
+// that one of them turns away does not reach the next.
+//
 // A Selector is compiled once, from options that were checked before the program started; in the program it is
 // asked once a launch. What depends on a kernel function's names alone is decided once a function and cached by
 // the caller as NameMatch; what is left a launch is integer comparison and one hash look-up for its counters.
@@ -9,7 +14,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "capture/options.h"
 #include "dlkprof/capture_format.h"
@@ -25,7 +29,7 @@ struct KernelNames {
 // What a function's names say.
 enum class NameMatch : std::uint8_t {
   no,
-  near,  // only another form of the name matches: `gemm` stands in the template arguments
+  near,  // only another form of the name matches: `gemm` stands in the template arguments; never selected
   yes,
 };
 
@@ -33,7 +37,7 @@ enum class NameMatch : std::uint8_t {
 struct LaunchIdentity {
   capture::LaunchKey key;
   std::uint32_t context_id = 0, stream_id = 0;
-  std::string_view context_name, stream_name;
+  std::string context_name, stream_name;
 };
 
 enum class Verdict : std::uint8_t {
@@ -57,8 +61,10 @@ class Selector {
   [[nodiscard]] Verdict decide(NameMatch names, const LaunchIdentity& launch);
   // No later launch can be selected any more: all may be detached.
   [[nodiscard]] bool exhausted() const;
-  // Whether context or stream fields are patterns over NVTX names.
+  // Whether context or stream fields are patterns, which also match names given through NVTX.
   [[nodiscard]] bool needs_resource_names() const;
+  // A pattern took too much effort on some name or number, which was then taken not to match.
+  [[nodiscard]] bool limit_exceeded() const;
 
  private:
   struct State;

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Checks that includes run downward only: check_layers.py <source folder>.
+
+Prints file:line of every include that runs back or aside, and exits 1 where there is one. What each layer may
+include is docs/architecture.md put as a table.
+"""
+
+import pathlib
+import re
+import sys
+
+LAYERS = {
+    "base": set(),
+    "capture": {"base"},
+    "cupti": {"base", "capture"},
+    "select": {"base", "capture"},
+    "inject": {"base", "capture", "cupti", "select"},
+    "model": {"base", "capture", "cupti"},
+    "report": {"base", "capture", "cupti", "model"},
+    "cli": {"base", "capture", "cupti", "select", "model", "report"},
+}
+PUBLIC = "dlkprof"  # include/dlkprof: for everybody, and knowing nobody
+# Slow to compile, so kept out of every header.
+HEAVY = re.compile(r"(nlohmann|CLI)/")
+INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
+
+
+def find_fault(layer, is_header, quote, target):
+    """What is wrong with one include, or None."""
+    if quote == "<":
+        if is_header and HEAVY.match(target):
+            return f"<{target}> is kept to .cpp files"
+        return None
+    above, slash, _ = target.partition("/")
+    if not slash:
+        return f'"{target}" is to be named with its layer'
+    if above in (layer, PUBLIC):
+        return None
+    if above not in LAYERS:
+        return f'"{target}" is of no layer'
+    if above not in LAYERS.get(layer, set()):
+        return f'{layer} may not include "{target}"'
+    return None
+
+
+def check_file(path, layer):
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if match := INCLUDE.match(line):
+            if fault := find_fault(layer, path.suffix == ".h", *match.groups()):
+                yield f"{path}:{number}: {fault}"
+
+
+def check_tree(root):
+    """All faults under <root>/src and <root>/include/dlkprof."""
+    folders = [(folder, folder.name) for folder in sorted((root / "src").iterdir()) if folder.is_dir()]
+    for folder, layer in [(root / "include" / PUBLIC, PUBLIC), *folders]:
+        if layer != PUBLIC and layer not in LAYERS:
+            yield f"{folder}:1: a layer that {pathlib.Path(__file__).name} does not know"
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".h", ".cpp", ".in"):
+                yield from check_file(path, layer)
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__.splitlines()[0], file=sys.stderr)
+        return 2
+    faults = list(check_tree(pathlib.Path(arguments[0])))
+    print("\n".join(faults) if faults else "Includes run downward only.")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Trains a small CNN on generated pictures of CIFAR-10's shape: a PyTorch program to profile.
+
+The network is that of the TensorFlow 2 CIFAR-10 example that ALCF's profiling tutorials use: two convolutions, a pool,
+and two dense layers, whose GEMM kernels change with --batch_size. Everything on stdout is bit-identical from run to run
+with the same arguments on the same machine; timing, which is not, goes to stderr.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import time
+
+# cuBLAS reads this when its first handle is made: with it, its GEMM results do not depend on scheduling.
+os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+
+IMAGE_SHAPE = (3, 32, 32)
+CLASSES = 10
+BATCHES_KEPT = 4  # distinct batches, used in turn
+
+
+class Cnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Sequential(
+            nn.Conv2d(3, 32, 3), nn.ReLU(),
+            nn.Conv2d(32, 64, 3), nn.ReLU(),
+            nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(),
+        )
+        self.classifier = nn.Sequential(
+            nn.Linear(64 * 14 * 14, 128), nn.ReLU(), nn.Dropout(0.5),
+            nn.Linear(128, CLASSES),
+        )
+
+    def forward(self, images):
+        return self.classifier(self.features(images))
+
+
+def positive(text):
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not positive")
+    return value
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--batch_size", type=positive, default=128)
+    parser.add_argument("--amp", action="store_true", help="bf16 autocast for the forward pass")
+    parser.add_argument("--iters", type=positive, default=20, help="training iterations")
+    parser.add_argument("--lr", type=float, default=1e-3, help="learning rate of Adam")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--print_every", type=positive, default=5,
+                        help="iterations between two printed losses; each print waits for the GPU")
+    return parser.parse_args()
+
+
+def make_deterministic(seed):
+    torch.manual_seed(seed)
+    torch.use_deterministic_algorithms(True)
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = False
+
+
+def make_batches(batch_size, seed, device):
+    """Pictures and labels that a network can learn: the class shifts the mean of one region of the picture."""
+    generator = torch.Generator().manual_seed(seed)
+    batches = []
+    for _ in range(BATCHES_KEPT):
+        labels = torch.randint(CLASSES, (batch_size,), generator=generator)
+        images = torch.randn((batch_size, *IMAGE_SHAPE), generator=generator)
+        for index, label in enumerate(labels.tolist()):
+            images[index, label % 3, 3 * label:3 * label + 3, :] += 1.0
+        batches.append((images.to(device), labels.to(device)))
+    return batches
+
+
+class StepClock:
+    """Times blocks of iterations between two waits for the GPU; leaves out those in which libraries warm up."""
+
+    WARM_UP = 5
+
+    def __init__(self, device, batch_size):
+        self._device = device
+        self._batch_size = batch_size
+        self._block_start = None
+        self._block_steps = 0
+        self._steps = 0
+        self._blocks = []  # (seconds, steps)
+
+    def step(self):
+        self._steps += 1
+        if self._block_start is not None:
+            self._block_steps += 1
+
+    def wait(self):
+        """Ends a block; called where the program waits for the GPU anyway."""
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
+        now = time.perf_counter()
+        if self._block_start is not None and self._block_steps > 0:
+            self._blocks.append((now - self._block_start, self._block_steps))
+        if self._block_start is not None or self._steps >= self.WARM_UP:
+            self._block_start, self._block_steps = now, 0
+
+    def report(self):
+        if not self._blocks:
+            return "throughput not measured: too few iterations"
+        seconds = sum(block[0] for block in self._blocks)
+        steps = sum(block[1] for block in self._blocks)
+        median_ms = 1e3 * statistics.median(block[0] / block[1] for block in self._blocks)
+        return (f"samples_per_second {steps * self._batch_size / seconds:.1f} "
+                f"median_step_ms {median_ms:.4f} timed_steps {steps}")
+
+
+def train(arguments, device):
+    model = Cnn().to(device)
+    optimizer = torch.optim.Adam(model.parameters(), lr=arguments.lr)
+    loss_function = nn.CrossEntropyLoss()
+    batches = make_batches(arguments.batch_size, arguments.seed, device)
+    clock = StepClock(device, arguments.batch_size)
+    for iteration in range(1, arguments.iters + 1):
+        images, labels = batches[iteration % BATCHES_KEPT]
+        optimizer.zero_grad(set_to_none=True)
+        with torch.autocast(device.type, dtype=torch.bfloat16, enabled=arguments.amp):
+            loss = loss_function(model(images), labels)
+        loss.backward()
+        optimizer.step()
+        clock.step()
+        if iteration % arguments.print_every == 0 or iteration == arguments.iters:
+            print(f"iteration {iteration} loss {loss.item():.17g}")
+            clock.wait()
+    print(clock.report(), file=sys.stderr)
+    return model
+
+
+def weights_checksum(model):
+    """The sum of the weights' bit patterns: one wrong bit in one weight shows."""
+    words = (parameter.detach().view(torch.int32).to(torch.int64).sum() for parameter in model.parameters())
+    return sum(int(word) for word in words) & 0xFFFFFFFFFFFFFFFF
+
+
+def main():
+    arguments = parse_arguments()
+    device = torch.device(arguments.device)
+    if device.type == "cuda" and not torch.cuda.is_available():
+        sys.exit("cifar10.py: PyTorch sees no CUDA device; run with --device cpu, or check nvidia-smi")
+    make_deterministic(arguments.seed)
+    model = train(arguments, device)
+    print(f"weights {weights_checksum(model):016x}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,161 @@
+#include "base/file.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace dlkprof {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kPrivateMode = S_IRUSR | S_IWUSR;
+
+std::string words_of(int error) { return std::generic_category().message(error); }
+
+std::string remedy_for(int error) {
+  switch (error) {
+    case ENOENT:
+      return "Check the path: a part of it does not exist.";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "Choose a place that you may write to, or change its permissions.";
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "Free space there, or choose another place.";
+    case EMFILE:
+    case ENFILE:
+      return "Raise the limit of open files (ulimit -n).";
+    default:
+      return "";
+  }
+}
+
+// Reads `errno`: call it before anything that may change that.
+Error file_error(std::string_view doing, const fs::path& path) {
+  const int error = errno;
+  return {fmt::format("cannot {} {}", doing, printable(path.native())), words_of(error), remedy_for(error)};
+}
+
+// A name beside its target, removed again unless it was moved there.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const fs::path& target) {
+    constexpr int kAttempts = 1000;  // names left behind by processes that were killed
+    for (int i = 0; i < kAttempts && !file_; ++i) {
+      path_ = target.parent_path() / fmt::format(".{}.{}.{}.tmp", target.filename().native(), getpid(), i);
+      bool exists = false;
+      file_ = create_private(path_, &exists);
+    }
+    if (!file_)
+      throw Error("cannot find a free temporary name beside " + printable(target.native()), "", "Remove old .tmp files there.");
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
+
+  void move_to(const fs::path& target, bool replace) {
+    if (replace ? rename(path_.c_str(), target.c_str()) != 0 : !move_to_free(target)) {
+      if (!replace && errno == EEXIST) {
+        throw Error(printable(target.native()) + " exists already", "", "Remove it, or choose another name.");
+      }
+      throw file_error("write", target);
+    }
+    path_.clear();
+  }
+
+ private:
+  // Not every file system knows RENAME_NOREPLACE; a hard link refuses a name that is taken, too.
+  bool move_to_free(const fs::path& target) {
+    if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) return true;
+    if (errno != EINVAL && errno != ENOSYS) return false;
+    return link(path_.c_str(), target.c_str()) == 0 && unlink(path_.c_str()) == 0;
+  }
+
+  fs::path path_;
+  UniqueFd file_;
+};
+
+// The file of the executable, or of the library where this code was linked into one.
+fs::path own_file() {
+  Dl_info info{};
+  link_map* module = nullptr;
+  const bool found =
+      dladdr1(reinterpret_cast<const void*>(&own_file), &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) != 0;
+  const bool library = found && module != nullptr && module->l_name != nullptr && *module->l_name != '\0';
+  std::error_code error;
+  fs::path path = library ? fs::canonical(module->l_name, error) : fs::read_symlink("/proc/self/exe", error);
+  if (error) throw Error("cannot find the folder that dlkprof is installed in", error.message(), "Is /proc mounted?");
+  return path;
+}
+
+}  // namespace
+
+void close_fd(int fd) noexcept { close(fd); }
+
+UniqueFd create_private(const fs::path& path, bool* exists) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  UniqueFd file(open(path.c_str(), kFlags, kPrivateMode));
+  const bool taken = !file && errno == EEXIST;
+  if (exists != nullptr) *exists = taken;
+  if (!file && !(taken && exists != nullptr)) throw file_error("create", path);
+  return file;
+}
+
+void write_all(int fd, std::span<const std::uint8_t> bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw file_error("write", path);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void write_file(const fs::path& path, std::string_view text, bool replace) {
+  TemporaryFile temporary(path);
+  write_all(temporary.fd(), {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, path);
+  temporary.move_to(path, replace);
+}
+
+std::string read_file(const fs::path& path) {
+  // O_NONBLOCK: opening a pipe that nobody writes to must not hang.
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!file) throw file_error("open", path);
+  struct stat status {};
+  if (fstat(file.get(), &status) != 0) throw file_error("read", path);
+  if (!S_ISREG(status.st_mode))
+    throw Error("cannot read " + printable(path.native()), "not a regular file", "Give the path of a file.");
+  std::string text;
+  std::size_t length = 0;
+  for (;;) {  // not by st_size: a file may grow, and those in /proc say 0
+    constexpr std::size_t kChunk = 1U << 16;
+    text.resize(length + kChunk);
+    const ssize_t got = read(file.get(), text.data() + length, kChunk);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw file_error("read", path);
+    length += static_cast<std::size_t>(got);
+    if (got == 0) break;
+  }
+  text.resize(length);
+  return text;
+}
+
+fs::path install_root() { return own_file().parent_path().parent_path(); }
+
+}  // namespace dlkprof

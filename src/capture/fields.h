@@ -1,0 +1,91 @@
+// The fields of each record, in the order of the file: the one list that writing and reading share.
+//
+// fields(visit, record) calls visit with all members of a record and returns what it returns. The structured
+// bindings name every member, so a member added to a record and forgotten here does not compile.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "dlkprof/capture_format.h"
+
+namespace dlkprof::capture {
+
+template <typename T, typename Of>
+concept Either = std::same_as<std::remove_const_t<T>, Of>;  // const where it is written, not where it is read
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<ProcessRecord> auto& record) {
+  auto& [pid, parent_pid, start, host, arguments, version, cupti, driver, options] = record;
+  return visit(pid, parent_pid, start, host, arguments, version, cupti, driver, options);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<DeviceRecord> auto& record) {
+  auto& [index, name, chip, pci, cc_major, cc_minor, sms, warp, sm_threads, block_threads, sm_blocks, sm_registers,
+         block_registers, sm_shared, block_shared, optin_shared, reserved_shared, l2, memory, sm_clock, memory_clock] = record;
+  return visit(index, name, chip, pci, cc_major, cc_minor, sms, warp, sm_threads, block_threads, sm_blocks, sm_registers,
+               block_registers, sm_shared, block_shared, optin_shared, reserved_shared, l2, memory, sm_clock, memory_clock);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<FunctionRecord> auto& record) {
+  auto& [id, name, registers, shared, local, constant, max_threads, carveout, binary] = record;
+  return visit(id, name, registers, shared, local, constant, max_threads, carveout, binary);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<Dim3> auto& dim) {
+  auto& [x, y, z] = dim;
+  return visit(x, y, z);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<LaunchKey> auto& key) {
+  auto& [device, function, grid, block, cluster, shared] = key;
+  return visit(device, function, grid, block, cluster, shared);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<MetricSetRecord> auto& record) {
+  auto& [id, device, passes, metrics, unavailable] = record;
+  return visit(id, device, passes, metrics, unavailable);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<LaunchRecord> auto& record) {
+  auto& [index, key, occurrence, context, stream, thread, set, mode, cache, passes, start, cost, values] = record;
+  return visit(index, key, occurrence, context, stream, thread, set, mode, cache, passes, start, cost, values);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<RawCountersRecord> auto& record) {
+  auto& [index, set, bytes, image] = record;
+  return visit(index, set, bytes, image);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<KeyStats> auto& stats) {
+  auto& [key, launches, matched, measured, near_missed, left_alone, reason, timed, timed_ns] = stats;
+  return visit(key, launches, matched, measured, near_missed, left_alone, reason, timed, timed_ns);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<KeyStatsRecord> auto& record) {
+  auto& [keys, graphs, graph_ns, complete] = record;
+  return visit(keys, graphs, graph_ns, complete);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<NoticeRecord> auto& record) {
+  auto& [severity, what, detail, remedy] = record;
+  return visit(severity, what, detail, remedy);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<EndRecord> auto& record) {
+  auto& [end, launches] = record;
+  return visit(end, launches);
+}
+
+}  // namespace dlkprof::capture

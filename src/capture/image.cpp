@@ -1,0 +1,46 @@
+// Counter-data images, packed for the capture.
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include "base/error.h"
+#include "capture/encoding.h"
+
+namespace dlkprof::capture {
+namespace {
+
+// Packing holds up the launch that was measured. One range with per-SM counters (0.9 MB, H200) packs 3.84 : 1 in 2 ms
+// at this level; level 9 takes 10 ms for 3.92 : 1, level 12 takes 20 ms for 3.94 : 1.
+constexpr int kLevel = 2;
+
+// Far above any image of one launch, and little enough to take on a file's word.
+constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
+
+Error malformed(std::string detail) { return {"the raw counters of a launch cannot be unpacked", std::move(detail), ""}; }
+
+}  // namespace
+
+std::vector<std::uint8_t> pack_image(std::span<const std::uint8_t> image) {
+  if (image.size() > kMaxImageBytes) throw Error("a counter-data image is too large for a capture", "", "");
+  std::vector<std::uint8_t> packed(ZSTD_compressBound(image.size()));
+  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), image.data(), image.size(), kLevel);
+  if (ZSTD_isError(size) != 0) throw Error("a counter-data image cannot be packed", ZSTD_getErrorName(size), "");
+  packed.resize(size);
+  return packed;
+}
+
+std::vector<std::uint8_t> unpack_image(const RawCountersRecord& record) {
+  const std::vector<std::uint8_t>& packed = record.zstd_image;
+  // What the record, the frame and our limit say of the size must agree before memory is taken.
+  const unsigned long long promised = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  if (record.image_bytes > kMaxImageBytes || promised != record.image_bytes) {
+    throw malformed(fmt::format("their size is given as {} bytes", record.image_bytes));
+  }
+  if (ZSTD_findFrameCompressedSize(packed.data(), packed.size()) != packed.size()) throw malformed("they are not one zstd frame");
+  std::vector<std::uint8_t> image(record.image_bytes);
+  const std::size_t size = ZSTD_decompress(image.data(), image.size(), packed.data(), packed.size());
+  if (ZSTD_isError(size) != 0) throw malformed(ZSTD_getErrorName(size));
+  if (size != image.size()) throw malformed("they are shorter than given");
+  return image;
+}
+
+}  // namespace dlkprof::capture

@@ -1,0 +1,91 @@
+#include "capture/writer.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "capture/encoding.h"
+
+namespace dlkprof::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRemedy = "Free space there, or choose another place with --output_path.";
+
+// Writing past RLIMIT_FSIZE raises SIGXFSZ, which would end the profiled program: ask first.
+bool within_size_limit(std::uint64_t end) {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
+}
+
+fs::path candidate(const fs::path& directory, const std::string& base_name, int attempt) {
+  switch (attempt) {
+    case 0:
+      return directory / fmt::format("{}.dlkcap", base_name);
+    case 1:
+      return directory / fmt::format("{}_{}.dlkcap", base_name, getpid());
+    default:
+      return directory / fmt::format("{}_{}_{}.dlkcap", base_name, getpid(), attempt);
+  }
+}
+
+}  // namespace
+
+Writer Writer::create(const fs::path& directory, const std::string& base_name) {
+  constexpr int kAttempts = 10000;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const fs::path path = candidate(directory, base_name, attempt);
+    bool exists = false;
+    if (UniqueFd file = create_private(path, &exists)) {
+      Writer writer(std::move(file), path);
+      try {
+        writer.append_bytes(encode_file_header());
+      } catch (const Error&) {
+        unlink(path.c_str());  // nothing in it that anybody could read
+        throw;
+      }
+      return writer;
+    }
+  }
+  throw Error("cannot find a free name for a capture in " + printable(directory.native()), "",
+              "Remove old captures there, or choose another --base_name or --output_path.");
+}
+
+Writer::Writer(UniqueFd file, fs::path path) : file_(std::move(file)), path_(std::move(path)) {}
+
+// Only a writer that no other thread knows yet is moved: no lock.
+Writer::Writer(Writer&& other) noexcept
+    : file_(std::move(other.file_)),
+      path_(std::move(other.path_)),
+      whole_bytes_(other.whole_bytes_),
+      broken_(std::exchange(other.broken_, true)) {}
+
+void Writer::append(const Record& record) {
+  const std::vector<std::uint8_t> bytes = encode_record(record);
+  const std::lock_guard lock(mutex_);
+  append_bytes(bytes);
+}
+
+void Writer::append_bytes(std::span<const std::uint8_t> bytes) {
+  if (broken_) throw Error("the capture " + printable(path_.native()) + " ended early", "writing to it failed before", kRemedy);
+  try {
+    if (!within_size_limit(whole_bytes_ + bytes.size())) {
+      throw Error("", std::generic_category().message(EFBIG) + " (RLIMIT_FSIZE, ulimit -f)", "");
+    }
+    write_all(file_.get(), bytes, path_);
+  } catch (const Error& error) {
+    broken_ = true;
+    const bool cut = ftruncate(file_.get(), static_cast<off_t>(whole_bytes_)) == 0;  // readers pass over a rest
+    throw Error("cannot write the capture " + printable(path_.native()),
+                error.detail() + (cut ? "" : "; its last record is not whole"), kRemedy);
+  }
+  whole_bytes_ += bytes.size();
+}
+
+}  // namespace dlkprof::capture

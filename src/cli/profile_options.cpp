@@ -1,0 +1,177 @@
+#include "cli/profile_options.h"
+
+#include <dlkprof/version.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+
+namespace dlkprof::cli {
+namespace {
+
+// Words as they were typed, before they are given meaning.
+struct Typed {
+  std::string replay_mode = "auto", cache_control = "none", samples = "1";
+  std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
+  std::vector<std::string> sections, reports, formats, metrics;
+  std::string set;
+};
+
+void add_selecting(CLI::App& app, capture::Selection& selection, Typed& typed, capture::ProfileOptions& options) {
+  const auto group = [](CLI::Option* option) { return option->group("Selecting kernels (as in Nsight Compute)"); };
+  group(app.add_option("--kernel-id", selection.kernel_id,
+                       "context:stream:[regex:]name:invocation; empty fields match all. "
+                       "Example: ::regex:gemm: takes every kernel with gemm in its name"));
+  group(app.add_option("-k,--kernel-name", selection.kernel_name, "A kernel's name, or regex:<pattern> for part of it"));
+  group(app.add_option("--kernel-name-base", selection.kernel_name_base, "The form of the name that is matched"))
+      ->check(CLI::IsMember({"function", "demangled", "mangled"}))
+      ->capture_default_str();
+  group(app.add_option("-s,--launch-skip", selection.launch_skip, "Skip so many matching launches first"));
+  group(app.add_option("-c,--launch-count", selection.launch_count, "Select at most so many matching launches"));
+  group(app.add_option("--launch-skip-before-match", selection.launch_skip_before_match,
+                       "Skip so many launches of any kernel first"));
+  group(app.add_option("--filter-mode", selection.filter_mode, "What launches are skipped and counted over"))
+      ->check(CLI::IsMember({"global", "per-gpu", "per-launch-config"}))
+      ->capture_default_str();
+  group(app.add_option("--devices", typed.devices, "CUDA ordinals, comma-separated; all where not given"));
+  group(app.add_option("--target-processes", typed.target_processes, "all, or application-only: no child processes"))
+      ->check(CLI::IsMember({"all", "application-only"}))
+      ->capture_default_str();
+  group(app.add_option("--profile-from-start", typed.profile_from_start,
+                       "off: only between cudaProfilerStart and cudaProfilerStop"))
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  group(app.add_option("-y,--delay", options.delay_seconds, "Measure nothing in the first seconds"))
+      ->check(CLI::NonNegativeNumber);
+  group(app.add_option("-d,--duration", options.duration_seconds, "Measure for so many seconds; 0: to the end"))
+      ->check(CLI::NonNegativeNumber);
+}
+
+void add_collecting(CLI::App& app, Typed& typed, capture::ProfileOptions& options) {
+  const auto group = [](CLI::Option* option) { return option->group("Collecting"); };
+  group(app.add_option("--set", typed.set, "A set of sections; default basic (dlkprof metrics --list-sets)"));
+  group(app.add_option("--section", typed.sections, "A section; may be repeated (dlkprof metrics --list-sections)"))
+      ->allow_extra_args(false);
+  group(app.add_option("--metrics", typed.metrics, "Metrics by NVPerf's names, comma-separated"))
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  group(app.add_option("--replay-mode", typed.replay_mode,
+                       "kernel: replay each selected launch; none: only count and time; auto: kernel where it can be"))
+      ->check(CLI::IsMember({"auto", "kernel", "none"}))
+      ->capture_default_str();
+  group(app.add_option("--samples", typed.samples, "Launches measured of each launch configuration, or all"))
+      ->capture_default_str();
+  group(app.add_option("--cache-control", typed.cache_control,
+                       "all: flush the caches before each pass; none: leave them as the replay finds them"))
+      ->check(CLI::IsMember({"all", "none"}))
+      ->capture_default_str();
+  group(app.add_flag("--keep-counters", options.keep_counters,
+                     "Keep raw counters in the capture, to evaluate other metrics later"));
+}
+
+void add_output(CLI::App& app, Typed& typed, ProfileCommand& command) {
+  const auto group = [](CLI::Option* option) { return option->group("Output"); };
+  group(app.add_option("--database", command.database, "Report from this capture; no program is run"));
+  group(app.add_option("--reports", typed.reports, "Reports to write to files: metrics"))
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  group(app.add_option("--formats", typed.formats, "Their formats: csv, json; default csv"))
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  group(app.add_option("--output_path", command.outputs.directory, "Where captures and reports go"))->capture_default_str();
+  group(app.add_option("--base_name", command.outputs.base_name, "What their names begin with"))->capture_default_str();
+  group(app.add_flag("-f,--force", command.outputs.force, "Replace files that are there"));
+  group(app.add_option("-v,--verbosity", typed.verbosity, "What is said on stderr besides errors"))
+      ->check(CLI::IsMember({"quiet", "minimal", "normal", "detailed", "diagnostic"}))
+      ->capture_default_str();
+  app.set_version_flag("-V,--version", "dlkprof " DLKPROF_VERSION);
+}
+
+template <typename Number>
+std::optional<Number> number(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty() ? std::optional(value) : std::nullopt;
+}
+
+std::vector<std::uint32_t> parse_devices(const std::string& text) {
+  std::vector<std::uint32_t> devices;
+  for (const auto& part : text.empty() ? std::vector<std::string>() : split(text, ',')) {
+    const auto device = number<std::uint32_t>(part);
+    if (!device) throw UsageError("--devices: " + printable(part) + " is no device number", "", "Example: --devices 0,2");
+    devices.push_back(*device);
+  }
+  return devices;
+}
+
+Verbosity parse_verbosity(const std::string& text) {
+  constexpr std::array kNames{"quiet", "minimal", "normal", "detailed", "diagnostic"};
+  return static_cast<Verbosity>(std::find(kNames.begin(), kNames.end(), text) - kNames.begin());
+}
+
+// What to measure: the sections and metrics named; where none are, the set basic.
+void resolve_metrics(const Typed& typed, const cupti::Catalogue& catalogue, ProfileCommand& command) {
+  std::vector<std::string> names;
+  if (!typed.set.empty() || (typed.sections.empty() && typed.metrics.empty())) {
+    names = catalogue.set(typed.set.empty() ? "basic" : typed.set).sections;
+  }
+  for (const auto& name : typed.sections) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  for (const auto& name : names) command.sections.push_back(catalogue.section(name));
+  command.options.metrics = cupti::requests(command.sections);
+  for (const auto& metric : typed.metrics) {
+    command.extra_metrics.push_back(metric);
+    command.options.metrics.push_back({{metric}});
+  }
+}
+
+void give_meaning(const Typed& typed, ProfileCommand& command) {
+  auto& options = command.options;
+  options.selection.devices = parse_devices(typed.devices);
+  options.all_processes = typed.target_processes == "all";
+  options.profile_from_start = typed.profile_from_start == "on";
+  options.collect = typed.replay_mode == "none" ? capture::Collect::none : capture::Collect::kernel;
+  options.cache_control = typed.cache_control == "all" ? capture::CacheControl::all : capture::CacheControl::none;
+  options.samples = typed.samples == "all" ? std::nullopt : number<std::uint64_t>(typed.samples);
+  if (typed.samples != "all" && options.samples.value_or(0) == 0) {
+    throw UsageError("--samples: " + printable(typed.samples) + " is neither a positive number nor all", "",
+                     "Example: --samples 3");
+  }
+  command.verbosity = parse_verbosity(typed.verbosity);
+  options.quiet = command.verbosity == Verbosity::quiet;
+  options.base_name = command.outputs.base_name;
+  if (!typed.reports.empty()) command.outputs.reports = typed.reports;
+  command.outputs.formats = typed.formats;
+  if (!typed.reports.empty() && typed.formats.empty()) command.outputs.formats = {"csv"};
+}
+
+}  // namespace
+
+std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::Catalogue& catalogue) {
+  ProfileCommand command;
+  Typed typed;
+  CLI::App app(
+      "Measures the kernels of an unchanged program on NVIDIA GPUs: occupancy, stalls, memory, tensor cores.\n"
+      "  dlkprof [options] [--] <program> [arguments]   profile a program\n"
+      "  dlkprof report <file>                          report from a capture\n"
+      "  dlkprof demo                                   show the recorded captures\n"
+      "  dlkprof metrics                                metrics, sections and sets\n"
+      "  dlkprof doctor                                 what works on this machine",
+      "dlkprof");
+  add_selecting(app, command.options.selection, typed, command.options);
+  add_collecting(app, typed, command.options);
+  add_output(app, typed, command);
+  auto parsed = parse(app, argc, argv, OptionsEnd::at_positional);
+  if (parsed.done) return std::nullopt;
+  command.program = std::move(parsed.program);
+  give_meaning(typed, command);
+  resolve_metrics(typed, catalogue, command);
+  return command;
+}
+
+}  // namespace dlkprof::cli

@@ -1,0 +1,62 @@
+#include "cupti/activity.h"
+
+#include <cstdlib>
+#include <mutex>
+
+namespace dlkprof::cupti {
+namespace {
+
+constexpr std::size_t kBufferBytes = 1U << 20;
+
+struct State {
+  const Library* library = nullptr;
+  std::function<void(const KernelTime&)> on_kernel;
+  std::mutex mutex;
+};
+
+// Never destroyed: CUPTI's thread may deliver a buffer while the process exits.
+State& state() {
+  static State& instance = *new State;
+  return instance;
+}
+
+void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) noexcept {
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(ACTIVITY_RECORD_ALIGNMENT, kBufferBytes));
+  *size = *buffer != nullptr ? kBufferBytes : 0;
+  *max_records = 0;
+}
+
+void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) noexcept {
+  {
+    const std::lock_guard lock(state().mutex);
+    CUpti_Activity* record = nullptr;
+    while (state().on_kernel && state().library->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+      if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && record->kind != CUPTI_ACTIVITY_KIND_KERNEL) continue;
+      const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
+      // 0 stands for a time that CUPTI could not take (cupti_activity.h).
+      if (kernel->start == 0 || kernel->end < kernel->start) continue;
+      state().on_kernel({kernel->correlationId, kernel->graphNodeId != 0, kernel->end - kernel->start});
+    }
+  }
+  std::free(buffer);
+}
+
+}  // namespace
+
+void KernelActivity::enable(const Library& library, std::function<void(const KernelTime&)> on_kernel) {
+  {
+    const std::lock_guard lock(state().mutex);
+    state().library = &library;
+    state().on_kernel = std::move(on_kernel);
+  }
+  DLKPROF_CUPTI(library, cuptiActivityRegisterCallbacks, request_buffer, take_buffer);
+  DLKPROF_CUPTI(library, cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+void KernelActivity::disable() { DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); }
+
+void KernelActivity::flush(bool forced) {
+  DLKPROF_CUPTI(*state().library, cuptiActivityFlushAll, forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+}  // namespace dlkprof::cupti

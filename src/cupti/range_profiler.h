@@ -1,0 +1,56 @@
+// The range profiler on one context: one range a launch (CUPTI_AutoRange), all passes of a plan.
+//
+//   create ─▶ configure ─▶ ( start ─▶ launch ─▶ stop )* ─▶ decode ─▶ image ─▶ configure or start again … ─▶ ~ (disable)
+//
+// With kernel replay one start … stop around the launch collects every pass: CUPTI saves and restores the memory that
+// the kernel writes. With user replay each start … stop is one pass, and the caller launches again with memory as it
+// was, until stop() says that all passes are there. The image belongs to this object and holds one range.
+// Not thread-safe; the context must be current in every call.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cupti/host.h"
+#include "cupti/library.h"
+
+namespace dlkprof::cupti {
+
+// cuptiProfilerInitialize, once a process; throws Error.
+void initialize_profiler(const Library& library);
+
+// Which counters this context's device and the process' permissions allow; throws Error.
+[[nodiscard]] std::vector<std::uint8_t> counter_availability(const Library& library, CUcontext context);
+
+// NVPerf's name for the chip of a device: GH100.
+[[nodiscard]] std::string chip_name(const Library& library, std::uint32_t device);
+
+class RangeProfiler {
+ public:
+  [[nodiscard]] static RangeProfiler create(const Library& library, CUcontext context);
+  RangeProfiler(RangeProfiler&& other) noexcept;
+  RangeProfiler& operator=(RangeProfiler&&) = delete;
+  ~RangeProfiler();
+
+  // `plan` must outlive what is collected with it.
+  void configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode);
+  // Empties the image for the next launch.
+  void reset();
+  void start();
+  // Whether all passes have been collected.
+  [[nodiscard]] bool stop();
+  // Reads the hardware's data into the image; throws Error where no range came.
+  void decode();
+
+  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
+
+ private:
+  RangeProfiler(const Library& library, CUpti_RangeProfiler_Object* object) : library_(&library), object_(object) {}
+
+  const Library* library_;
+  CUpti_RangeProfiler_Object* object_;
+  std::vector<std::uint8_t> image_;
+};
+
+}  // namespace dlkprof::cupti

@@ -1,0 +1,26 @@
+// The entry points of libdlkprof_inject.so, and all that it exports: the CUDA driver calls the first when it is
+// initialized (CUDA_INJECTION64_PATH), NVTX the second once for each of its instances in the process
+// (NVTX_INJECTION64_PATH). Where NVTX loads the library first the driver does not call at all, so either one starts.
+
+#include <cstdint>
+
+#include "inject/resource_names.h"
+#include "inject/session.h"
+
+extern "C" {
+
+__attribute__((visibility("default"))) int InitializeInjection() noexcept {
+  dlkprof::inject::Session::start_once();
+  return 1;
+}
+
+__attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* (*export_table)(std::uint32_t)) noexcept {
+  dlkprof::inject::Session::start_once();
+  try {
+    if (dlkprof::inject::Session::wants_resource_names()) dlkprof::inject::listen_to_names(export_table);
+  } catch (...) {  // names stay unknown; patterns over them match nothing
+  }
+  return 1;
+}
+
+}  // extern "C"

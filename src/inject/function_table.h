@@ -1,0 +1,50 @@
+// The kernel functions that the program has launched: who they are and what the selector says of their names, worked
+// out once each. Not thread-safe: the session's lock is held.
+#pragma once
+
+#include <cuda.h>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "cupti/driver.h"
+#include "dlkprof/capture_format.h"
+#include "select/selector.h"
+
+namespace dlkprof::inject {
+
+struct KernelFunction {
+  capture::FunctionRecord record;
+  select::NameMatch match = select::NameMatch::no;
+  bool collective = false;  // NCCL: its blocks wait for other GPUs
+};
+
+class FunctionTable {
+ public:
+  // `on_new` is told of each function seen first.
+  FunctionTable(const cupti::Driver& driver, const select::Selector& selector,
+                std::function<void(const capture::FunctionRecord&)> on_new);
+
+  // The function behind a handle; `symbol` is its mangled name as the launch callback has it.
+  const KernelFunction& find(CUfunction handle, const char* symbol);
+
+  // A module is unloaded: its handles may come to mean other functions.
+  void forget_handles() noexcept { by_handle_.clear(); }
+
+ private:
+  const KernelFunction& add(CUfunction handle, const char* symbol);
+
+  const cupti::Driver& driver_;
+  const select::Selector& selector_;
+  std::function<void(const capture::FunctionRecord&)> on_new_;
+  std::unordered_map<CUfunction, const KernelFunction*> by_handle_;
+  // The same kernel has a handle a context; kernels of one name may differ (each Triton variant is called alike), so
+  // what a FunctionRecord holds, all of it, tells functions apart.
+  std::map<std::string, const KernelFunction*> by_content_;
+  std::deque<KernelFunction> functions_;
+};
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,78 @@
+#include "inject/kernel_replay.h"
+
+#include "base/error.h"
+#include "cupti/checkpoint.h"
+
+namespace dlkprof::inject {
+namespace {
+
+// A pass that never completes would keep the program for ever; no plan has come near twice its passes.
+std::size_t most_passes(const cupti::CollectionPlan& plan) { return 2 * plan.passes + 2; }
+
+}  // namespace
+
+KernelReplay::KernelReplay(const cupti::Library& library, const cupti::Driver& driver, CUcontext context, const std::string& chip,
+                           const std::vector<capture::MetricRequest>& metrics, capture::CacheControl caches,
+                           std::uint64_t l2_bytes)
+    : library_(library),
+      driver_(driver),
+      context_(context),
+      caches_(caches),
+      host_(cupti::Host::create(library, chip, cupti::counter_availability(library, context))),
+      profiler_(cupti::RangeProfiler::create(library, context)),
+      flush_(std::make_unique<cupti::CacheFlush>(driver, l2_bytes)) {
+  auto resolved = host_.resolve(metrics);
+  unavailable_ = std::move(resolved.unavailable);
+  if (resolved.names.empty()) {
+    throw Error("none of the metrics asked for is offered by this GPU", chip,
+                "See what it offers: dlkprof metrics --chip " + chip + " --query <regex>");
+  }
+  plan_ = host_.plan(resolved.names);
+  profiler_.configure(plan_, caches_ == capture::CacheControl::all ? CUPTI_UserReplay : CUPTI_KernelReplay);
+}
+
+KernelReplay::~KernelReplay() {
+  try {
+    const cupti::CurrentContext current(driver_, context_);
+    flush_.reset();
+  } catch (const Error&) {
+    (void)flush_.release();  // the context is gone, and its memory with it
+  }
+}
+
+void KernelReplay::begin(const LaunchCall& call) {
+  profiler_.reset();
+  if (caches_ == capture::CacheControl::all) {
+    replay_by_hand(call);
+  } else {
+    profiler_.start();
+  }
+}
+
+std::vector<double> KernelReplay::end() {
+  if (caches_ == capture::CacheControl::none && !profiler_.stop()) {
+    throw Error("not all passes of a launch were collected", "cuptiRangeProfilerStop", "");
+  }
+  profiler_.decode();
+  return host_.evaluate(profiler_.image(), 0, plan_.metrics);
+}
+
+void KernelReplay::replay_by_hand(const LaunchCall& call) {
+  // What was launched before on any stream must not run into a pass, nor change memory after it is saved.
+  cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+  flush_->prepare();  // before the checkpoint, which covers the allocations there are when it is taken
+  auto memory = cupti::Checkpoint::save(library_, context_);
+  bool complete = false;
+  for (std::size_t pass = 0; !complete && pass < most_passes(plan_); ++pass) {
+    if (pass > 0) memory.restore();
+    flush_->run();
+    profiler_.start();
+    const CUresult launched = launch_again(driver_, call);
+    complete = profiler_.stop();
+    cupti::check(driver_, launched, "cuLaunchKernel");
+  }
+  memory.restore();
+  if (!complete) throw Error("not all passes of a launch were collected", "cuptiRangeProfilerStop", "");
+}
+
+}  // namespace dlkprof::inject

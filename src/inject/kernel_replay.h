@@ -1,0 +1,60 @@
+// Replays one launch at a time on one context until every pass of the plan is collected.
+//
+// Two ways, of about the same price a pass:
+//   caches as they are   CUPTI's own kernel replay around the program's launch: begin() at its entry, end() at its exit;
+//                        CUPTI saves memory, launches again for every pass, restores.
+//   caches flushed       the same by hand, all at the launch's entry: checkpoint, then for each pass restore, flush L2,
+//                        launch; at last restore once more, so that the program's own launch finds everything as it was.
+// Not thread-safe: the session lets no other launch run meanwhile. The context must be current.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "capture/options.h"
+#include "cupti/cache_flush.h"
+#include "cupti/driver.h"
+#include "cupti/host.h"
+#include "cupti/range_profiler.h"
+#include "inject/launch_call.h"
+
+namespace dlkprof::inject {
+
+class KernelReplay {
+ public:
+  // Sets up counters for `context` on `device`; throws Error (permission, busy, unsupported, no metric).
+  KernelReplay(const cupti::Library& library, const cupti::Driver& driver, CUcontext context, const std::string& chip,
+               const std::vector<capture::MetricRequest>& metrics, capture::CacheControl caches, std::uint64_t l2_bytes);
+
+  KernelReplay(const KernelReplay&) = delete;
+  KernelReplay& operator=(const KernelReplay&) = delete;
+  ~KernelReplay();
+
+  [[nodiscard]] const cupti::CollectionPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const std::vector<std::string>& unavailable() const noexcept { return unavailable_; }
+  [[nodiscard]] capture::CacheControl caches() const noexcept { return caches_; }
+
+  // At the launch's entry; throws Error, and then the launch is not measured.
+  void begin(const LaunchCall& call);
+  // At its exit: the values of plan().metrics in order; throws Error.
+  [[nodiscard]] std::vector<double> end();
+  // The raw counters behind what end() gave, until the next begin().
+  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return profiler_.image(); }
+
+ private:
+  void replay_by_hand(const LaunchCall& call);
+
+  const cupti::Library& library_;
+  const cupti::Driver& driver_;
+  CUcontext context_;
+  capture::CacheControl caches_;
+  cupti::Host host_;
+  std::vector<std::string> unavailable_;
+  cupti::CollectionPlan plan_;
+  cupti::RangeProfiler profiler_;
+  std::unique_ptr<cupti::CacheFlush> flush_;
+};
+
+}  // namespace dlkprof::inject

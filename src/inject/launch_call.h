@@ -1,0 +1,41 @@
+// A kernel launch as a driver callback shows it, whichever entry of the driver it came through.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <optional>
+
+#include "cupti/driver.h"
+#include "dlkprof/capture_format.h"
+
+namespace dlkprof::inject {
+
+struct LaunchCall {
+  CUpti_CallbackId entry = 0;    // CUPTI_DRIVER_TRACE_CBID_cuLaunch...
+  const void* params = nullptr;  // of that entry; valid until the call returns
+  CUfunction function = nullptr;
+  capture::Dim3 grid, block, cluster;
+  std::uint32_t dynamic_shared_bytes = 0;
+  CUstream stream = nullptr;
+  bool per_thread_stream = false;  // what stream 0 means
+  bool cooperative = false;
+};
+
+// The driver entries that launch one kernel.
+inline constexpr CUpti_CallbackId kLaunchEntries[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+    CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
+};
+
+// None where `entry` is not one of kLaunchEntries.
+[[nodiscard]] std::optional<LaunchCall> read_launch(CUpti_CallbackId entry, const void* params);
+
+// Launches the same kernel with the same arguments again. Not for cooperative launches.
+[[nodiscard]] CUresult launch_again(const cupti::Driver& driver, const LaunchCall& call);
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,92 @@
+#include "inject/ledger.h"
+
+namespace dlkprof::inject {
+
+std::size_t LaunchKeyHash::operator()(const capture::LaunchKey& key) const noexcept {
+  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a, by words
+  const auto mix = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
+  mix(key.function);
+  mix(key.device);
+  for (const auto* dim : {&key.grid, &key.block, &key.cluster}) {
+    mix((std::uint64_t{dim->x} << 32) | dim->y);
+    mix(dim->z);
+  }
+  mix(key.dynamic_shared_bytes);
+  return hash;
+}
+
+Ledger::Line& Ledger::touch(Entry entry) {
+  Line& line = lines_[entry];
+  line.changed = true;
+  changed_ = true;
+  return line;
+}
+
+Ledger::Counted Ledger::launched(const capture::LaunchKey& key, select::NameMatch names, bool matched) {
+  const std::lock_guard lock(mutex_);
+  const auto [place, is_new] = entries_.try_emplace(key, lines_.size());
+  if (is_new) lines_.push_back({.stats = {.key = key}});
+  auto& stats = touch(place->second).stats;
+  if (matched) ++stats.matched;
+  if (!matched && names == select::NameMatch::near) ++stats.near_missed;
+  return {place->second, stats.launches++};
+}
+
+void Ledger::graph_launched() {
+  const std::lock_guard lock(mutex_);
+  ++graph_launches_;
+  changed_ = true;
+}
+
+bool Ledger::take_sample(Entry entry, std::optional<std::uint64_t> limit) {
+  const std::lock_guard lock(mutex_);
+  if (limit && lines_[entry].stats.measured >= *limit) return false;
+  ++touch(entry).stats.measured;
+  return true;
+}
+
+void Ledger::left_alone(Entry entry, capture::LeftAlone reason, bool was_sampled) {
+  const std::lock_guard lock(mutex_);
+  auto& stats = touch(entry).stats;
+  if (was_sampled) --stats.measured;
+  ++stats.left_alone;
+  stats.reason = reason;
+}
+
+void Ledger::expect_time(std::uint32_t correlation, Entry entry) {
+  const std::lock_guard lock(mutex_);
+  expected_.emplace(correlation, entry);
+}
+
+void Ledger::add_time(const cupti::KernelTime& time) {
+  const std::lock_guard lock(mutex_);
+  if (time.in_graph) {
+    graph_gpu_ns_ += time.gpu_ns;
+    changed_ = true;
+    return;
+  }
+  const auto expected = expected_.find(time.correlation);
+  if (expected == expected_.end()) return;  // measured, or launched before we looked
+  auto& stats = touch(expected->second).stats;
+  ++stats.timed;
+  stats.timed_gpu_ns += time.gpu_ns;
+  expected_.erase(expected);
+}
+
+std::optional<capture::KeyStatsRecord> Ledger::changes(bool timing_complete) {
+  const std::lock_guard lock(mutex_);
+  if (!changed_) return std::nullopt;
+  capture::KeyStatsRecord record;
+  for (auto& line : lines_) {
+    if (!line.changed) continue;
+    record.keys.push_back(line.stats);
+    line.changed = false;
+  }
+  record.graph_launches = graph_launches_;
+  record.graph_timed_gpu_ns = graph_gpu_ns_;
+  record.timing_complete = timing_complete;
+  changed_ = false;
+  return record;
+}
+
+}  // namespace dlkprof::inject

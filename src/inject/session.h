@@ -1,0 +1,111 @@
+// Profiling of this process: hears every kernel launch through CUPTI's callbacks, asks the selector, has the selected
+// ones replayed, and appends what comes to the capture. One a process, made on the first call of an entry point and
+// never destroyed. Its callbacks run on the program's own threads: they are noexcept, do as little as they can, and
+// when something fails they say so once and leave the program alone from then on.
+//
+// Locks, in this order: gate_ (shared by every launch while it is in the driver, held alone by a launch that is being
+// measured), then mutex_ (bookkeeping), then the ledger's and the recorder's own.
+#pragma once
+
+#include <cupti.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+
+#include "capture/options.h"
+#include "cupti/driver.h"
+#include "cupti/library.h"
+#include "inject/function_table.h"
+#include "inject/kernel_replay.h"
+#include "inject/launch_call.h"
+#include "inject/ledger.h"
+#include "inject/recorder.h"
+#include "select/selector.h"
+
+namespace dlkprof::inject {
+
+class Session {
+ public:
+  // Starts profiling as the environment asks (capture/options.h), once a process; does nothing where it does not ask.
+  static void start_once() noexcept;
+  // Whether names given through NVTX are of use to the selector.
+  [[nodiscard]] static bool wants_resource_names() noexcept;
+
+ private:
+  explicit Session(capture::ProfileOptions options);
+  void subscribe();
+  void watch(bool on);
+
+  // A launch that is being measured, from its entry to its exit.
+  struct Measuring {
+    KernelReplay* replay = nullptr;
+    Ledger::Entry entry = 0;
+    capture::LaunchRecord record;
+    std::chrono::steady_clock::time_point since;
+  };
+  struct Thread;
+  static Thread& this_thread() noexcept;
+
+  static void on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
+  void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+  void on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data);
+  void on_launch_exit(const CUpti_CallbackData& data);
+  void on_graph_launch(const CUpti_CallbackData& data);
+
+  [[nodiscard]] std::optional<Measuring> count(const LaunchCall& call, const CUpti_CallbackData& data);
+  [[nodiscard]] select::LaunchIdentity identify(const LaunchCall& call, const CUpti_CallbackData& data,
+                                                const KernelFunction& function);
+  [[nodiscard]] capture::LeftAlone reason_to_leave(const LaunchCall& call, const KernelFunction& function) const;
+  [[nodiscard]] bool window_open() const;
+  void begin(Measuring measuring, const LaunchCall& call, const CUpti_CallbackData& data);
+  void end(Measuring& measuring, const CUpti_CallbackData& data);
+  void give_up(const Measuring& measuring, const std::exception& error) noexcept;
+
+  void on_new_function(const capture::FunctionRecord& record);
+  [[nodiscard]] std::uint32_t device_of(CUcontext context);
+  [[nodiscard]] std::pair<KernelReplay*, std::uint32_t> replay_for(CUcontext context, std::uint32_t device);
+  void append_stats();
+  void stop_timing();
+  void detach();
+  void finish() noexcept;
+  void fail(const std::exception& error) noexcept;
+  void register_exit_handlers();
+
+  const capture::ProfileOptions options_;
+  const cupti::Library& library_;
+  const cupti::Driver& driver_;
+  Recorder recorder_;
+  select::Selector selector_;
+  CUpti_SubscriberHandle subscriber_ = nullptr;
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+
+  std::atomic<bool> active_{true};       // callbacks are listened to
+  std::atomic<bool> measuring_;          // launches may be measured
+  std::atomic<bool> timing_{false};      // activity records are being taken
+  std::atomic<bool> range_open_;         // between cuProfilerStart and Stop, or from the start
+  std::atomic<int> captures_active_{0};  // streams being recorded into graphs
+
+  std::shared_mutex gate_;
+  std::mutex mutex_;
+  Ledger ledger_;
+  FunctionTable functions_;
+  std::atomic<std::uint64_t> launches_{0};
+  std::chrono::steady_clock::time_point stats_appended_{};
+  std::map<CUcontext, std::uint32_t> context_devices_;
+  std::map<std::uint32_t, capture::DeviceRecord> devices_;
+  struct Replay {
+    std::unique_ptr<KernelReplay> replay;
+    std::uint32_t metric_set = 0;
+  };
+  std::map<CUcontext, Replay> replays_;
+  std::uint32_t metric_sets_ = 0;
+  int failures_in_a_row_ = 0;
+};
+
+}  // namespace dlkprof::inject

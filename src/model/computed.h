@@ -1,0 +1,28 @@
+// Figures of a launch that need no counter: its configuration and theoretical occupancy. The `computed` rows of
+// sections name them, and reports have a column for each.
+#pragma once
+
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/run.h"
+
+namespace dlkprof::model {
+
+using FigureValue = std::variant<double, std::string>;
+
+struct ComputedFigure {
+  std::string name;  // block_limit_registers
+  std::string unit;  // base unit, as SectionRow::unit
+};
+
+// Every figure there is, in the order of report columns.
+[[nodiscard]] const std::vector<ComputedFigure>& computed_figures();
+
+// The figures of one launch by name. Absent where the capture lacks what they need, or cuda_occupancy.h does not
+// know the GPU.
+[[nodiscard]] std::map<std::string, FigureValue> compute_figures(const Run& run, const capture::LaunchKey& launch);
+
+}  // namespace dlkprof::model

@@ -1,0 +1,27 @@
+// The tables that a person reads: for each measured launch what it was, how it was measured, and its sections.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cupti/catalogue.h"
+#include "model/run.h"
+
+namespace dlkprof::report {
+
+// No line is longer than this.
+inline constexpr std::size_t kTableWidth = 80;
+
+struct KernelTablesOptions {
+  std::vector<cupti::Section> sections;  // shown in this order, where the launch has a value for them
+  std::vector<std::string> metrics;      // shown besides, under their own names
+  bool terminal = false;                 // bars and bold type
+};
+
+[[nodiscard]] std::string kernel_tables(const model::Run& run, const KernelTablesOptions& options);
+
+// The tables of one launch of `run`.
+[[nodiscard]] std::string kernel_table(const model::Run& run, const model::Launch& launch, const KernelTablesOptions& options);
+
+}  // namespace dlkprof::report

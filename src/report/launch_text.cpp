@@ -1,0 +1,63 @@
+#include "report/launch_text.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "report/layout.h"
+
+namespace dlkprof::report {
+namespace {
+
+std::string unknown(const capture::LaunchKey& key) { return fmt::format("unknown function {}", key.function); }
+
+const model::Function* find(const model::Run& run, const capture::LaunchKey& key) {
+  const auto found = run.functions.find(key.function);
+  return found == run.functions.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+std::string dim_text(const capture::Dim3& size) { return fmt::format("({}, {}, {})", size.x, size.y, size.z); }
+
+std::string base_name(const model::Run& run, const capture::LaunchKey& key) {
+  const model::Function* function = find(run, key);
+  return function == nullptr ? unknown(key) : function->base_name;
+}
+
+std::string demangled_name(const model::Run& run, const capture::LaunchKey& key) {
+  const model::Function* function = find(run, key);
+  return function == nullptr ? unknown(key) : function->demangled;
+}
+
+std::string mangled_name(const model::Run& run, const capture::LaunchKey& key) {
+  const model::Function* function = find(run, key);
+  return function == nullptr ? "" : function->record.mangled_name;
+}
+
+const char* replay_mode(capture::ReplayMode mode) { return mode == capture::ReplayMode::kernel ? "kernel" : "none"; }
+
+const char* cache_control(capture::CacheControl control) { return control == capture::CacheControl::all ? "all" : "none"; }
+
+const char* left_alone_reason(capture::LeftAlone reason) {
+  switch (reason) {
+    case capture::LeftAlone::cooperative:
+      return "cooperative: blocks wait for one another, so a replay could hang";
+    case capture::LeftAlone::collective:
+      return "collective: waits for other GPUs, so a replay could hang";
+    case capture::LeftAlone::captured:
+      return "captured into a CUDA graph, not run by itself";
+    case capture::LeftAlone::failed:
+      return "measuring failed; the notices say why";
+    case capture::LeftAlone::unsupported:
+      return "a kind of launch that range profiling cannot measure";
+    case capture::LeftAlone::none:
+      break;
+  }
+  return "no reason recorded";
+}
+
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+  return with_separators(count) + " " + (count == 1 ? one : many);
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,39 @@
+// Setting text on a terminal: widths, padding, cutting, wrapping, and numbers in units that people read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dlkprof::report {
+
+// Columns that printable UTF-8 text takes: its characters. (Wide East Asian characters are counted as one.)
+[[nodiscard]] std::size_t display_width(std::string_view text);
+[[nodiscard]] std::string pad_left(std::string text, std::size_t width);
+[[nodiscard]] std::string pad_right(std::string text, std::size_t width);
+
+// `text` broken between words into lines of at most `width` columns; lines after the first begin with `indent` blanks,
+// and the first is taken to begin at column `start`. A word longer than a line is kept whole. Ends without a newline.
+[[nodiscard]] std::string wrap(std::string_view text, std::size_t width, std::size_t indent, std::size_t start);
+
+// A number with the unit it is shown in.
+struct Quantity {
+  std::string value;
+  std::string unit;
+};
+
+// `value` of base unit `unit` for people: bytes as KB, MB, GB (1000 each), hz as MHz and GHz, ns as us and ms, other
+// numbers with thousands separators; two decimals where it is no whole number.
+[[nodiscard]] Quantity humanize(double value, std::string_view unit);
+
+// 1234567 as "1,234,567".
+[[nodiscard]] std::string with_separators(std::uint64_t value);
+
+// A duration for a sentence: "1.23 ms".
+[[nodiscard]] std::string duration(std::uint64_t nanoseconds);
+
+// A share for a sentence: "12.3 %"; "0 %" where there is no whole.
+[[nodiscard]] std::string percent_of(std::uint64_t part, std::uint64_t whole);
+
+}  // namespace dlkprof::report

@@ -1,0 +1,219 @@
+#include "report/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "capture/options.h"
+#include "report/launch_text.h"
+#include "report/layout.h"
+
+namespace dlkprof::report {
+namespace {
+
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kLabelWidth = 12;
+constexpr std::size_t kMostNames = 5;     // kernels named a list; the rest is counted
+constexpr std::size_t kMostNotices = 10;  // a broken capture can hold thousands
+constexpr std::size_t kNameWidth = 46;
+constexpr std::size_t kArgumentsWidth = 300;
+
+struct KernelCount {
+  std::string name;
+  std::uint64_t launches = 0;
+  std::uint64_t gpu_ns = 0;
+};
+
+class Writer {
+ public:
+  explicit Writer(const model::Run& run) : run_(run), coverage_(run.coverage) {
+    try {
+      options_ = capture::options_from_json(run.process.options_json);
+    } catch (const Error&) {
+      // A capture need not hold readable options: what depends on them is left out.
+    }
+  }
+
+  std::string write() {
+    program();
+    devices();
+    launches();
+    left_alone();
+    near_misses();
+    gpu_time();
+    notices();
+    entry("Capture", printable(run_.path.string()));
+    return std::move(text_);
+  }
+
+ private:
+  void program() {
+    std::string arguments;
+    for (const std::string& argument : run_.process.arguments) arguments += (arguments.empty() ? "" : " ") + argument;
+    entry("Program", fmt::format("{} (process {} on {})", printable(arguments, kArgumentsWidth), run_.process.pid,
+                                 printable(run_.process.host, kNameWidth)));
+  }
+
+  void devices() {
+    if (run_.devices.empty()) entry("Device", "none: the process made no CUDA context");
+    for (const auto& [index, device] : run_.devices) {
+      entry("Device", fmt::format("{}: {}, {}, compute capability {}.{}, {}", index, printable(device.name, kNameWidth),
+                                  printable(device.chip, kNameWidth), device.cc_major, device.cc_minor,
+                                  counted(device.sm_count, "multiprocessor", "multiprocessors")));
+    }
+  }
+
+  void launches() {
+    std::string words = fmt::format("{} seen, {} matched, {} measured, {} left alone", with_separators(coverage_.launches),
+                                    with_separators(coverage_.matched), with_separators(coverage_.measured),
+                                    with_separators(coverage_.left_alone));
+    entry("Launches", words);
+    if (coverage_.graph_launches > 0) {
+      entry("", fmt::format("and {}, whose kernels are not measured one by one",
+                            counted(coverage_.graph_launches, "launch of a CUDA graph", "launches of CUDA graphs")));
+    }
+    if (coverage_.launches == 0 && coverage_.graph_launches == 0) entry("", "The process launched no kernel.");
+  }
+
+  void left_alone() {
+    std::map<capture::LeftAlone, std::vector<capture::KeyStats>> by_reason;
+    for (const auto& [key, stats] : run_.keys) {
+      if (stats.left_alone > 0) by_reason[stats.reason].push_back(stats);
+    }
+    for (const auto& [reason, keys] : by_reason) {
+      const auto kernels = count_kernels(keys, &capture::KeyStats::left_alone);
+      std::string names;
+      for (std::size_t i = 0; i < std::min(kernels.size(), kMostNames); ++i) {
+        names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", kernels[i].name, with_separators(kernels[i].launches));
+      }
+      if (kernels.size() > kMostNames) names += fmt::format(", and {} more kernels", kernels.size() - kMostNames);
+      entry("Left alone", fmt::format("{} ({}): {}", left_alone_reason(reason), total(kernels), names));
+    }
+  }
+
+  void near_misses() {
+    std::vector<capture::KeyStats> keys;
+    for (const auto& [key, stats] : run_.keys) {
+      if (stats.near_missed > 0) keys.push_back(stats);
+    }
+    if (keys.empty()) return;
+    const auto kernels = count_kernels(keys, &capture::KeyStats::near_missed);
+    entry("Near misses", fmt::format("{} misses {} whose name matches in another form ({} of timed GPU time):", selector(),
+                                     total(kernels), percent_of(coverage_.near_missed_gpu_ns, coverage_.timed_gpu_ns)));
+    for (std::size_t i = 0; i < std::min(kernels.size(), kMostNames); ++i) {
+      entry("", fmt::format("- {}: {}, {}", kernels[i].name, counted(kernels[i].launches, "launch", "launches"),
+                            percent_of(kernels[i].gpu_ns, coverage_.timed_gpu_ns)));
+    }
+    if (kernels.size() > kMostNames) entry("", fmt::format("- and {} more kernels", kernels.size() - kMostNames));
+    entry("", "To measure them too: --kernel-name-base demangled");
+  }
+
+  // The selector as it was given: "::regex:gemm: under --kernel-name-base function".
+  std::string selector() const {
+    if (!options_) return "The selector";
+    const capture::Selection& selection = options_->selection;
+    const std::string& pattern = selection.kernel_id.empty() ? selection.kernel_name : selection.kernel_id;
+    return fmt::format("{} under --kernel-name-base {}", printable(pattern, kNameWidth),
+                       printable(selection.kernel_name_base, kNameWidth));
+  }
+
+  void gpu_time() {
+    if (coverage_.timed > 0) {
+      std::string words =
+          fmt::format("{} in {} that {} timed; {} of it in kernels that the selector does not match",
+                      duration(coverage_.timed_gpu_ns), counted(coverage_.timed, "launch", "launches"),
+                      coverage_.timed == 1 ? "was" : "were", percent_of(coverage_.unmatched_gpu_ns, coverage_.timed_gpu_ns));
+      entry("GPU time", words);
+      if (!coverage_.timing_complete) entry("", "Timing was ended early, to leave the program its speed.");
+    }
+    if (coverage_.graph_gpu_ns > 0)
+      entry(coverage_.timed > 0 ? "" : "GPU time", fmt::format("{} more inside CUDA graphs", duration(coverage_.graph_gpu_ns)));
+  }
+
+  void notices() {
+    const std::size_t shown = std::min(run_.notices.size(), kMostNotices);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const capture::NoticeRecord& notice = run_.notices[i];
+      std::string words = notice.what;
+      if (!notice.detail.empty()) words += ": " + notice.detail;
+      if (!words.ends_with('.')) words += '.';
+      if (!notice.remedy.empty()) words += " " + notice.remedy;
+      entry(label(notice.severity), printable(words));
+    }
+    if (shown < run_.notices.size()) entry("", fmt::format("and {} more notices", run_.notices.size() - shown));
+  }
+
+  static const char* label(capture::Severity severity) {
+    if (severity == capture::Severity::error) return "Error";
+    return severity == capture::Severity::warning ? "Warning" : "Note";
+  }
+
+  // Kernels of `keys` with the sum of `count`, most GPU time first, then most launches.
+  std::vector<KernelCount> count_kernels(const std::vector<capture::KeyStats>& keys,
+                                         std::uint64_t capture::KeyStats::*count) const {
+    std::map<std::uint32_t, KernelCount> by_function;
+    for (const capture::KeyStats& stats : keys) {
+      KernelCount& kernel = by_function[stats.key.function];
+      kernel.name = printable(demangled_name(run_, stats.key), kNameWidth);
+      kernel.launches += stats.*count;
+      kernel.gpu_ns += stats.timed_gpu_ns;
+    }
+    std::vector<KernelCount> kernels;
+    for (auto& [function, kernel] : by_function) kernels.push_back(std::move(kernel));
+    std::stable_sort(kernels.begin(), kernels.end(), [](const KernelCount& a, const KernelCount& b) {
+      return a.gpu_ns != b.gpu_ns ? a.gpu_ns > b.gpu_ns : a.launches > b.launches;
+    });
+    return kernels;
+  }
+
+  static std::string total(const std::vector<KernelCount>& kernels) {
+    std::uint64_t launches = 0;
+    for (const KernelCount& kernel : kernels) launches += kernel.launches;
+    return counted(launches, "launch", "launches");
+  }
+
+  void entry(const std::string& label, const std::string& words) {
+    text_ += pad_right(label, kLabelWidth) + wrap(words, kWidth, kLabelWidth, kLabelWidth) + "\n";
+  }
+
+  const model::Run& run_;
+  const model::Coverage& coverage_;
+  std::optional<capture::ProfileOptions> options_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string summary(const model::Run& run) { return Writer(run).write(); }
+
+Table summary_report(const model::Run& run) {
+  const model::Coverage& coverage = run.coverage;
+  Table table{"summary", {}, {{}}};
+  const auto add = [&table](const char* name, const char* unit, Cell cell) {
+    table.columns.push_back({name, unit});
+    table.rows.front().push_back(std::move(cell));
+  };
+  add("process", "", std::uint64_t{run.process.pid});
+  add("launches", "launch", coverage.launches);
+  add("matched", "launch", coverage.matched);
+  add("measured", "launch", coverage.measured);
+  add("left_alone", "launch", coverage.left_alone);
+  add("near_missed", "launch", coverage.near_missed);
+  add("graph_launches", "launch", coverage.graph_launches);
+  add("timed", "launch", coverage.timed);
+  add("timed_gpu_ns", "ns", coverage.timed_gpu_ns);
+  add("unmatched_gpu_ns", "ns", coverage.unmatched_gpu_ns);
+  add("near_missed_gpu_ns", "ns", coverage.near_missed_gpu_ns);
+  add("graph_gpu_ns", "ns", coverage.graph_gpu_ns);
+  add("timing_complete", "", coverage.timing_complete ? "yes" : "no");
+  add("ended", "", run.end ? "yes" : "no");
+  add("damaged_records", "", run.read_state.damaged);
+  return table;
+}
+
+}  // namespace dlkprof::report

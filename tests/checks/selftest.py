@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""The checks, checked: each must find what it is there to find."""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "cmake"))
+
+import check_layers  # noqa: E402
+import hygiene  # noqa: E402
+import installation  # noqa: E402
+
+
+class Layers(unittest.TestCase):
+    def faults(self, path, text):
+        with tempfile.TemporaryDirectory() as name:
+            root = pathlib.Path(name)
+            (root / "include/dlkprof").mkdir(parents=True)
+            (root / "src").mkdir()
+            file = root / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+            return [fault.removeprefix(f"{root}/") for fault in check_layers.check_tree(root)]
+
+    def test_downward_is_fine(self):
+        lines = '#include "model/run.h"\n#include "capture/reader.h"\n#include "dlkprof/capture_format.h"\n#include <vector>\n'
+        self.assertEqual(self.faults("src/model/run.cpp", lines), [])
+
+    def test_upward_is_named_with_its_line(self):
+        faults = self.faults("src/base/text.cpp", '\n  # include "capture/reader.h"\n')
+        self.assertEqual(faults, ['src/base/text.cpp:2: base may not include "capture/reader.h"'])
+
+    def test_both_sides_of_the_capture_stay_apart(self):
+        for layer in ("model", "report", "cli"):
+            self.assertEqual(len(self.faults("src/inject/hook.cpp", f'#include "{layer}/a.h"\n')), 1)
+            self.assertEqual(len(self.faults(f"src/{layer}/a.cpp", '#include "inject/hook.h"\n')), 1)
+
+    def test_public_headers_know_nobody(self):
+        self.assertEqual(len(self.faults("include/dlkprof/a.h", '#include "base/error.h"\n')), 1)
+
+    def test_no_header_without_its_layer(self):
+        self.assertEqual(len(self.faults("src/base/a.cpp", '#include "error.h"\n')), 1)
+        self.assertEqual(len(self.faults("src/base/a.cpp", '#include "../base/error.h"\n')), 1)
+
+    def test_unknown_layers(self):
+        self.assertEqual(len(self.faults("src/other/a.cpp", "")), 1)
+        self.assertEqual(len(self.faults("src/cli/a.cpp", '#include "other/a.h"\n')), 1)
+
+    def test_heavy_headers_stay_in_cpp_files(self):
+        self.assertEqual(len(self.faults("src/capture/a.h", "#include <nlohmann/json.hpp>\n")), 1)
+        self.assertEqual(self.faults("src/capture/a.cpp", "#include <nlohmann/json.hpp>\n"), [])
+
+
+class Hygiene(unittest.TestCase):
+    def faults(self, name, content):
+        return list(hygiene.find_faults(pathlib.Path(name), content))
+
+    def test_clean(self):
+        self.assertEqual(self.faults("src/base/a.cpp", b"int a;\n" * hygiene.MAX_SOURCE_LINES), [])
+
+    def test_size(self):
+        self.assertEqual(len(self.faults("a.bin", b"\0" * (hygiene.MAX_BYTES + 1))), 1)
+
+    def test_lines_count_in_sources_only(self):
+        text = b"\n" * (hygiene.MAX_SOURCE_LINES + 1)
+        self.assertEqual(len(self.faults("src/base/a.cpp", text)), 1)
+        self.assertEqual(self.faults("tests/unit/base/a.cpp", text), [])
+
+    def test_machine_paths_in_binary_files_too(self):
+        path = b"/ho" + b"me/somebody/a.py"
+        self.assertEqual(len(self.faults("a.md", path)), 1)
+        self.assertEqual(len(self.faults("a.dlkcap", b"\0" + path)), 1)
+
+    def test_unfinished_work_in_text_only(self):
+        word = b"TO" + b"DO"
+        self.assertEqual(len(self.faults("a.md", b"// " + word)), 1)
+        self.assertEqual(self.faults("a.bin", b"\0" + word), [])
+
+
+class Installation(unittest.TestCase):
+    def test_missing_parts_and_own_paths_are_named(self):
+        with tempfile.TemporaryDirectory() as name:
+            root = pathlib.Path(name)
+            (root / "bin").mkdir()
+            (root / "bin/dlkprof").write_bytes(b"\0/where/it/was/built\0")
+            faults = list(installation.find_faults(root, ["/where/it/was"]))
+            self.assertEqual(len(faults), len(installation.PARTS))  # one part is there, and names the folder
+            self.assertIn("bin/dlkprof names /where/it/was", faults)
+
+
+if __name__ == "__main__":
+    unittest.main()

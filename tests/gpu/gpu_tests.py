@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Runs dlkprof on a GPU machine and prints one table of passes, failures and measured figures, last.
+
+    gpu_tests.py INSTALL_DIR OUT_DIR [part...]
+
+INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md and accuracy.md.
+Parts: identical, accuracy, robust, selection, cost; all of them, in this order, where none is named. Ends with 1 where
+a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 460) is the time for everything.
+"""
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+import environment
+import part_accuracy
+import part_cost
+import part_identical
+import part_robust
+import part_selection
+from harness import FAIL, Commands, Row, Scoreboard, markdown_table, text_table
+from tools import Bench, Dlkprof, Ncu
+
+PARTS = {module.PART: module for module in (part_identical, part_accuracy, part_robust, part_selection, part_cost)}
+DEFAULT_SECONDS = 460.0
+HEADINGS = ("part", "case", "result", "detail")
+
+
+def main(arguments):
+    if len(arguments) < 2 or any(part not in PARTS for part in arguments[2:]):
+        print(f"usage: run.sh INSTALL_DIR OUT_DIR [part...]; parts: {', '.join(PARTS)}", file=sys.stderr)
+        return 2
+    install, out = Path(arguments[0]).resolve(), Path(arguments[1]).resolve()
+    if not os.access(install / "bin" / "dlkprof", os.X_OK):
+        print(f"run.sh: no program {install / 'bin' / 'dlkprof'}; give the folder of an installed dlkprof", file=sys.stderr)
+        return 2
+    bench = make_bench(install, out)
+    begin = time.monotonic()
+    facts = environment.describe(bench)
+    with bench.board.case("build", "samples") as row:
+        bench.build_samples()
+        row.detail = f"built in {time.monotonic() - begin:.0f} s"
+    if not bench.board.failed():
+        for part in arguments[2:] or PARTS:
+            run_part(bench, part)
+    write_results(bench, facts, time.monotonic() - begin)
+    return 1 if bench.board.failed() else 0
+
+
+def make_bench(install, out):
+    out.mkdir(parents=True, exist_ok=True)
+    commands = Commands(out / "logs", float(os.environ.get("DLKPROF_TEST_SECONDS", DEFAULT_SECONDS)))
+    board = Scoreboard(lambda line: print(line, file=sys.stderr, flush=True))
+    return Bench(board, commands, Dlkprof(install, out / "captures", commands), Ncu(commands), out, out / "programs")
+
+
+def run_part(bench, part):
+    begin = time.monotonic()
+    try:
+        PARTS[part].run(bench)
+    except Exception as error:  # outside of any case: the other parts still run
+        bench.board.add(Row(part, "the part itself", FAIL, f"{type(error).__name__}: {error}"))
+    bench.board.figure(part, "time taken", f"{time.monotonic() - begin:.0f} s")
+
+
+def write_results(bench, facts, seconds):
+    rows = [(row.part, row.case, row.status, row.detail) for row in bench.board.rows]
+    counts = ", ".join(f"{count} {status}" for status, count in bench.board.counts().items())
+    closing = f"{counts}; {seconds:.0f} s"
+    (bench.out / "results.json").write_text(json.dumps(
+        {"environment": dict(facts), "seconds": seconds, "results": [dict(zip(HEADINGS, row)) for row in rows]}, indent=1) + "\n")
+    (bench.out / "results.md").write_text("\n\n".join(
+        ["# Tests on a GPU", "Written by `tests/gpu/run.sh`.", markdown_table(("what", "value"), facts),
+         markdown_table(HEADINGS, rows), closing]) + "\n")
+    print("\n".join(f"{what}: {value}" for what, value in facts))
+    print(f"\n{text_table(HEADINGS, rows)}\n\n{closing}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,61 @@
+"""The same selector picks the same launches in ncu and in dlkprof."""
+
+from harness import Skipped, check
+from launch_tables import plain_name
+
+PART = "selection"
+FINGERPRINT = "smsp__inst_executed.sum"  # every launch of select_probe executes a count of its own
+
+# (what it is, its options): the same words for both tools.
+SELECTORS = (
+    ("every launch", ()),
+    ("a name", ("--kernel-id", "::alpha_kernel:")),
+    ("second invocation of a name", ("--kernel-id", "::alpha_kernel:2")),
+    ("second invocation of anything", ("--kernel-id", ":::2")),
+    ("invocations by pattern", ("--kernel-id", ":::.*5|3")),
+    ("a pattern, base function", ("--kernel-id", "::regex:gemm:")),
+    ("a negative pattern, third invocation", ("--kernel-id", "::regex:^(?!alpha):3")),
+    ("context and stream", ("--kernel-id", "1:7::")),
+    ("a pattern, base demangled", ("-k", "regex:gemm", "--kernel-name-base", "demangled")),
+    ("a pattern, base mangled", ("-k", "regex:^_Z.*beta", "--kernel-name-base", "mangled")),
+    ("skip and count of matches", ("-k", "regex:^(alpha|beta)_", "-s", "2", "-c", "3")),
+    ("skip before match", ("-k", "regex:beta", "--launch-skip-before-match", "4", "-c", "3")),
+    ("count per launch configuration", ("--filter-mode", "per-launch-config", "-k", "regex:alpha", "-c", "1")),
+    ("skip and count per launch configuration", ("--filter-mode", "per-launch-config", "-s", "1", "-c", "1")),
+    ("nothing matches", ("-k", "nothing_matches_this")),
+)
+
+
+def run(bench):
+    program = bench.sample("select_probe")
+    try:
+        bench.ncu.offered([FINGERPRINT], program)
+    except Skipped as reason:
+        bench.board.skip(PART, "all selectors", reason)
+        return
+    for number, (name, selection) in enumerate(SELECTORS):
+        with bench.board.case(PART, f"{name}: {' '.join(selection)}") as row:
+            row.detail = compare(bench, f"selection_{number}", selection, program)
+
+
+def compare(bench, name, selection, program):
+    expected = picked(bench.ncu.launches(name, [FINGERPRINT], selection, program))
+    done = bench.dlkprof.profile(name, ("--replay-mode", "kernel", "--samples", "all", "--metrics", FINGERPRINT, *selection), program)
+    done.require_success()
+    got = picked(bench.dlkprof.launches(name))
+    check(got == expected, difference(expected, got))
+    return f"{len(got)} launches, the same"
+
+
+def picked(launches):
+    """What tells each launch from all others, in order."""
+    return [(launch.key, launch.number(FINGERPRINT)) for launch in launches]
+
+
+def difference(expected, got):
+    def words(fingerprints, others):
+        shown = [f"{plain_name(key[0])}{key[1]}" for key, count in fingerprints if (key, count) not in others]
+        return f"{len(shown)} ({', '.join(shown[:3])}{', ...' if len(shown) > 3 else ''})" if shown else "none"
+
+    return (f"ncu picked {len(expected)}, dlkprof {len(got)}; only ncu: {words(expected, got)}; "
+            f"only dlkprof: {words(got, expected)}")

@@ -1,0 +1,123 @@
+"""The two profilers as commands, and the programs they are tried on."""
+
+import dataclasses
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from harness import CheckFailed, Commands, Scoreboard, Skipped, check
+from launch_tables import parse_launches
+
+HERE = Path(__file__).resolve().parent
+SAMPLES = HERE.parent.parent / "samples"
+
+
+class Dlkprof:
+    """An installed dlkprof: bin/dlkprof, lib/libdlkprof_inject.so, share/dlkprof."""
+
+    def __init__(self, install, captures, commands):
+        self.program = Path(install).resolve() / "bin" / "dlkprof"
+        self.captures = Path(captures).resolve()
+        self.captures.mkdir(parents=True, exist_ok=True)
+        self._commands = commands
+
+    def run(self, name, arguments, **how):
+        return self._commands.run(name, [self.program, *arguments], **how)
+
+    def profile(self, name, options, program, force=True, folder=None, **how):
+        """Profiles `program`, a list of words, under base name `name`."""
+        output = ["--output_path", folder or self.captures, "--base_name", name, *(["--force"] if force else [])]
+        return self.run(f"{name}.dlkprof", [*options, *output, "--", *program], **how)
+
+    def capture(self, name, folder=None):
+        return Path(folder or self.captures) / f"{name}.dlkcap"
+
+    def launches(self, name, folder=None):
+        """The measured launches in the capture of that base name, through the verb `report`."""
+        done = self.run(f"{name}.report",
+                        ["report", self.capture(name, folder), "--reports", "metrics", "--format", "csv"])
+        return parse_launches(done.require_success().stdout.decode(errors="replace"))
+
+    def written_launches(self, name):
+        """The same from the file that a profile wrote under `--reports=metrics --formats=csv`."""
+        path = self.captures / f"{name}_metrics.csv"
+        check(path.exists(), f"{path.name} was not written")
+        return parse_launches(path.read_text(errors="replace"))
+
+
+class Ncu:
+    """Nsight Compute's command line, as close to dlkprof's way of measuring as its options allow."""
+
+    OPTIONS = ["--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw",
+               "--print-units", "base", "--print-kernel-base", "mangled"]
+
+    def __init__(self, commands):
+        self._commands = commands
+        self.program = shutil.which("ncu")
+
+    def command(self, metrics, selection):
+        return [self.program, *self.OPTIONS, "--metrics", ",".join(metrics), *selection]
+
+    def run(self, name, metrics, selection, program, **how):
+        if self.program is None:
+            raise Skipped("ncu is not on PATH")
+        return self._commands.run(f"{name}.ncu", [*self.command(metrics, selection), *program], **how)
+
+    def launches(self, name, metrics, selection, program, **how):
+        done = self.run(name, metrics, selection, program, **how)
+        text = done.stdout.decode(errors="replace")
+        if "No kernels were profiled" in text + done.stderr:
+            return []
+        done.require_success()
+        return parse_launches(text)
+
+    def offered(self, metrics, program):
+        """Those of `metrics` that this ncu and GPU offer; Skipped, with its words, where it measures nothing at all."""
+        wanted = list(metrics)
+        while wanted:
+            done = self.run("ncu_offered", wanted, ["-c", "1"], program)
+            words = done.stdout.decode(errors="replace") + done.stderr
+            launches = parse_launches(done.stdout.decode(errors="replace"))
+            if launches:
+                return [metric for metric in wanted if launches[0].number(metric) is not None]
+            unknown = [metric for metric in wanted if re.search(rf"(?i)find metric.*{re.escape(metric)}", words)]
+            if not unknown:
+                complaints = [line for line in words.splitlines() if line.startswith("==ERROR==")]
+                raise Skipped(f"ncu measures nothing here: {(complaints or words.splitlines()[-1:] or ['no output'])[0]}")
+            wanted = [metric for metric in wanted if metric not in unknown]
+        return []
+
+
+@dataclasses.dataclass
+class Bench:
+    """What every part works with."""
+
+    board: Scoreboard
+    commands: Commands
+    dlkprof: Dlkprof
+    ncu: Ncu
+    out: Path
+    programs: Path
+
+    def sample(self, name, *arguments):
+        return [self.programs / name, *arguments]
+
+    def cifar10(self, *arguments):
+        return [sys.executable, SAMPLES / "pytorch" / "cifar10.py", *arguments]
+
+    def require_torch(self):
+        done = self.commands.run("torch", [sys.executable, "-c", "import torch; print(torch.__version__, torch.cuda.is_available())"])
+        words = done.stdout.decode(errors="replace").split()
+        if done.code != 0:
+            raise Skipped(f"{Path(sys.executable).name} has no PyTorch")
+        if words[-1] != "True":
+            raise Skipped(f"PyTorch {words[0]} sees no CUDA device")
+        return words[0]
+
+    def build_samples(self):
+        """Compiles the samples and the probe of this folder; CheckFailed where one does not compile."""
+        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), HERE / "select_probe.cu"]
+        done = self.commands.run("build", ["sh", SAMPLES / "cuda" / "build.sh", "native", self.programs, *sources], timeout=120)
+        if done.code != 0:
+            raise CheckFailed(f"samples do not build: {' / '.join(done.stderr.strip().splitlines()[:2])}")
