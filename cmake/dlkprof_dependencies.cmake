@@ -1,11 +1,9 @@
 # Everything from the distribution, linked statically; the CUDA Toolkit for its headers only (CUPTI is opened at
-# run time).
-find_package(CUDAToolkit 12.6 QUIET)
-find_path(CUPTI_INCLUDE_DIR cupti_range_profiler.h
-          HINTS ENV CUDA_HOME ENV CUDA_PATH ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT} /usr/local/cuda
-          PATH_SUFFIXES include extras/CUPTI/include)
-find_path(CUDA_INCLUDE_DIR cuda_occupancy.h HINTS ENV CUDA_HOME ENV CUDA_PATH ${CUDAToolkit_INCLUDE_DIRS} /usr/local/cuda
-          PATH_SUFFIXES include)
+# run time). CMake's own FindCUDAToolkit looks for far more, and stumbles over toolkits without nvToolsExt. The range
+# profiler's header came with 12.6.
+set(toolkits ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda)
+find_path(CUPTI_INCLUDE_DIR cupti_range_profiler.h HINTS ${toolkits} PATH_SUFFIXES include extras/CUPTI/include)
+find_path(CUDA_INCLUDE_DIR cuda_occupancy.h HINTS ${toolkits} PATH_SUFFIXES include)
 if(NOT CUPTI_INCLUDE_DIR OR NOT CUDA_INCLUDE_DIR)
   message(FATAL_ERROR "No CUDA Toolkit 12.6 or later with CUPTI was found. Install it (developer.nvidia.com/cuda-downloads) "
                       "and set CUDA_HOME to its folder.")
@@ -25,6 +23,7 @@ function(dlkprof_static name header archive)
 endfunction()
 dlkprof_static(pcre2 pcre2.h libpcre2-8.a)
 dlkprof_static(zstd zstd.h libzstd.a)
+dlkprof_static(iberty libiberty/demangle.h libiberty.a)
 
 # fmt's headers; its compiled part is src/base/fmt.cpp.
 get_target_property(FMT_INCLUDE fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)

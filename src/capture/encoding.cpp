@@ -59,7 +59,7 @@ class Encoder {
     } else if constexpr (Sequence<T>) {
       put_sequence(value);
     } else {
-      fields([this](const auto&... field) { (put(field), ...); }, value);
+      fields([this](const auto&... field) { (this->put(field), ...); }, value);
     }
   }
 
@@ -95,7 +95,7 @@ class Decoder {
   template <typename R>
   [[nodiscard]] R record() {
     R result;
-    fields([this](auto&... field) { ((left_.empty() ? void() : get(field)), ...); }, result);
+    fields([this](auto&... field) { ((left_.empty() ? void() : this->get(field)), ...); }, result);
     return result;
   }
 
@@ -111,7 +111,7 @@ class Decoder {
     } else if constexpr (Sequence<T>) {
       get_sequence(value);
     } else {
-      fields([this](auto&... field) { (get(field), ...); }, value);
+      fields([this](auto&... field) { (this->get(field), ...); }, value);
     }
   }
 
@@ -148,17 +148,23 @@ std::optional<Record> decode_alternative(std::size_t index, Decoder decoder, std
   return record;
 }
 
-constexpr std::array<std::uint32_t, 256> make_crc_table() {
+// kCrcTables[k][b]: what byte b does to the checksum once k more bytes have followed it. With eight tables eight
+// bytes are taken at a time, which is some five times as fast as one at a time.
+using CrcTables = std::array<std::array<std::uint32_t, 256>, 8>;
+constexpr CrcTables make_crc_tables() {
   constexpr std::uint32_t kReversedPolynomial = 0x82f63b78;
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t i = 0; i < table.size(); ++i) {
+  CrcTables tables{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
     std::uint32_t crc = i;
     for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? kReversedPolynomial : 0);
-    table.at(i) = crc;
+    tables[0][i] = crc;
   }
-  return table;
+  for (std::size_t k = 1; k < tables.size(); ++k) {
+    for (std::size_t i = 0; i < 256; ++i) tables[k][i] = (tables[k - 1][i] >> 8U) ^ tables[0][tables[k - 1][i] & 0xffU];
+  }
+  return tables;
 }
-constexpr std::array<std::uint32_t, 256> kCrcTable = make_crc_table();
+constexpr CrcTables kCrcTables = make_crc_tables();
 
 }  // namespace
 
@@ -229,7 +235,14 @@ std::optional<std::uint32_t> decode_file_header(std::span<const std::uint8_t, kF
 
 std::uint32_t crc32c(std::span<const std::uint8_t> bytes) {
   std::uint32_t crc = ~0U;
-  for (const std::uint8_t byte : bytes) crc = (crc >> 8U) ^ kCrcTable[(crc ^ byte) & 0xffU];
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data(), sizeof eight);
+    eight ^= crc;
+    crc = 0;
+    for (std::size_t i = 0; i < 8; ++i) crc ^= kCrcTables[7 - i][(eight >> (8 * i)) & 0xffU];
+  }
+  for (const std::uint8_t byte : bytes) crc = (crc >> 8U) ^ kCrcTables[0][(crc ^ byte) & 0xffU];
   return ~crc;
 }
 

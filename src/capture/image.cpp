@@ -8,8 +8,8 @@
 namespace dlkprof::capture {
 namespace {
 
-// Packing holds up the launch that was measured. One range with per-SM counters (0.9 MB, H200) packs 3.84 : 1 in 2 ms
-// at this level; level 9 takes 10 ms for 3.92 : 1, level 12 takes 20 ms for 3.94 : 1.
+// Packing holds up the launch that was measured. Images of one range with per-SM counters (1 MB, H200) pack 4.2 : 1 in
+// 2 ms at this level; level 9 takes 10 ms and level 12 takes 20 ms for 4.3 : 1.
 constexpr int kLevel = 2;
 
 // Far above any image of one launch, and little enough to take on a file's word.
@@ -39,7 +39,6 @@ std::vector<std::uint8_t> unpack_image(const RawCountersRecord& record) {
   std::vector<std::uint8_t> image(record.image_bytes);
   const std::size_t size = ZSTD_decompress(image.data(), image.size(), packed.data(), packed.size());
   if (ZSTD_isError(size) != 0) throw malformed(ZSTD_getErrorName(size));
-  if (size != image.size()) throw malformed("they are shorter than given");
   return image;
 }
 

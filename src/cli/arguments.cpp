@@ -92,7 +92,7 @@ class Speller {
     for (const auto& [compared, option] : long_) names.push_back("--" + option.name);
     const std::string near = closest(plain(word), names);
     throw UsageError(
-        fmt::format("{}: there is no option {}", name_, printable(word, 80)), "",
+        fmt::format("there is no option {}", printable(word, 80)), "",
         near.empty() ? fmt::format("The options there are: {} --help", name_) : fmt::format("Did you mean {}?", near));
   }
 
@@ -129,8 +129,7 @@ Parsed parse(CLI::App& app, int argc, char** argv, OptionsEnd end) {
     print(version.what());
     parsed.done = true;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}: {}", app.get_name(), printable(error.what())), "",
-                     fmt::format("The options there are: {} --help", app.get_name()));
+    throw UsageError(printable(error.what()), "", fmt::format("The options there are: {} --help", app.get_name()));
   }
   return parsed;
 }

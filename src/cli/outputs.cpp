@@ -18,7 +18,7 @@ namespace {
 void check_name(const std::string& name, const std::vector<std::string>& names, const char* what) {
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
   const std::string near = closest(name, names);
-  throw UsageError(fmt::format("There is no {} '{}'", what, printable(name, 40)), "",
+  throw UsageError(fmt::format("there is no {} '{}'", what, printable(name, 40)), "",
                    near.empty() ? fmt::format("There are: {}", fmt::join(names, ", ")) : fmt::format("Did you mean {}?", near));
 }
 
@@ -56,7 +56,7 @@ void check_outputs(const Outputs& outputs) {
   const std::vector<std::filesystem::path> files = output_files(outputs);
   std::error_code failure;
   if (!files.empty() && !std::filesystem::is_directory(outputs.directory, failure)) {
-    throw UsageError(fmt::format("There is no folder {}", printable(outputs.directory.string())),
+    throw UsageError(fmt::format("there is no folder {}", printable(outputs.directory.string())),
                      failure ? failure.message() : "", "Make it first, or name another with --output_path.");
   }
   if (outputs.force) return;

@@ -5,20 +5,20 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/child.h"
+#include "cli/installation.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
-#include "cli/units_lookup.h"
 #include "cli/verbs.h"
 #include "cupti/host.h"
 #include "report/kernel_tables.h"
 #include "report/summary.h"
+#include "report/units.h"
 #include "select/selector.h"
 
 namespace dlkprof::cli {
@@ -107,8 +107,7 @@ void show(const model::Run& run, const ProfileCommand& command) {
     auto shown = run;
     const bool all = command.verbosity >= Verbosity::detailed || shown.launches.size() <= kMostTables;
     if (!all) shown.launches.resize(kMostTables);
-    const report::KernelTablesOptions tables{command.sections, command.extra_metrics,
-                                             stderr_is_terminal() && std::getenv("NO_COLOR") == nullptr};
+    const report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
     fmt::print(stderr, "{}", report::kernel_tables(shown, tables));
     if (!all) {
       fmt::print(stderr, "... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables,
@@ -118,7 +117,7 @@ void show(const model::Run& run, const ProfileCommand& command) {
   fmt::print(stderr, "{}", report::summary(run));
 }
 
-void report_captures(const ProfileCommand& command) {
+void report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue) {
   const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
   if (captures.empty() && command.verbosity != Verbosity::quiet) {
     fmt::print(stderr, "dlkprof: the program launched no CUDA kernel, so there is no capture\n");
@@ -129,7 +128,8 @@ void report_captures(const ProfileCommand& command) {
     auto outputs = command.outputs;
     outputs.base_name = path.stem().string();
     if (outputs.formats.empty()) continue;
-    for (const auto& file : write_reports(run, outputs, unit_lookup(run, command.options.cupti_path))) {
+    const ReportInputs inputs{command.sections, report::unit_lookup(catalogue, run, command.options.cupti_path)};
+    for (const auto& file : write_reports(run, outputs, inputs)) {
       if (command.verbosity != Verbosity::quiet) fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));
     }
   }
@@ -153,7 +153,7 @@ int report_again(const ProfileCommand& command) {
 }  // namespace
 
 int run_profile(int argc, char** argv) {
-  const auto catalogue = cupti::Catalogue::load(install_root() / "share" / "dlkprof" / "metrics");
+  const auto catalogue = load_catalogue();
   auto command = parse_profile(argc, argv, catalogue);
   if (!command) return 0;
   if (!command->database.empty()) return report_again(*command);
@@ -178,7 +178,7 @@ int run_profile(int argc, char** argv) {
     if (result.signal != 0 && command->verbosity != Verbosity::quiet) {
       fmt::print(stderr, "dlkprof: the program was ended by signal {} ({})\n", result.signal, strsignal(result.signal));
     }
-    report_captures(*command);
+    report_captures(*command, catalogue);
     return result.exit_code;
   } catch (const CannotStart& failure) {
     fmt::print(stderr, "dlkprof: the program cannot be started: {}\n", failure.what());

@@ -30,10 +30,14 @@ void add_selecting(CLI::App& app, capture::Selection& selection, Typed& typed, c
   group(app.add_option("--kernel-name-base", selection.kernel_name_base, "The form of the name that is matched"))
       ->check(CLI::IsMember({"function", "demangled", "mangled"}))
       ->capture_default_str();
-  group(app.add_option("-s,--launch-skip", selection.launch_skip, "Skip so many matching launches first"));
-  group(app.add_option("-c,--launch-count", selection.launch_count, "Select at most so many matching launches"));
+  // The checks, as CLI11 takes -1 for a very large unsigned number.
+  group(app.add_option("-s,--launch-skip", selection.launch_skip, "Skip so many matching launches first"))
+      ->check(CLI::NonNegativeNumber);
+  group(app.add_option("-c,--launch-count", selection.launch_count, "Select at most so many matching launches"))
+      ->check(CLI::NonNegativeNumber);
   group(app.add_option("--launch-skip-before-match", selection.launch_skip_before_match,
-                       "Skip so many launches of any kernel first"));
+                       "Skip so many launches of any kernel first"))
+      ->check(CLI::NonNegativeNumber);
   group(app.add_option("--filter-mode", selection.filter_mode, "What launches are skipped and counted over"))
       ->check(CLI::IsMember({"global", "per-gpu", "per-launch-config"}))
       ->capture_default_str();

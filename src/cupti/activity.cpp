@@ -1,5 +1,6 @@
 #include "cupti/activity.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 
@@ -12,6 +13,7 @@ struct State {
   const Library* library = nullptr;
   std::function<void(const KernelTime&)> on_kernel;
   std::mutex mutex;
+  std::atomic<bool> enabled{false};
 };
 
 // Never destroyed: CUPTI's thread may deliver a buffer while the process exits.
@@ -51,12 +53,25 @@ void KernelActivity::enable(const Library& library, std::function<void(const Ker
   }
   DLKPROF_CUPTI(library, cuptiActivityRegisterCallbacks, request_buffer, take_buffer);
   DLKPROF_CUPTI(library, cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  state().enabled = true;
 }
 
-void KernelActivity::disable() { DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL); }
+void KernelActivity::disable() {
+  if (!state().enabled.exchange(false)) return;
+  DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
 
 void KernelActivity::flush(bool forced) {
   DLKPROF_CUPTI(*state().library, cuptiActivityFlushAll, forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+ActivityPause::ActivityPause() : paused_(state().enabled) {
+  if (paused_) DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
+ActivityPause::~ActivityPause() {
+  // Failing to resume loses timings, of which coverage then shows fewer.
+  if (paused_) (void)state().library->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
 }  // namespace dlkprof::cupti

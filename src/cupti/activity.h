@@ -26,4 +26,17 @@ class KernelActivity {
   static void flush(bool forced);
 };
 
+// No records are taken while this lives. CUPTI takes them by means of instructions that it adds to every kernel, which
+// count in a replay of our own (8 to 16 a warp on GH100); its own kernel replay leaves them out.
+class ActivityPause {
+ public:
+  ActivityPause();
+  ActivityPause(const ActivityPause&) = delete;
+  ActivityPause& operator=(const ActivityPause&) = delete;
+  ~ActivityPause();
+
+ private:
+  bool paused_;
+};
+
 }  // namespace dlkprof::cupti

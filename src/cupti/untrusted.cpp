@@ -23,7 +23,8 @@ constexpr const char* kWhat = "the counters kept in this capture cannot be evalu
 constexpr const char* kRemedy =
     "They are damaged, or of a CUPTI that this one does not read; the values that were stored with them remain.";
 
-enum ExitCode : int { kDone = 0, kRefused = 3 };
+constexpr int kDone = 0;
+constexpr int kRefused = 3;
 
 bool write_whole(int fd, const void* data, std::size_t size) noexcept {
   const auto* next = static_cast<const char*>(data);
@@ -101,7 +102,7 @@ std::vector<double> evaluate_untrusted(const Host& host, std::span<const std::ui
   if (WEXITSTATUS(status) != kDone) fail(answer);
   std::vector<double> values(metrics.size());
   if (answer.size() != values.size() * sizeof(double)) fail("NVPerf gave no values");
-  std::memcpy(values.data(), answer.data(), answer.size());
+  if (!values.empty()) std::memcpy(values.data(), answer.data(), answer.size());
   return values;
 }
 

@@ -1,6 +1,7 @@
 // Evaluates counters that come from a file. NVPerf trusts what it is given: a damaged image, or a range that an image
 // does not have, makes it read wild addresses, and no call tells a good image from a bad one. So it runs in a child
-// process, and only the child dies.
+// process, and only the child dies. Damage that NVPerf does not stumble over gives wrong values: against that a capture
+// has its checksums.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ std::string content_of(const capture::FunctionRecord& record) {
 
 }  // namespace
 
-FunctionTable::FunctionTable(const cupti::Driver& driver, const select::Selector& selector,
+FunctionTable::FunctionTable(const cupti::Driver& driver, select::Selector& selector,
                              std::function<void(const capture::FunctionRecord&)> on_new)
     : driver_(driver), selector_(selector), on_new_(std::move(on_new)) {}
 
@@ -31,8 +31,8 @@ const KernelFunction& FunctionTable::add(CUfunction handle, const char* symbol) 
   const auto [place, is_new] = by_content_.try_emplace(content_of(record), nullptr);
   if (is_new) {
     record.id = static_cast<std::uint32_t>(functions_.size() + 1);
-    const auto match = selector_.match_names(select::kernel_names(record.mangled_name));
-    functions_.push_back({record, match, is_collective(record.mangled_name)});
+    const auto names = select::kernel_names(record.mangled_name);
+    functions_.push_back({record, selector_.match_names(names), selector_.name_id(names), is_collective(record.mangled_name)});
     place->second = &functions_.back();
     on_new_(record);
   }

@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <map>
@@ -19,32 +20,39 @@ namespace dlkprof::inject {
 struct KernelFunction {
   capture::FunctionRecord record;
   select::NameMatch match = select::NameMatch::no;
-  bool collective = false;  // NCCL: its blocks wait for other GPUs
+  std::uint32_t name_id = 0;  // select::Selector::name_id
+  bool collective = false;    // NCCL: its blocks wait for other GPUs
 };
 
 class FunctionTable {
  public:
   // `on_new` is told of each function seen first.
-  FunctionTable(const cupti::Driver& driver, const select::Selector& selector,
+  FunctionTable(const cupti::Driver& driver, select::Selector& selector,
                 std::function<void(const capture::FunctionRecord&)> on_new);
 
   // The function behind a handle; `symbol` is its mangled name as the launch callback has it.
   const KernelFunction& find(CUfunction handle, const char* symbol);
 
   // A module is unloaded: its handles may come to mean other functions.
-  void forget_handles() noexcept { by_handle_.clear(); }
+  void forget_handles() noexcept {
+    by_handle_.clear();
+    ++epoch_;
+  }
+  // What was looked up in another epoch may be out of date. May be called without the lock.
+  [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
 
  private:
   const KernelFunction& add(CUfunction handle, const char* symbol);
 
   const cupti::Driver& driver_;
-  const select::Selector& selector_;
+  select::Selector& selector_;
   std::function<void(const capture::FunctionRecord&)> on_new_;
   std::unordered_map<CUfunction, const KernelFunction*> by_handle_;
   // The same kernel has a handle a context; kernels of one name may differ (each Triton variant is called alike), so
   // what a FunctionRecord holds, all of it, tells functions apart.
   std::map<std::string, const KernelFunction*> by_content_;
   std::deque<KernelFunction> functions_;
+  std::atomic<std::uint64_t> epoch_{1};
 };
 
 }  // namespace dlkprof::inject

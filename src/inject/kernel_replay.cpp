@@ -1,6 +1,7 @@
 #include "inject/kernel_replay.h"
 
 #include "base/error.h"
+#include "cupti/activity.h"
 #include "cupti/checkpoint.h"
 
 namespace dlkprof::inject {
@@ -8,6 +9,21 @@ namespace {
 
 // A pass that never completes would keep the program for ever; no plan has come near twice its passes.
 std::size_t most_passes(const cupti::CollectionPlan& plan) { return 2 * plan.passes + 2; }
+
+// The program's own launch must find memory as it was: where that fails nothing else can save its results, so it is tried
+// twice, and said plainly.
+void put_back(cupti::Checkpoint& memory) {
+  try {
+    memory.restore();
+  } catch (const Error&) {
+    try {
+      memory.restore();
+    } catch (const Error& error) {
+      throw Error("GPU memory could not be put back after a replay, so THE PROGRAM'S RESULTS ARE WRONG from here on",
+                  error.detail(), "Run it again with --cache-control none.");
+    }
+  }
+}
 
 }  // namespace
 
@@ -19,7 +35,6 @@ KernelReplay::KernelReplay(const cupti::Library& library, const cupti::Driver& d
       context_(context),
       caches_(caches),
       host_(cupti::Host::create(library, chip, cupti::counter_availability(library, context))),
-      profiler_(cupti::RangeProfiler::create(library, context)),
       flush_(std::make_unique<cupti::CacheFlush>(driver, l2_bytes)) {
   auto resolved = host_.resolve(metrics);
   unavailable_ = std::move(resolved.unavailable);
@@ -28,8 +43,15 @@ KernelReplay::KernelReplay(const cupti::Library& library, const cupti::Driver& d
                 "See what it offers: dlkprof metrics --chip " + chip + " --query <regex>");
   }
   plan_ = host_.plan(resolved.names);
-  profiler_.configure(plan_, caches_ == capture::CacheControl::all ? CUPTI_UserReplay : CUPTI_KernelReplay);
+  take_counters();
 }
+
+void KernelReplay::take_counters() {
+  profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
+  profiler_->configure(plan_, caches_ == capture::CacheControl::all ? CUPTI_UserReplay : CUPTI_KernelReplay);
+}
+
+void KernelReplay::release_counters() { profiler_.reset(); }
 
 KernelReplay::~KernelReplay() {
   try {
@@ -41,38 +63,55 @@ KernelReplay::~KernelReplay() {
 }
 
 void KernelReplay::begin(const LaunchCall& call) {
-  profiler_.reset();
+  if (profiler_) {
+    profiler_->reset();
+  } else {
+    take_counters();
+  }
   if (caches_ == capture::CacheControl::all) {
     replay_by_hand(call);
   } else {
-    profiler_.start();
+    profiler_->start();
   }
 }
 
 std::vector<double> KernelReplay::end() {
-  if (caches_ == capture::CacheControl::none && !profiler_.stop()) {
+  if (caches_ == capture::CacheControl::none && !profiler_->stop()) {
     throw Error("not all passes of a launch were collected", "cuptiRangeProfilerStop", "");
   }
-  profiler_.decode();
-  return host_.evaluate(profiler_.image(), 0, plan_.metrics);
+  profiler_->decode();
+  return host_.evaluate(profiler_->image(), 0, plan_.metrics);
 }
 
 void KernelReplay::replay_by_hand(const LaunchCall& call) {
   // What was launched before on any stream must not run into a pass, nor change memory after it is saved.
   cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+  const cupti::ActivityPause pause;
   flush_->prepare();  // before the checkpoint, which covers the allocations there are when it is taken
   auto memory = cupti::Checkpoint::save(library_, context_);
   bool complete = false;
-  for (std::size_t pass = 0; !complete && pass < most_passes(plan_); ++pass) {
+  try {
+    complete = collect_passes(call, memory);
+  } catch (...) {
+    (void)driver_.cuCtxSynchronize();
+    put_back(memory);
+    throw;
+  }
+  put_back(memory);
+  if (!complete) throw Error("not all passes of a launch were collected", "cuptiRangeProfilerStop", "");
+}
+
+bool KernelReplay::collect_passes(const LaunchCall& call, cupti::Checkpoint& memory) {
+  for (std::size_t pass = 0; pass < most_passes(plan_); ++pass) {
     if (pass > 0) memory.restore();
     flush_->run();
-    profiler_.start();
+    profiler_->start();
     const CUresult launched = launch_again(driver_, call);
-    complete = profiler_.stop();
+    const bool complete = profiler_->stop();
     cupti::check(driver_, launched, "cuLaunchKernel");
+    if (complete) return true;
   }
-  memory.restore();
-  if (!complete) throw Error("not all passes of a launch were collected", "cuptiRangeProfilerStop", "");
+  return false;
 }
 
 }  // namespace dlkprof::inject

@@ -10,11 +10,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "capture/options.h"
 #include "cupti/cache_flush.h"
+#include "cupti/checkpoint.h"
 #include "cupti/driver.h"
 #include "cupti/host.h"
 #include "cupti/range_profiler.h"
@@ -40,11 +42,17 @@ class KernelReplay {
   void begin(const LaunchCall& call);
   // At its exit: the values of plan().metrics in order; throws Error.
   [[nodiscard]] std::vector<double> end();
+  // Gives the GPU's counters back, until the next begin() takes them again: while a context holds them its launches are
+  // slower (by a quarter on a launch-bound loop), and no other context of the GPU can have them.
+  void release_counters();
   // The raw counters behind what end() gave, until the next begin().
-  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return profiler_.image(); }
+  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return profiler_->image(); }
 
  private:
+  void take_counters();
   void replay_by_hand(const LaunchCall& call);
+  // Whether all passes came; memory is then as a pass left it.
+  [[nodiscard]] bool collect_passes(const LaunchCall& call, cupti::Checkpoint& memory);
 
   const cupti::Library& library_;
   const cupti::Driver& driver_;
@@ -53,7 +61,7 @@ class KernelReplay {
   cupti::Host host_;
   std::vector<std::string> unavailable_;
   cupti::CollectionPlan plan_;
-  cupti::RangeProfiler profiler_;
+  std::optional<cupti::RangeProfiler> profiler_;
   std::unique_ptr<cupti::CacheFlush> flush_;
 };
 

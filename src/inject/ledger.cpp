@@ -25,7 +25,7 @@ Ledger::Line& Ledger::touch(Entry entry) {
 Ledger::Counted Ledger::launched(const capture::LaunchKey& key, select::NameMatch names, bool matched) {
   const std::lock_guard lock(mutex_);
   const auto [place, is_new] = entries_.try_emplace(key, lines_.size());
-  if (is_new) lines_.push_back({.stats = {.key = key}});
+  if (is_new) lines_.emplace_back(key);
   auto& stats = touch(place->second).stats;
   if (matched) ++stats.matched;
   if (!matched && names == select::NameMatch::near) ++stats.near_missed;
@@ -35,6 +35,21 @@ Ledger::Counted Ledger::launched(const capture::LaunchKey& key, select::NameMatc
 void Ledger::graph_launched() {
   const std::lock_guard lock(mutex_);
   ++graph_launches_;
+  changed_ = true;
+}
+
+std::atomic<std::uint64_t>* Ledger::counter(Entry entry, select::NameMatch names) {
+  const std::lock_guard lock(mutex_);
+  lines_[entry].near_missed = names == select::NameMatch::near;
+  return &lines_[entry].uncounted;
+}
+
+void Ledger::count_up(Line& line) {
+  const std::uint64_t more = line.uncounted.exchange(0, std::memory_order_relaxed);
+  if (more == 0) return;
+  line.stats.launches += more;
+  if (line.near_missed) line.stats.near_missed += more;
+  line.changed = true;
   changed_ = true;
 }
 
@@ -75,6 +90,7 @@ void Ledger::add_time(const cupti::KernelTime& time) {
 
 std::optional<capture::KeyStatsRecord> Ledger::changes(bool timing_complete) {
   const std::lock_guard lock(mutex_);
+  for (auto& line : lines_) count_up(line);
   if (!changed_) return std::nullopt;
   capture::KeyStatsRecord record;
   for (auto& line : lines_) {

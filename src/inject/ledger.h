@@ -2,6 +2,7 @@
 // CUPTI's thread adds GPU times, and what changed goes to the capture now and then. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -29,6 +30,8 @@ class Ledger {
   };
   Counted launched(const capture::LaunchKey& key, select::NameMatch names, bool matched);
   void graph_launched();
+  // Counts further launches of an entry that no filter takes, without the lock; valid as long as the ledger.
+  [[nodiscard]] std::atomic<std::uint64_t>* counter(Entry entry, select::NameMatch names);
 
   // Takes one of `limit` samples of a key (none: without limit); false where they are used up.
   [[nodiscard]] bool take_sample(Entry entry, std::optional<std::uint64_t> limit);
@@ -44,9 +47,14 @@ class Ledger {
 
  private:
   struct Line {
+    explicit Line(const capture::LaunchKey& key) { stats.key = key; }
+
     capture::KeyStats stats;
     bool changed = false;
+    bool near_missed = false;
+    std::atomic<std::uint64_t> uncounted{0};  // launches that are not in `stats` yet
   };
+  void count_up(Line& line);
   Line& touch(Entry entry);
 
   std::mutex mutex_;

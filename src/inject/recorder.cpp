@@ -34,11 +34,16 @@ Recorder::Recorder(const capture::ProfileOptions& options, std::uint32_t cupti_v
 
 void Recorder::append(const capture::Record& record) {
   const std::lock_guard lock(mutex_);
-  if (writer_ == nullptr) {
-    writer_ = std::make_unique<capture::Writer>(capture::Writer::create(options_.output_directory, options_.base_name));
-    writer_->append(describe_process());
+  try {
+    if (writer_ == nullptr) {
+      writer_ = std::make_unique<capture::Writer>(capture::Writer::create(options_.output_directory, options_.base_name));
+      writer_->append(describe_process());
+    }
+    writer_->append(record);
+  } catch (...) {
+    failed_ = true;
+    throw;
   }
-  writer_->append(record);
 }
 
 void Recorder::note(capture::Severity severity, const std::string& what, const std::string& detail,
@@ -46,7 +51,7 @@ void Recorder::note(capture::Severity severity, const std::string& what, const s
   if (!messages_.say(severity, what, detail, remedy)) return;
   try {
     const std::lock_guard lock(mutex_);
-    if (writer_ != nullptr) writer_->append(capture::NoticeRecord{severity, what, detail, remedy});
+    if (usable()) writer_->append(capture::NoticeRecord{severity, what, detail, remedy});
   } catch (...) {  // it stands on stderr; the capture is what could not be written
   }
 }

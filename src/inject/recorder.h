@@ -3,6 +3,7 @@
 // user is told goes into it as well. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,7 +22,8 @@ class Recorder {
   void append(const capture::Record& record);
   // Says it on stderr, once, and appends it where a capture is open. Never throws.
   void note(capture::Severity severity, const std::string& what, const std::string& detail, const std::string& remedy) noexcept;
-  [[nodiscard]] bool open() const noexcept { return writer_ != nullptr; }
+  // There is a capture, and it has taken everything so far.
+  [[nodiscard]] bool usable() const noexcept { return writer_ != nullptr && !failed_; }
 
   // In a forked child: the parent's file is the parent's.
   void forget() noexcept;
@@ -37,6 +39,7 @@ class Recorder {
   Messages messages_;
   std::mutex mutex_;
   std::unique_ptr<capture::Writer> writer_;
+  std::atomic<bool> failed_{false};
 };
 
 }  // namespace dlkprof::inject

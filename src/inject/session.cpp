@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "capture/encoding.h"
 #include "cupti/activity.h"
+#include "inject/counter_cache.h"
 #include "inject/resource_names.h"
 
 namespace dlkprof::inject {
@@ -23,6 +24,9 @@ constexpr std::uint64_t kTimedLaunches = 10'000;
 constexpr auto kStatsInterval = std::chrono::seconds(1);
 // Looking at the clock in every launch would cost as much as the rest of counting it.
 constexpr std::uint64_t kLaunchesBetweenLooks = 1024;
+// Counters that are held slow every launch; taking them again costs some 10 ms. So they are given back after this many
+// launches without a measurement.
+constexpr std::uint64_t kIdleLaunches = 1000;
 // After so many launches in a row that could not be measured the next will not be either.
 constexpr int kFailuresToStop = 3;
 
@@ -57,6 +61,7 @@ struct Session::Thread {
   Gate gate = Gate::none;
   bool ours = false;  // the calls made now are the session's own, not the program's
   std::optional<Measuring> measuring;
+  CounterCache counters;
 
   void enter_shared(std::shared_mutex& mutex) {
     mutex.lock_shared();
@@ -165,10 +170,10 @@ void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_Callbac
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
   } catch (const std::exception& error) {
-    thread.leave(session.gate_);
-    thread.measuring.reset();
-    thread.ours = false;
     session.fail(error);
+    thread.measuring.reset();
+    thread.leave(session.gate_);  // last: who comes next must find the counters taken down
+    thread.ours = false;
   }
 }
 
@@ -202,9 +207,19 @@ void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
 void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   thread.enter_shared(gate_);
-  if (auto measuring = count(call, data)) {
-    thread.enter_alone(gate_);
+  if (!active_) return thread.leave(gate_);  // detached while this thread waited: no exit callback will come
+  auto measuring = count(call, data);
+  const std::uint64_t used_at = counters_used_at_.load(std::memory_order_relaxed);
+  const bool idle = used_at != 0 && launches_ - used_at > kIdleLaunches;
+  if (!measuring && !idle) return;
+  thread.enter_alone(gate_);
+  if (!active_) {
+    if (measuring) ledger_.left_alone(measuring->entry, capture::LeftAlone::failed, true);
+    thread.leave(gate_);
+  } else if (measuring) {
     begin(std::move(*measuring), call, data);
+  } else {
+    release_counters();
   }
 }
 
@@ -231,6 +246,15 @@ bool Session::window_open() const {
   return options_.duration_seconds <= 0 || elapsed < options_.delay_seconds + options_.duration_seconds;
 }
 
+// Most launches of most programs: of a function that no filter takes, when nothing else is to be done.
+bool Session::count_quickly(const LaunchCall& call, Thread& thread) {
+  auto* counter = thread.counters.find(call.function, functions_.epoch());
+  if (counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0) return false;
+  counter->fetch_add(1, std::memory_order_relaxed);
+  launches_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
 std::optional<Session::Measuring> Session::count(const LaunchCall& call, const CUpti_CallbackData& data) {
   const std::lock_guard lock(mutex_);
   const KernelFunction& function = functions_.find(call.function, data.symbolName);
@@ -241,7 +265,8 @@ std::optional<Session::Measuring> Session::count(const LaunchCall& call, const C
   if (index % kLaunchesBetweenLooks == 0 && Clock::now() - stats_appended_ > kStatsInterval) append_stats();
 
   if (verdict == select::Verdict::selected && options_.collect != capture::Collect::none) {
-    const auto reason = measuring_ ? reason_to_leave(call, function) : capture::LeftAlone::failed;
+    auto reason = reason_to_leave(call, function);
+    if (reason == capture::LeftAlone::none && !measuring_) reason = capture::LeftAlone::failed;
     if (reason != capture::LeftAlone::none) {
       ledger_.left_alone(counted.entry, reason, false);
     } else if (ledger_.take_sample(counted.entry, options_.samples)) {
@@ -252,10 +277,15 @@ std::optional<Session::Measuring> Session::count(const LaunchCall& call, const C
                           .occurrence = static_cast<std::uint32_t>(counted.occurrence),
                           .context_id = identity.context_id,
                           .stream_id = identity.stream_id};
+      ++waiting_;
       return measuring;
     }
   }
-  if (timing_.load(std::memory_order_relaxed)) ledger_.expect_time(data.correlationId, counted.entry);
+  if (timing_.load(std::memory_order_relaxed)) {
+    ledger_.expect_time(data.correlationId, counted.entry);
+  } else if (function.match != select::NameMatch::yes && options_.selection.launch_skip_before_match == 0) {
+    this_thread().counters.put(call.function, functions_.epoch(), ledger_.counter(counted.entry, function.match));
+  }
   return std::nullopt;
 }
 
@@ -264,6 +294,7 @@ std::optional<Session::Measuring> Session::count(const LaunchCall& call, const C
 select::LaunchIdentity Session::identify(const LaunchCall& call, const CUpti_CallbackData& data, const KernelFunction& function) {
   select::LaunchIdentity launch;
   launch.key = {.device = device_of(data.context), .function = function.record.id};
+  launch.name_id = function.name_id;
   if (function.match != select::NameMatch::yes) return launch;
   launch.key.grid = call.grid;
   launch.key.block = call.block;
@@ -296,8 +327,9 @@ void Session::begin(Measuring measuring, const LaunchCall& call, const CUpti_Cal
   measuring.record.start_unix_ns = unix_now_ns();
   measuring.record.thread_id = static_cast<std::uint32_t>(gettid());
   thread.ours = true;
+  const std::lock_guard lock(mutex_);
+  --waiting_;
   try {
-    const std::lock_guard lock(mutex_);
     const cupti::CurrentContext current(driver_, data.context);
     std::tie(measuring.replay, measuring.record.metric_set) = replay_for(data.context, measuring.record.key.device);
     measuring.replay->begin(call);
@@ -305,6 +337,7 @@ void Session::begin(Measuring measuring, const LaunchCall& call, const CUpti_Cal
   } catch (const std::exception& error) {
     give_up(measuring, error);
     if (measuring.replay == nullptr) measuring_ = false;  // counters cannot be set up: nor will they be next time
+    replays_.erase(data.context);                         // ends whatever state the failure left in the context
   }
   thread.ours = false;
 }
@@ -334,7 +367,7 @@ void Session::end(Measuring& measuring, const CUpti_CallbackData& data) {
     recorder_.append(capture::RawCountersRecord{record.index, record.metric_set, image.size(), capture::pack_image(image)});
   }
   append_stats();
-  if (selector_.exhausted()) detach();
+  if (selector_.exhausted() && waiting_ == 0) detach();
   thread.ours = false;
 }
 
@@ -364,6 +397,10 @@ std::uint32_t Session::device_of(CUcontext context) {
 }
 
 std::pair<KernelReplay*, std::uint32_t> Session::replay_for(CUcontext context, std::uint32_t device) {
+  counters_used_at_ = launches_.load();
+  for (auto& [other, held] : replays_) {
+    if (other != context && held.replay != nullptr) held.replay->release_counters();  // a GPU's counters have one user
+  }
   auto& [replay, metric_set] = replays_[context];
   if (replay == nullptr) {
     if (metric_sets_ == 0) cupti::initialize_profiler(library_);
@@ -378,6 +415,17 @@ std::pair<KernelReplay*, std::uint32_t> Session::replay_for(CUcontext context, s
                                               .unavailable = replay->unavailable()});
   }
   return {replay.get(), metric_set};
+}
+
+// The caller holds the gate alone.
+void Session::release_counters() noexcept {
+  const std::lock_guard lock(mutex_);
+  this_thread().ours = true;
+  for (auto& [context, held] : replays_) {
+    if (held.replay != nullptr) held.replay->release_counters();
+  }
+  this_thread().ours = false;
+  counters_used_at_ = 0;
 }
 
 // --- Ending -----------------------------------------------------------------------------------------------------------
@@ -395,7 +443,8 @@ void Session::stop_timing() {
   this_thread().ours = false;
 }
 
-// Nothing can be selected any more: give the program its full speed back. The caller holds the gate alone.
+// Nothing can be selected any more: give the program its full speed back. The caller holds the gate alone, and no other
+// launch waits to be measured: its exit callback would not come any more.
 void Session::detach() {
   measuring_ = false;
   active_ = false;
@@ -414,7 +463,7 @@ void Session::register_exit_handlers() {
 
 void Session::finish() noexcept {
   const bool was_active = active_.exchange(false);
-  if (!recorder_.open()) return;
+  if (!recorder_.usable()) return;
   this_thread().ours = true;
   try {
     if (was_active && timing_) cupti::KernelActivity::flush(true);
@@ -431,9 +480,14 @@ void Session::fail(const std::exception& error) noexcept {
   const auto* ours = dynamic_cast<const Error*>(&error);
   recorder_.note(capture::Severity::error, std::string("profiling has ended, the program runs on: ") + error.what(),
                  ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
+  // Callbacks stay on: launches that are under way in other threads leave the gate at their exit.
+  auto& thread = this_thread();
+  thread.ours = true;  // taking the counters down calls the driver
   try {
     const std::lock_guard lock(mutex_);
-    detach();
+    // Who is not in a launch cannot know that no other thread is measuring with them.
+    if (thread.gate != Thread::Gate::none) replays_.clear();
+    if (timing_.exchange(false)) cupti::KernelActivity::disable();
   } catch (const std::exception&) {  // the first failure is what counts
   }
 }

@@ -58,6 +58,7 @@ class Session {
   void on_launch_exit(const CUpti_CallbackData& data);
   void on_graph_launch(const CUpti_CallbackData& data);
 
+  [[nodiscard]] bool count_quickly(const LaunchCall& call, Thread& thread);
   [[nodiscard]] std::optional<Measuring> count(const LaunchCall& call, const CUpti_CallbackData& data);
   [[nodiscard]] select::LaunchIdentity identify(const LaunchCall& call, const CUpti_CallbackData& data,
                                                 const KernelFunction& function);
@@ -70,6 +71,7 @@ class Session {
   void on_new_function(const capture::FunctionRecord& record);
   [[nodiscard]] std::uint32_t device_of(CUcontext context);
   [[nodiscard]] std::pair<KernelReplay*, std::uint32_t> replay_for(CUcontext context, std::uint32_t device);
+  void release_counters() noexcept;
   void append_stats();
   void stop_timing();
   void detach();
@@ -85,11 +87,12 @@ class Session {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 
-  std::atomic<bool> active_{true};       // callbacks are listened to
-  std::atomic<bool> measuring_;          // launches may be measured
-  std::atomic<bool> timing_{false};      // activity records are being taken
-  std::atomic<bool> range_open_;         // between cuProfilerStart and Stop, or from the start
-  std::atomic<int> captures_active_{0};  // streams being recorded into graphs
+  std::atomic<bool> active_{true};                  // callbacks are listened to
+  std::atomic<bool> measuring_;                     // launches may be measured
+  std::atomic<bool> timing_{false};                 // activity records are being taken
+  std::atomic<bool> range_open_;                    // between cuProfilerStart and Stop, or from the start
+  std::atomic<std::uint64_t> counters_used_at_{0};  // the launch measured last, while counters are held; else 0
+  std::atomic<int> captures_active_{0};             // streams being recorded into graphs
 
   std::shared_mutex gate_;
   std::mutex mutex_;
@@ -105,6 +108,7 @@ class Session {
   };
   std::map<CUcontext, Replay> replays_;
   std::uint32_t metric_sets_ = 0;
+  int waiting_ = 0;  // launches selected but not begun, as the gate is not theirs yet
   int failures_in_a_row_ = 0;
 };
 

@@ -25,6 +25,7 @@ void add_function(Figures& figures, const capture::FunctionRecord& function) {
 }
 
 void add_occupancy(Figures& figures, const Occupancy& occupancy) {
+  figures["registers_per_thread"] = double{1} * occupancy.registers_per_thread;
   figures["waves_per_sm"] = occupancy.waves;
   figures["theoretical_occupancy_pct"] = occupancy.percent;
   figures["theoretical_warps_per_sm"] = double{1} * occupancy.warps_per_sm;
@@ -32,7 +33,6 @@ void add_occupancy(Figures& figures, const Occupancy& occupancy) {
   figures["block_limit_shared"] = double{1} * occupancy.limit_shared;
   figures["block_limit_warps"] = double{1} * occupancy.limit_warps;
   figures["block_limit_blocks"] = double{1} * occupancy.limit_blocks;
-  figures["block_limit_barriers"] = double{1} * occupancy.limit_barriers;
   figures["occupancy_limiter"] = occupancy.limiter;
 }
 
@@ -56,7 +56,6 @@ const std::vector<ComputedFigure>& computed_figures() {
       {"block_limit_shared", "block"},
       {"block_limit_warps", "block"},
       {"block_limit_blocks", "block"},
-      {"block_limit_barriers", "block"},
       {"occupancy_limiter", ""},
   };
   return kFigures;

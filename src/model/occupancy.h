@@ -10,14 +10,15 @@ namespace dlkprof::model {
 
 struct Occupancy {
   // Resident blocks a multiprocessor that each resource alone would allow. A resource that the kernel does not use
-  // allows limit_blocks. A capture does not know how many barriers a kernel uses: one is assumed.
-  std::uint32_t limit_registers = 0, limit_shared = 0, limit_warps = 0, limit_blocks = 0, limit_barriers = 0;
-  std::uint32_t blocks_per_sm = 0;     // the least of them
-  std::uint32_t warps_per_sm = 0;      // theoretical active warps a multiprocessor
-  double percent = 0;                  // of the device's maximum
-  double waves = 0;                    // grid size over what the device holds at once
-  std::uint64_t shared_per_block = 0;  // bytes: static, dynamic and what the driver reserves
-  std::string limiter;                 // "registers", "shared memory", ... ; several joined by ", "
+  // allows limit_blocks. The limit by barriers is left out: the driver does not say how many a kernel uses.
+  std::uint32_t limit_registers = 0, limit_shared = 0, limit_warps = 0, limit_blocks = 0;
+  std::uint32_t registers_per_thread = 0;  // as allocated
+  std::uint32_t blocks_per_sm = 0;         // the least of them
+  std::uint32_t warps_per_sm = 0;          // theoretical active warps a multiprocessor
+  double percent = 0;                      // of the device's maximum
+  double waves = 0;                        // grid size over what the device holds at once
+  std::uint64_t shared_per_block = 0;      // bytes: static, dynamic and what the driver reserves
+  std::string limiter;                     // "registers", "shared memory", ... ; several joined by ", "
 };
 
 // Throws Error where the device is unknown to cuda_occupancy.h or the figures are not possible.

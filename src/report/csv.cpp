@@ -20,7 +20,7 @@ std::string clean(const std::string& text) {
 }
 
 std::string field(const std::string& text) {
-  const std::string value = clean(text);
+  std::string value = clean(text);
   if (value.find_first_of(",\"\n") == std::string::npos) return value;
   std::string quoted = "\"";
   for (const char byte : value) {

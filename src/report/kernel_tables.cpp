@@ -49,8 +49,8 @@ class Writer {
     if (full != base) text_ += "  " + full + "\n";
     line(fmt::format("grid {}, block {}{}{}", dim_text(record.key.grid), dim_text(record.key.block), cluster(record.key),
                      dynamic_shared(record.key)));
-    line(fmt::format("launch {}, occurrence {} of this configuration; device {}{}, context {}, stream {}", record.index,
-                     std::uint64_t{record.occurrence} + 1, record.key.device, device_name(record.key), record.context_id,
+    line(fmt::format("launch {}, occurrence {}; {}device {}, context {}, stream {}", record.index,
+                     std::uint64_t{record.occurrence} + 1, device_name(record.key), record.key.device, record.context_id,
                      record.stream_id));
     line(how(launch));
   }
@@ -65,7 +65,7 @@ class Writer {
   }
   std::string device_name(const capture::LaunchKey& key) const {
     const auto device = run_.devices.find(key.device);
-    return device == run_.devices.end() ? "" : " (" + printable(device->second.name, 40) + ")";
+    return device == run_.devices.end() ? "" : printable(device->second.name, 40) + ", ";
   }
   static std::string how(const model::Launch& launch) {
     const capture::LaunchRecord& record = launch.record;

@@ -19,8 +19,8 @@ constexpr std::array kBytes{Scale{1e12, "TB"}, Scale{1e9, "GB"}, Scale{1e6, "MB"
 constexpr std::array kHertz{Scale{1e9, "GHz"}, Scale{1e6, "MHz"}, Scale{1e3, "kHz"}};
 constexpr std::array kTime{Scale{1e9, "s"}, Scale{1e6, "ms"}, Scale{1e3, "us"}};
 
-// Whole numbers from here on are no longer exact in a double, and too long to read.
-constexpr double kMostDigits = 1e15;
+constexpr double kLongest = 1e13;      // from here on a number is too long to read, and for its column
+constexpr double kMostDecimals = 1e9;  // from here on decimals say nothing
 
 std::string separated(std::string digits) {
   for (std::size_t at = digits.size(); at > 3;) {
@@ -32,10 +32,9 @@ std::string separated(std::string digits) {
 
 std::string number(double value) {
   const double magnitude = std::abs(value);
-  if (!std::isfinite(value)) return "-";
-  if (magnitude >= kMostDigits) return fmt::format("{:.3e}", value);
+  if (magnitude >= kLongest) return fmt::format("{:.3e}", value);
   if (magnitude > 0 && magnitude < 0.005) return fmt::format("{:.2g}", value);
-  const bool whole = value == std::floor(value);
+  const bool whole = value == std::floor(value) || magnitude >= kMostDecimals;
   const std::string digits = fmt::format("{:.{}f}", magnitude, whole ? 0 : 2);
   const std::size_t point = std::min(digits.find('.'), digits.size());
   return (value < 0 ? "-" : "") + separated(digits.substr(0, point)) + digits.substr(point);
@@ -97,6 +96,7 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent, s
 }
 
 Quantity humanize(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return {"-", std::string(unit)};
   for (const std::string_view base : {"byte", "B"}) {
     if (const auto rest = rest_of(unit, base)) return scaled(value, unit, *rest, kBytes);
   }

@@ -27,21 +27,13 @@ FilterMode parse_filter_mode(const std::string& word) {
   throw UsageError(fmt::format("--filter-mode {}", printable(word)), "no such mode", "Use global, per-gpu or per-launch-config.");
 }
 
-CounterKey skip_and_count_key(FilterMode mode, const capture::LaunchKey& launch) {
+CounterKey skip_and_count_key(FilterMode mode, const LaunchIdentity& launch) {
   CounterKey key;
-  if (mode == FilterMode::per_gpu) key.launch.device = launch.device;
-  if (mode == FilterMode::per_launch_config) key.launch = launch;
-  return key;
-}
-
-CounterKey invocation_key(const LaunchIdentity& launch, bool by_context, bool by_stream) {
-  CounterKey key;
-  key.launch.function = launch.key.function;
-  key.launch.grid = launch.key.grid;
-  key.launch.block = launch.key.block;
-  key.launch.dynamic_shared_bytes = launch.key.dynamic_shared_bytes;
-  if (by_context) key.context_id = launch.context_id;
-  if (by_stream) key.stream_id = launch.stream_id;
+  if (mode == FilterMode::per_gpu) key.launch.device = launch.key.device;
+  if (mode == FilterMode::per_launch_config) {
+    key.launch = launch.key;
+    key.launch.function = launch.name_id;
+  }
   return key;
 }
 

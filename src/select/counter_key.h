@@ -13,8 +13,7 @@ namespace dlkprof::select {
 
 // Launches of equal keys share a counter. What a counter does not tell apart stays at its default.
 struct CounterKey {
-  capture::LaunchKey launch;
-  std::uint32_t context_id = 0, stream_id = 0;
+  capture::LaunchKey launch;  // .function holds LaunchIdentity::name_id
   friend bool operator==(const CounterKey&, const CounterKey&) = default;
 };
 
@@ -26,12 +25,9 @@ enum class FilterMode : std::uint8_t { global, per_gpu, per_launch_config };
 // global | per-gpu | per-launch-config; throws UsageError.
 [[nodiscard]] FilterMode parse_filter_mode(const std::string& word);
 
-// The counter behind --launch-skip and --launch-count.
-[[nodiscard]] CounterKey skip_and_count_key(FilterMode mode, const capture::LaunchKey& launch);
-
-// The counter behind invocation-nr: a kernel's launches with the same grid, block and shared memory; with the
-// same context or stream where the selector has such a field (Nsight Compute CLI manual, "kernel-id"). On which
-// device they run makes no difference.
-[[nodiscard]] CounterKey invocation_key(const LaunchIdentity& launch, bool by_context, bool by_stream);
+// The counter behind --launch-skip and --launch-count. What ncu calls a launch configuration goes by the kernel's name as
+// --kernel-name-base has it: template instances of one name and size share it. (So seen with Nsight Compute 2025.3;
+// tests/gpu compares.) The counter behind invocation-nr goes by that name alone, whatever the size, context or stream.
+[[nodiscard]] CounterKey skip_and_count_key(FilterMode mode, const LaunchIdentity& launch);
 
 }  // namespace dlkprof::select

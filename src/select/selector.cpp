@@ -35,7 +35,8 @@ struct Selector::State {
   std::optional<std::uint64_t> count;
 
   std::uint64_t launches = 0;
-  CounterMap<std::uint64_t> invocations;
+  std::unordered_map<std::string, std::uint32_t> name_ids;
+  std::unordered_map<std::uint32_t, std::uint64_t> invocations;  // by name_id
   CounterMap<SkipAndCount> counters;
   std::size_t counters_used_up = 0;
 
@@ -45,7 +46,7 @@ struct Selector::State {
   void add_kernel_id(std::string_view value);
   [[nodiscard]] bool matches_identity(const LaunchIdentity& launch);
   [[nodiscard]] bool matches_invocation(const LaunchIdentity& launch);
-  [[nodiscard]] Verdict skip_or_select(const capture::LaunchKey& launch);
+  [[nodiscard]] Verdict skip_or_select(const LaunchIdentity& launch);
 };
 
 void Selector::State::add_kernel_id(std::string_view value) {
@@ -67,10 +68,10 @@ bool Selector::State::matches_identity(const LaunchIdentity& launch) {
 
 bool Selector::State::matches_invocation(const LaunchIdentity& launch) {
   if (invocation.matches_all()) return true;
-  return invocation.matches(++invocations[invocation_key(launch, !context.matches_all(), !stream.matches_all())]);
+  return invocation.matches(++invocations[launch.name_id]);
 }
 
-Verdict Selector::State::skip_or_select(const capture::LaunchKey& launch) {
+Verdict Selector::State::skip_or_select(const LaunchIdentity& launch) {
   if (skip == 0 && !count) return Verdict::selected;
   SkipAndCount& counter = counters[skip_and_count_key(mode, launch)];
   if (counter.skipped < skip) {
@@ -115,12 +116,17 @@ NameMatch Selector::match_names(const KernelNames& names) const {
   return match;
 }
 
+std::uint32_t Selector::name_id(const KernelNames& names) {
+  const auto next = static_cast<std::uint32_t>(state_->name_ids.size() + 1);
+  return state_->name_ids.try_emplace(names.*state_->name_base, next).first->second;
+}
+
 Verdict Selector::decide(NameMatch names, const LaunchIdentity& launch) {
   const bool skipped_before = state_->launches++ < state_->skip_before_match;
   if (names != NameMatch::yes || !state_->matches_identity(launch) || !state_->matches_invocation(launch)) {
     return Verdict::unmatched;
   }
-  return skipped_before ? Verdict::skipped : state_->skip_or_select(launch.key);
+  return skipped_before ? Verdict::skipped : state_->skip_or_select(launch);
 }
 
 bool Selector::exhausted() const {

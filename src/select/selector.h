@@ -36,6 +36,7 @@ enum class NameMatch : std::uint8_t {
 // What a launch is known by besides its names. Names given through NVTX may be empty.
 struct LaunchIdentity {
   capture::LaunchKey key;
+  std::uint32_t name_id = 0;  // Selector::name_id of its function
   std::uint32_t context_id = 0, stream_id = 0;
   std::string context_name, stream_name;
 };
@@ -57,6 +58,8 @@ class Selector {
   ~Selector();
 
   [[nodiscard]] NameMatch match_names(const KernelNames& names) const;
+  // Functions that --kernel-name-base calls alike have one id, from 1.
+  [[nodiscard]] std::uint32_t name_id(const KernelNames& names);
   // Advances the counters behind --launch-skip, --launch-count and invocation-nr.
   [[nodiscard]] Verdict decide(NameMatch names, const LaunchIdentity& launch);
   // No later launch can be selected any more: all may be detached.

@@ -3,7 +3,6 @@
 import shlex
 import statistics
 
-import environment
 from deviation import EXACT, PRINTED, RELATIVE
 from harness import markdown_table
 
@@ -19,7 +18,7 @@ def in_words(finding, own):
     """One line for the table of results."""
     unit = finding.rule.kind
     if finding.main is None and finding.near is None:
-        return f"no figure from both; {finding.missing} missing" if finding.missing else "no figure from both"
+        return f"no launch with a figure from both tools; {finding.missing} without"
     words = []
     if finding.main is not None and unit in (EXACT, PRINTED):
         differing = "" if finding.passed else f", off by {number(finding.main.least)} to {number(finding.main.greatest)}"
@@ -42,20 +41,27 @@ def markdown(bench, figures, findings, own, point_limit):
         "# Accuracy against Nsight Compute",
         "Written by `tests/gpu/run.sh`. Every launch below was measured by both tools, each in a run of its own of the same "
         "program; launches are joined by kernel, grid, block and order.",
-        markdown_table(("what", "value"), [*environment.describe(bench), clock_row(figures), ("launches joined", figures.joined)]),
+        markdown_table(("what", "value"),
+                       [*bench.facts, clock_row(figures), ("launches joined", figures.joined)]),
         "## Deviations by metric",
         "Deviation = (dlkprof - ncu) / ncu, in per cent; for hit rates dlkprof - ncu, in percentage points. The median is that "
         "of the absolute deviations, and the limit is one for the median. The last two columns compare ncu's second run with "
         "its first: what lies within them is the spread of the program and the machine, not of the tool.",
-        markdown_table(SUMMARY_HEADINGS, [row for finding in findings for row in summary_rows(finding, own[finding.rule.metric])]),
+        summary_table(findings, own),
         "## Single deviations over the limit",
         f"Every launch whose own deviation is over its metric's limit (near zero: {number(point_limit)} points), with that of "
         "ncu's second run for the same launch.",
         single_table(figures, findings, point_limit),
         "## Command lines",
         "The last program's; the others differ in program and selection alone.",
-        "\n\n".join(f"    {shlex.join(str(word) for word in command)}" for command in figures.commands),
+        "\n\n".join(f"    {shown(command)}" for command in figures.commands),
     ]) + "\n"
+
+
+def shown(command):
+    """A command line as one would type it: without the folders of this machine."""
+    words = [str(word) for word in command]
+    return shlex.join(word.rsplit("/", 1)[-1] if word.startswith("/") else word for word in words)
 
 
 def clock_row(figures):
@@ -67,6 +73,11 @@ def clock_row(figures):
 
 
 SUMMARY_HEADINGS = ("metric", "unit", "n", "median", "min", "max", "limit", "verdict", "ncu again: median", "ncu again: max")
+
+
+def summary_table(findings, own):
+    rows = [row for finding in findings for row in summary_rows(finding, own[finding.rule.metric])]
+    return markdown_table(SUMMARY_HEADINGS, rows)
 
 
 def summary_rows(finding, own):

@@ -2,8 +2,9 @@
 
 import datetime
 import re
-import sys
 from pathlib import Path
+
+from harness import Skipped
 
 GPU_FIELDS = ("name", "driver_version", "clocks.sm", "clocks.mem", "clocks.max.sm", "clocks.max.mem")
 
@@ -15,9 +16,16 @@ def describe(bench):
         *gpu_rows(bench),
         ("CUDA (nvcc)", answer(bench, ["nvcc", "--version"], r"release [\d.]+, V([\d.]+)")),
         ("Nsight Compute", answer(bench, ["ncu", "--version"], r"Version ([\d.]+)")),
-        ("PyTorch", answer(bench, [sys.executable, "-c", "import torch; print(torch.__version__)"], r"^(\S+)$")),
+        ("PyTorch", torch_version(bench)),
         ("dlkprof", answer(bench, [bench.dlkprof.program, "--version"], r"(\d[\w.+-]*)")),
     ]
+
+
+def torch_version(bench):
+    try:
+        return bench.require_torch()
+    except Skipped as reason:
+        return f"none: {reason}"
 
 
 def gpu_rows(bench):

@@ -20,7 +20,7 @@ import part_cost
 import part_identical
 import part_robust
 import part_selection
-from harness import FAIL, Commands, Row, Scoreboard, markdown_table, text_table
+from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_table
 from tools import Bench, Dlkprof, Ncu
 
 PARTS = {module.PART: module for module in (part_identical, part_accuracy, part_robust, part_selection, part_cost)}
@@ -38,14 +38,14 @@ def main(arguments):
         return 2
     bench = make_bench(install, out)
     begin = time.monotonic()
-    facts = environment.describe(bench)
+    bench.facts = environment.describe(bench)
     with bench.board.case("build", "samples") as row:
         bench.build_samples()
         row.detail = f"built in {time.monotonic() - begin:.0f} s"
-    if not bench.board.failed():
+    if bench.board.rows[-1].status == PASS:
         for part in arguments[2:] or PARTS:
             run_part(bench, part)
-    write_results(bench, facts, time.monotonic() - begin)
+    write_results(bench, time.monotonic() - begin)
     return 1 if bench.board.failed() else 0
 
 
@@ -65,16 +65,16 @@ def run_part(bench, part):
     bench.board.figure(part, "time taken", f"{time.monotonic() - begin:.0f} s")
 
 
-def write_results(bench, facts, seconds):
+def write_results(bench, seconds):
     rows = [(row.part, row.case, row.status, row.detail) for row in bench.board.rows]
     counts = ", ".join(f"{count} {status}" for status, count in bench.board.counts().items())
     closing = f"{counts}; {seconds:.0f} s"
     (bench.out / "results.json").write_text(json.dumps(
-        {"environment": dict(facts), "seconds": seconds, "results": [dict(zip(HEADINGS, row)) for row in rows]}, indent=1) + "\n")
+        {"environment": dict(bench.facts), "seconds": seconds, "results": [dict(zip(HEADINGS, row)) for row in rows]}, indent=1) + "\n")
     (bench.out / "results.md").write_text("\n\n".join(
-        ["# Tests on a GPU", "Written by `tests/gpu/run.sh`.", markdown_table(("what", "value"), facts),
+        ["# Tests on a GPU", "Written by `tests/gpu/run.sh`.", markdown_table(("what", "value"), bench.facts),
          markdown_table(HEADINGS, rows), closing]) + "\n")
-    print("\n".join(f"{what}: {value}" for what, value in facts))
+    print("\n".join(f"{what}: {value}" for what, value in bench.facts))
     print(f"\n{text_table(HEADINGS, rows)}\n\n{closing}")
 
 

@@ -80,10 +80,10 @@ def _is_heading(line):
 def _launch(position, columns):
     # ncu is told to print mangled names under 'Kernel Name'; dlkprof has a column for them.
     mangled = columns.get("mangled_name") or columns["kernel_name"]
-    return Launch(position, mangled, _dimensions(columns["grid_size"]), _dimensions(columns["block_size"]), columns)
+    return Launch(position, mangled, dimensions(columns["grid_size"]), dimensions(columns["block_size"]), columns)
 
 
-def _dimensions(text):
+def dimensions(text):
     """'(64, 1, 1)', '64x1x1', '64': always three."""
     numbers = [int(number) for number in re.findall(r"\d+", text)]
     return tuple((numbers + [1, 1, 1])[:3])

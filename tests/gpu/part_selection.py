@@ -1,10 +1,11 @@
 """The same selector picks the same launches in ncu and in dlkprof."""
 
 from harness import Skipped, check
-from launch_tables import plain_name
 
 PART = "selection"
 FINGERPRINT = "smsp__inst_executed.sum"  # every launch of select_probe executes a count of its own
+
+NOTHING = ("-k", "nothing_matches_this")
 
 # (what it is, its options): the same words for both tools.
 SELECTORS = (
@@ -22,7 +23,7 @@ SELECTORS = (
     ("skip before match", ("-k", "regex:beta", "--launch-skip-before-match", "4", "-c", "3")),
     ("count per launch configuration", ("--filter-mode", "per-launch-config", "-k", "regex:alpha", "-c", "1")),
     ("skip and count per launch configuration", ("--filter-mode", "per-launch-config", "-s", "1", "-c", "1")),
-    ("nothing matches", ("-k", "nothing_matches_this")),
+    ("nothing matches", NOTHING),
 )
 
 
@@ -40,10 +41,11 @@ def run(bench):
 
 def compare(bench, name, selection, program):
     expected = picked(bench.ncu.launches(name, [FINGERPRINT], selection, program))
-    done = bench.dlkprof.profile(name, ("--replay-mode", "kernel", "--samples", "all", "--metrics", FINGERPRINT, *selection), program)
-    done.require_success()
+    options = ("--replay-mode", "kernel", "--samples", "all", "--metrics", FINGERPRINT, *selection)
+    bench.dlkprof.profile(name, options, program).require_success()
     got = picked(bench.dlkprof.launches(name))
     check(got == expected, difference(expected, got))
+    check(got or selection == NOTHING, "both picked no launch: the selector does not fit the probe")
     return f"{len(got)} launches, the same"
 
 
@@ -54,7 +56,7 @@ def picked(launches):
 
 def difference(expected, got):
     def words(fingerprints, others):
-        shown = [f"{plain_name(key[0])}{key[1]}" for key, count in fingerprints if (key, count) not in others]
+        shown = [f"{key[0]}{key[1]}" for key, count in fingerprints if (key, count) not in others]
         return f"{len(shown)} ({', '.join(shown[:3])}{', ...' if len(shown) > 3 else ''})" if shown else "none"
 
     return (f"ncu picked {len(expected)}, dlkprof {len(got)}; only ncu: {words(expected, got)}; "

@@ -1,6 +1,7 @@
 """The two profilers as commands, and the programs they are tried on."""
 
 import dataclasses
+import functools
 import re
 import shutil
 import sys
@@ -99,6 +100,7 @@ class Bench:
     ncu: Ncu
     out: Path
     programs: Path
+    facts: list = dataclasses.field(default_factory=list)  # environment.describe, once it was asked
 
     def sample(self, name, *arguments):
         return [self.programs / name, *arguments]
@@ -106,18 +108,29 @@ class Bench:
     def cifar10(self, *arguments):
         return [sys.executable, SAMPLES / "pytorch" / "cifar10.py", *arguments]
 
-    def require_torch(self):
-        done = self.commands.run("torch", [sys.executable, "-c", "import torch; print(torch.__version__, torch.cuda.is_available())"])
+    @functools.cached_property
+    def _torch(self):
+        """(version, None), or (None, why there is none): asked once, since importing it takes seconds."""
+        question = "import torch; print(torch.__version__, torch.cuda.is_available())"
+        done = self.commands.run("torch", [sys.executable, "-c", question])
         words = done.stdout.decode(errors="replace").split()
         if done.code != 0:
-            raise Skipped(f"{Path(sys.executable).name} has no PyTorch")
+            return None, f"{Path(sys.executable).name} has no PyTorch"
         if words[-1] != "True":
-            raise Skipped(f"PyTorch {words[0]} sees no CUDA device")
-        return words[0]
+            return None, f"PyTorch {words[0]} sees no CUDA device"
+        return words[0], None
+
+    def require_torch(self):
+        """PyTorch's version; Skipped where it cannot use a GPU here."""
+        version, reason = self._torch
+        if version is None:
+            raise Skipped(reason)
+        return version
 
     def build_samples(self):
         """Compiles the samples and the probe of this folder; CheckFailed where one does not compile."""
         sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), HERE / "select_probe.cu"]
-        done = self.commands.run("build", ["sh", SAMPLES / "cuda" / "build.sh", "native", self.programs, *sources], timeout=120)
+        build = ["sh", SAMPLES / "cuda" / "build.sh", "native", self.programs, *sources]
+        done = self.commands.run("build", build, timeout=120)
         if done.code != 0:
             raise CheckFailed(f"samples do not build: {' / '.join(done.stderr.strip().splitlines()[:2])}")

@@ -13,59 +13,46 @@ LaunchIdentity launch() {
   LaunchIdentity launch;
   launch.key = {
       .device = 1, .function = 2, .grid = {3, 4, 5}, .block = {6, 7, 8}, .cluster = {2, 1, 1}, .dynamic_shared_bytes = 9};
+  launch.name_id = 12;
   launch.context_id = 10;
   launch.stream_id = 11;
   return launch;
 }
 
-TEST(InvocationKey, TellsFunctionGridBlockAndSharedMemoryApart) {
-  const CounterKey key = invocation_key(launch(), false, false);
+// `launch()` with one field changed by `change`.
+template <typename Change>
+LaunchIdentity launch_with(Change change) {
   LaunchIdentity other = launch();
-  other.key.function++;
-  EXPECT_NE(invocation_key(other, false, false), key);
-  other = launch();
-  other.key.grid.z++;
-  EXPECT_NE(invocation_key(other, false, false), key);
-  other = launch();
-  other.key.block.x++;
-  EXPECT_NE(invocation_key(other, false, false), key);
-  other = launch();
-  other.key.dynamic_shared_bytes++;
-  EXPECT_NE(invocation_key(other, false, false), key);
+  change(other);
+  return other;
 }
 
-TEST(InvocationKey, TellsContextAndStreamApartOnlyWhereAskedFor) {
-  LaunchIdentity other = launch();
-  other.context_id++;
-  EXPECT_EQ(invocation_key(other, false, true), invocation_key(launch(), false, true));
-  EXPECT_NE(invocation_key(other, true, false), invocation_key(launch(), true, false));
-  other = launch();
-  other.stream_id++;
-  EXPECT_EQ(invocation_key(other, true, false), invocation_key(launch(), true, false));
-  EXPECT_NE(invocation_key(other, false, true), invocation_key(launch(), false, true));
+const auto other_shape = launch_with([](LaunchIdentity& l) { l.key.cluster.x++; });
+const auto other_device = launch_with([](LaunchIdentity& l) { l.key.device++; });
+const auto other_instance = launch_with([](LaunchIdentity& l) { l.key.function++; });
+const auto other_name = launch_with([](LaunchIdentity& l) { l.name_id++; });
+const auto other_stream = launch_with([](LaunchIdentity& l) { l.stream_id++; });
+
+bool share(FilterMode mode, const LaunchIdentity& other) {
+  return skip_and_count_key(mode, launch()) == skip_and_count_key(mode, other);
 }
 
-TEST(InvocationKey, DoesNotTellDevicesApart) {
-  LaunchIdentity other = launch();
-  other.key.device++;
-  other.key.cluster = {};
-  EXPECT_EQ(invocation_key(other, true, true), invocation_key(launch(), true, true));
+TEST(SkipAndCountKey, GlobalModeHasOneCounter) {
+  for (const auto& other : {other_shape, other_device, other_instance, other_name, other_stream}) {
+    EXPECT_TRUE(share(FilterMode::global, other));
+  }
 }
 
-TEST(SkipAndCountKey, FollowsTheMode) {
-  const capture::LaunchKey key = launch().key;
-  capture::LaunchKey other_shape = key;
-  other_shape.cluster.x++;
-  capture::LaunchKey other_device = key;
-  other_device.device++;
-  EXPECT_EQ(skip_and_count_key(FilterMode::global, key), skip_and_count_key(FilterMode::global, other_device));
-  EXPECT_EQ(skip_and_count_key(FilterMode::global, key), skip_and_count_key(FilterMode::global, other_shape));
-  EXPECT_EQ(skip_and_count_key(FilterMode::per_gpu, key), skip_and_count_key(FilterMode::per_gpu, other_shape));
-  EXPECT_NE(skip_and_count_key(FilterMode::per_gpu, key), skip_and_count_key(FilterMode::per_gpu, other_device));
-  EXPECT_NE(skip_and_count_key(FilterMode::per_launch_config, key),
-            skip_and_count_key(FilterMode::per_launch_config, other_shape));
-  EXPECT_NE(skip_and_count_key(FilterMode::per_launch_config, key),
-            skip_and_count_key(FilterMode::per_launch_config, other_device));
+TEST(SkipAndCountKey, PerGpuTellsDevicesApart) {
+  EXPECT_FALSE(share(FilterMode::per_gpu, other_device));
+  for (const auto& other : {other_shape, other_instance, other_name, other_stream})
+    EXPECT_TRUE(share(FilterMode::per_gpu, other));
+}
+
+// As Nsight Compute 2025.3 does: template instances of one function name and size share a counter.
+TEST(SkipAndCountKey, PerLaunchConfigGoesByNameAndSize) {
+  for (const auto& other : {other_shape, other_device, other_name}) EXPECT_FALSE(share(FilterMode::per_launch_config, other));
+  for (const auto& other : {other_instance, other_stream}) EXPECT_TRUE(share(FilterMode::per_launch_config, other));
 }
 
 TEST(FilterMode, KnowsItsWords) {
@@ -80,7 +67,7 @@ TEST(CounterKeyHash, SpreadsKeysThatLookAlike) {
   CounterKey key;
   for (key.launch.grid.x = 1; key.launch.grid.x <= 64; ++key.launch.grid.x) {
     for (key.launch.grid.y = 1; key.launch.grid.y <= 64; ++key.launch.grid.y) {
-      for (key.stream_id = 0; key.stream_id < 4; ++key.stream_id) hashes.insert(CounterKeyHash()(key));
+      for (key.launch.device = 0; key.launch.device < 4; ++key.launch.device) hashes.insert(CounterKeyHash()(key));
     }
   }
   EXPECT_EQ(hashes.size(), 64U * 64U * 4U);

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Sets up everything that dlkprof needs on this machine, then does what it is asked: see usage below.
+# Every step looks first at what is there already, so that a second run takes seconds.
+set -euo pipefail
+
+readonly build_packages=(g++ cmake ninja-build ccache libpcre2-dev libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev)
+readonly llvm=16 # one version everywhere: they differ in how they format and in what they find
+readonly test_packages=(git python3 shellcheck libgtest-dev libgmock-dev libbenchmark-dev "clang-$llvm" "clang-format-$llvm"
+                        "clang-tidy-$llvm" "libclang-rt-$llvm-dev")
+
+usage() {
+  cat <<'END'
+Usage: ./setup.sh <verb>
+
+  demo    build and install dlkprof, then show it at work on recorded captures; on a GPU machine, live as well
+  test    everything that continuous integration checks
+  build   build dlkprof and install it under build/install
+  clean   remove everything that was built
+
+Each verb first installs the distribution packages that it misses (Debian 12, Ubuntu 24.04 or later), and looks for
+the CUDA Toolkit (12.6 or later) in CUDA_HOME, CUDA_PATH, beside nvcc on PATH and in /usr/local.
+END
+}
+
+say() { printf '==> %s\n' "$*" >&2; }
+die() {
+  printf 'setup.sh: %s\n' "$@" >&2
+  exit 1
+}
+
+# --- Distribution packages ---
+
+# Prints those of its arguments that are not installed.
+missing_packages() {
+  local installed package
+  installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null || true)
+  for package in "$@"; do
+    grep -qxF "$package installed" <<<"$installed" || printf '%s\n' "$package"
+  done
+}
+
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+need_packages() {
+  local missing
+  if ! command -v dpkg-query >/dev/null; then
+    say "This is no Debian or Ubuntu; going on, taking for installed: $*"
+    return
+  fi
+  mapfile -t missing < <(missing_packages "$@")
+  [[ ${#missing[@]} -eq 0 ]] && return
+  if [[ $(id -u) -ne 0 ]] && ! command -v sudo >/dev/null; then
+    die "Some packages are missing, and installing them takes root. Ask for: apt-get install ${missing[*]}"
+  fi
+  say "Installing ${missing[*]}"
+  as_root apt-get update -q >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >&2
+}
+
+# --- CUDA Toolkit ---
+
+# Prints the folders where a CUDA Toolkit may be, best first.
+cuda_candidates() {
+  local nvcc
+  printf '%s\n' "${CUDA_HOME:-}" "${CUDA_PATH:-}"
+  if nvcc=$(command -v nvcc); then
+    dirname "$(dirname "$(readlink -f "$nvcc")")"
+  fi
+  printf '%s\n' /usr/local/cuda
+  printf '%s\n' /usr/local/cuda-* | sort -rV
+}
+
+# Whether folder $1 holds what dlkprof is built with and run with. The range profiler's header came with 12.6.
+has_cupti() {
+  local header
+  compgen -G "$1/lib64/libcupti.so*" >/dev/null || compgen -G "$1/extras/CUPTI/lib64/libcupti.so*" >/dev/null || return 1
+  for header in "$1"/{,extras/CUPTI/}include/cupti_range_profiler.h; do
+    [[ -f $header ]] && return 0
+  done
+  return 1
+}
+
+need_cuda() {
+  local candidate
+  while read -r candidate; do
+    if [[ -n $candidate ]] && has_cupti "$candidate"; then
+      export CUDA_HOME=$candidate
+      return
+    fi
+  done < <(cuda_candidates)
+  die "No CUDA Toolkit 12.6 or later with CUPTI was found." \
+      "Install one from https://developer.nvidia.com/cuda-downloads (no GPU or driver is needed to build)," \
+      "then set CUDA_HOME to its folder, as in: CUDA_HOME=/opt/cuda ./setup.sh demo"
+}
+
+# --- Verbs ---
+
+build_preset() {
+  say "Building $1"
+  cmake --preset "$1" >&2
+  cmake --build --preset "$1" --parallel "$(nproc)" >&2
+}
+
+verb_build() {
+  need_packages "${build_packages[@]}"
+  need_cuda
+  build_preset release
+  cmake --install build/release --prefix build/install >/dev/null
+  say "Installed: $PWD/build/install/bin/dlkprof"
+}
+
+verb_demo() {
+  verb_build
+  say "dlkprof demo: recorded captures"
+  build/install/bin/dlkprof demo
+  if command -v "$CUDA_HOME/bin/nvcc" >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
+    demo_live
+  else
+    say "No usable GPU, or no nvcc, on this machine: the live part is left out"
+  fi
+}
+
+demo_live() {
+  say "dlkprof on a CUDA program, live"
+  NVCC=$CUDA_HOME/bin/nvcc samples/cuda/build.sh native build/samples samples/cuda/copy.cu
+  build/install/bin/dlkprof --force --output_path=build/demo build/samples/copy
+}
+
+# Runs ctest of preset $1 with more arguments, and adds the number of tests to tests_passed. gcc 12's ThreadSanitizer
+# cannot start where the kernel randomizes addresses widely, so there that is turned off.
+tests_passed=0
+test_preset() {
+  local launcher=() log=build/$1/ctest.log
+  say "Testing $*"
+  if [[ $1 == tsan ]] && setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
+  "${launcher[@]}" ctest --preset "$@" | tee "$log"
+  tests_passed=$((tests_passed + $(awk '/tests passed, 0 tests failed out of/ {n += $NF} END {print n + 0}' "$log")))
+}
+
+verb_test() {
+  local preset
+  need_packages "${build_packages[@]}" "${test_packages[@]}"
+  need_cuda
+  cmake --preset ci >&2
+  test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds
+  build_preset ci
+  test_preset ci --label-exclude '^source$'
+  for preset in asan tsan fuzz; do
+    build_preset "$preset"
+    test_preset "$preset"
+  done
+  printf '100%% tests passed, 0 tests failed out of %d\n' "$tests_passed"
+}
+
+verb_clean() { rm -rf build; }
+
+main() {
+  cd "$(dirname "${BASH_SOURCE[0]}")"
+  case ${1:-} in
+    build | demo | test | clean) "verb_$1" ;;
+    -h | --help | help) usage ;;
+    *)
+      usage >&2
+      exit 2
+      ;;
+  esac
+}
+
+[[ ${BASH_SOURCE[0]} != "$0" ]] || main "$@"

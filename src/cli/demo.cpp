@@ -1,0 +1,59 @@
+// dlkprof demo: the recorded captures that ship with dlkprof, decoded here; no GPU is needed.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/installation.h"
+#include "cli/verbs.h"
+#include "report/asked.h"
+#include "report/kernel_tables.h"
+#include "report/summary.h"
+
+namespace dlkprof::cli {
+namespace {
+
+std::vector<std::filesystem::path> recorded_captures(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> captures;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    if (entry.path().extension() == ".dlkcap") captures.push_back(entry.path());
+  }
+  if (captures.empty()) {
+    throw Error("there is no recorded capture to show", printable(folder.string()) + (failure ? ": " + failure.message() : ""),
+                "Keep share/ beside bin/ as it was installed, or profile a program of your own: dlkprof --help");
+  }
+  std::sort(captures.begin(), captures.end());
+  return captures;
+}
+
+}  // namespace
+
+int run_demo(int argc, char** argv) {
+  CLI::App app("Shows the kernels of the recorded captures that ship with dlkprof; no GPU is needed.", "dlkprof demo");
+  std::string cupti_path;
+  std::string folder = (share_folder() / "captures").string();
+  app.add_option("--cupti-path", cupti_path, "The libcupti to evaluate counters with");
+  app.add_option("--captures", folder, "Another folder with captures");
+  if (parse(app, argc, argv).done) return 0;
+
+  const cupti::Catalogue catalogue = load_catalogue();
+  for (const std::filesystem::path& path : recorded_captures(folder)) {
+    const model::Run run = model::load_run(path, {.evaluate_raw = true, .cupti_path = cupti_path, .metrics = {}});
+    const report::Asked asked = report::asked_of(run, catalogue);
+    print_data(fmt::format("==== {} ====\n\n", printable(path.filename().string(), 60)));
+    print_data(report::kernel_tables(run, {asked.sections, asked.metrics, is_styled(STDOUT_FILENO)}));
+    print_data("\n" + report::summary(run) + "\n");
+  }
+  return 0;
+}
+
+}  // namespace dlkprof::cli

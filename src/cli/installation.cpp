@@ -1,0 +1,35 @@
+#include "cli/installation.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/file.h"
+
+namespace dlkprof::cli {
+
+std::filesystem::path share_folder() { return install_root() / "share" / "dlkprof"; }
+
+cupti::Catalogue load_catalogue() { return cupti::Catalogue::load(share_folder() / "metrics"); }
+
+bool is_styled(int fd) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  if (no_color != nullptr && *no_color != '\0') return false;
+  return isatty(fd) != 0 && term != nullptr && std::string_view(term) != "dumb";
+}
+
+void print_data(const std::string& text) {
+  const std::size_t written = std::fwrite(text.data(), 1, text.size(), stdout);
+  if (written != text.size() || std::fflush(stdout) != 0) {
+    throw Error("stdout cannot be written", std::strerror(errno), "Is the disk full, or the reader of a pipe gone?");
+  }
+}
+
+}  // namespace dlkprof::cli

@@ -1,0 +1,100 @@
+#include "cli/machine.h"
+
+#include <cuda.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "base/error.h"
+#include "cupti/library.h"
+
+namespace dlkprof::cli {
+namespace {
+
+constexpr unsigned kSysAdminBit = 21;  // CAP_SYS_ADMIN, capabilities(7)
+
+constexpr const char* kDriverRemedy =
+    "Install NVIDIA's driver; in a container start it with the NVIDIA runtime (docker run --gpus all). Reading captures needs "
+    "none.";
+
+// The few driver functions that looking at a machine takes.
+struct DriverCalls {
+  void* library = nullptr;
+
+  template <typename Function>
+  Function* find(const char* name) const {
+    void* symbol = dlsym(library, name);
+    if (symbol == nullptr) throw Error("the CUDA driver is not usable", fmt::format("{} is missing", name), kDriverRemedy);
+    return reinterpret_cast<Function*>(symbol);
+  }
+
+  void check(CUresult result, const char* call) const {
+    if (result == CUDA_SUCCESS) return;
+    const char* name = nullptr;
+    (void)find<decltype(cuGetErrorName)>("cuGetErrorName")(result, &name);
+    throw Error("the CUDA driver is not usable", fmt::format("{}: {}", call, name == nullptr ? "unknown error" : name),
+                kDriverRemedy);
+  }
+};
+
+// The value of `key` in lines of "key: value" (or a tab); none where there is no such line.
+std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    if (!line.starts_with(key) || line.substr(key.size()).find(':') != 0) continue;
+    const std::string_view value = line.substr(key.size() + 1);
+    return value.substr(std::min(value.find_first_not_of(" \t"), value.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Driver open_driver() {
+  DriverCalls calls{dlopen("libcuda.so.1", RTLD_NOW)};
+  if (calls.library == nullptr) throw Error("there is no CUDA driver", dlerror(), kDriverRemedy);
+  calls.check(calls.find<decltype(cuInit)>("cuInit")(0), "cuInit");
+  Driver driver;
+  calls.check(calls.find<decltype(cuDriverGetVersion)>("cuDriverGetVersion")(&driver.version), "cuDriverGetVersion");
+  int count = 0;
+  calls.check(calls.find<decltype(cuDeviceGetCount)>("cuDeviceGetCount")(&count), "cuDeviceGetCount");
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    CUdevice device = 0;
+    calls.check(calls.find<decltype(cuDeviceGet)>("cuDeviceGet")(&device, ordinal), "cuDeviceGet");
+    std::array<char, 256> name{};
+    calls.check(calls.find<decltype(cuDeviceGetName)>("cuDeviceGetName")(name.data(), static_cast<int>(name.size()) - 1, device),
+                "cuDeviceGetName");
+    driver.devices.emplace_back(name.data());
+  }
+  return driver;
+}
+
+std::string chip_of_device(std::size_t ordinal, const std::filesystem::path& cupti_path) {
+  const cupti::Library& library = cupti::Library::open(cupti_path);
+  auto initialize = DLKPROF_PARAMS(CUpti_Profiler_Initialize_Params);
+  DLKPROF_CUPTI(library, cuptiProfilerInitialize, &initialize);
+  auto chip = DLKPROF_PARAMS(CUpti_Device_GetChipName_Params);
+  chip.deviceIndex = ordinal;
+  DLKPROF_CUPTI(library, cuptiDeviceGetChipName, &chip);
+  return chip.pChipName;
+}
+
+std::optional<bool> counters_for_admins_only(const std::string& params) {
+  const auto value = value_of(params, "RmProfilingAdminOnly");
+  if (!value) return std::nullopt;
+  return *value != "0";
+}
+
+bool has_sys_admin(const std::string& status) {
+  const auto value = value_of(status, "CapEff");
+  if (!value) return false;
+  std::uint64_t capabilities = 0;
+  (void)std::from_chars(value->data(), value->data() + value->size(), capabilities, 16);
+  return ((capabilities >> kSysAdminBit) & 1U) != 0;
+}
+
+}  // namespace dlkprof::cli

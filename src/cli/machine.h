@@ -1,0 +1,30 @@
+// The GPUs of this machine and who may read their counters. Nothing here needs a GPU, a driver or CUPTI: what is not
+// there is said.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlkprof::cli {
+
+struct Driver {
+  int version = 0;                   // cuDriverGetVersion: 1000 * major + 10 * minor
+  std::vector<std::string> devices;  // their names, by CUDA ordinal
+};
+
+// Opens libcuda.so.1 and initializes it. Throws Error: no driver, or none that works.
+[[nodiscard]] Driver open_driver();
+
+// NVPerf's name for the chip of a device. open_driver() was called before. Throws Error.
+[[nodiscard]] std::string chip_of_device(std::size_t ordinal, const std::filesystem::path& cupti_path);
+
+// Whether the driver lets only administrators read counters, from the text of /proc/driver/nvidia/params; none where it
+// does not say.
+[[nodiscard]] std::optional<bool> counters_for_admins_only(const std::string& params);
+
+// Whether this process has CAP_SYS_ADMIN, from the text of /proc/self/status.
+[[nodiscard]] bool has_sys_admin(const std::string& status);
+
+}  // namespace dlkprof::cli

@@ -1,0 +1,156 @@
+// dlkprof metrics: what can be measured: chips, sets, sections, and the metrics that NVPerf has for a chip.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/installation.h"
+#include "cli/machine.h"
+#include "cli/verbs.h"
+#include "cupti/host.h"
+#include "report/csv.h"
+#include "report/json.h"
+#include "report/table.h"
+#include "select/pattern.h"
+
+namespace dlkprof::cli {
+namespace {
+
+struct MetricsCommand {
+  std::string chip, query, format = "table", cupti_path;
+  bool list_chips = false, list_sets = false, list_sections = false, submetrics = false;
+};
+
+bool parse_metrics(int argc, char** argv, MetricsCommand& command) {
+  CLI::App app("Lists what can be measured; no GPU is needed.", "dlkprof metrics");
+  app.add_option("--chip", command.chip, "NVPerf's name of a GPU, such as GH100; default: this machine's");
+  app.add_flag("--list-chips", command.list_chips, "The chips there are");
+  app.add_flag("--list-sets", command.list_sets, "The sets that --set takes");
+  app.add_flag("--list-sections", command.list_sections, "The sections that --section takes, and their metrics");
+  app.add_option("--query", command.query, "The metrics of a chip whose name matches this regular expression in part");
+  app.add_flag("--submetrics", command.submetrics, "With --query: full names, such as dram__bytes.sum.per_second");
+  app.add_option("--format", command.format, "What stdout gets")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  app.add_option("--cupti-path", command.cupti_path, "The libcupti to ask");
+  if (parse(app, argc, argv).done) return false;
+  const int asked = int{command.list_chips} + int{command.list_sets} + int{command.list_sections} + int{!command.query.empty()};
+  if (asked > 1)
+    throw UsageError("only one list at a time", "", "Give one of --list-chips, --list-sets, --list-sections and --query.");
+  if (command.submetrics && command.query.empty())
+    throw UsageError("--submetrics needs --query", "", "Example: --query dram__bytes --submetrics");
+  return true;
+}
+
+report::Table chips_table(const MetricsCommand& command) {
+  report::Table table{"chips", {{"chip", ""}}, {}};
+  for (const std::string& chip : cupti::Host::chips(cupti::Library::open(command.cupti_path))) table.rows.push_back({chip});
+  return table;
+}
+
+report::Table sets_table(const cupti::Catalogue& catalogue) {
+  report::Table table{"sets", {{"set", ""}, {"sections", ""}, {"about", ""}}, {}};
+  for (const cupti::MetricSet& set : catalogue.sets()) {
+    table.rows.push_back({set.name, fmt::format("{}", fmt::join(set.sections, " ")), set.about});
+  }
+  return table;
+}
+
+report::Table sections_table(const cupti::Catalogue& catalogue) {
+  report::Table table{"sections", {{"section", ""}, {"label", ""}, {"unit", ""}, {"metric", ""}}, {}};
+  for (const cupti::Section& section : catalogue.sections()) {
+    for (const cupti::SectionRow& row : section.rows) {
+      const std::string metric = row.metrics.empty() ? fmt::format("(computed) {}", row.computed) : row.metrics.front();
+      table.rows.push_back({section.name, row.label, row.unit, metric});
+    }
+  }
+  return table;
+}
+
+// The chip asked for, else that of the first GPU here.
+std::string choose_chip(const MetricsCommand& command, const cupti::Library& library) {
+  if (!command.chip.empty()) return command.chip;
+  try {
+    if (!open_driver().devices.empty()) return chip_of_device(0, command.cupti_path);
+  } catch (const Error&) {
+    // No GPU here: then the chip must be named.
+  }
+  throw UsageError("no GPU is found here: name a chip with --chip", "",
+                   fmt::format("There are: {}", fmt::join(cupti::Host::chips(library), ", ")));
+}
+
+// Matches without regard to case, as nobody remembers that `Xbar` is not written so.
+select::Pattern compile_query(const std::string& query) {
+  // Compiled as it was typed first, so that the caret of a complaint stands under the user's own words.
+  const select::Pattern typed({"--query", query, query}, select::Extent::anywhere);
+  const std::string any_case = "(?i)" + query;
+  return {{"--query", any_case, any_case}, select::Extent::anywhere};
+}
+
+const char* type_name(cupti::MetricType type) {
+  switch (type) {
+    case cupti::MetricType::counter:
+      return "counter";
+    case cupti::MetricType::ratio:
+      return "ratio";
+    case cupti::MetricType::throughput:
+      break;
+  }
+  return "throughput";
+}
+
+report::Table query_table(const MetricsCommand& command) {
+  const cupti::Library& library = cupti::Library::open(command.cupti_path);
+  select::Pattern pattern = compile_query(command.query);
+  const cupti::Host host = cupti::Host::create(library, choose_chip(command, library));
+  report::Table table{"metrics", {{"metric", ""}, {"type", ""}, {"hardware", ""}, {"unit", ""}, {"description", ""}}, {}};
+  for (const auto type : {cupti::MetricType::counter, cupti::MetricType::ratio, cupti::MetricType::throughput}) {
+    for (const std::string& base : host.base_metrics(type)) {
+      std::vector<std::string> names{base};
+      if (command.submetrics) {
+        names = host.submetrics(base, type);
+        for (std::string& name : names) name.insert(0, base);
+      }
+      std::erase_if(names, [&](const std::string& name) { return !pattern.matches(name); });
+      if (names.empty()) continue;
+      for (const std::string& name : names) {
+        const cupti::MetricProperties properties = host.properties(name);
+        table.rows.push_back({name, type_name(type), properties.hardware_unit, properties.unit, properties.description});
+      }
+    }
+  }
+  std::sort(table.rows.begin(), table.rows.end());
+  return table;
+}
+
+report::Table make_table(const MetricsCommand& command) {
+  if (command.list_chips) return chips_table(command);
+  if (!command.query.empty()) return query_table(command);
+  const cupti::Catalogue catalogue = load_catalogue();
+  return command.list_sections ? sections_table(catalogue) : sets_table(catalogue);
+}
+
+}  // namespace
+
+int run_metrics(int argc, char** argv) {
+  MetricsCommand command;
+  if (!parse_metrics(argc, argv, command)) return 0;
+  const report::Table table = make_table(command);
+  if (command.format == "csv") {
+    print_data(report::to_csv(table));
+  } else if (command.format == "json") {
+    print_data(report::to_json(table));
+  } else {
+    print_data(report::to_text(table));
+  }
+  return 0;
+}
+
+}  // namespace dlkprof::cli

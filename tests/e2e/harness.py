@@ -1,0 +1,170 @@
+"""Runs the built dlkprof over the fakes of tests/fakes/, and reads what it left behind.
+
+CMake says by the environment where: DLKPROF_BUILD (the build tree), DLKPROF_SOURCE; and DLKPROF_SANITIZE, the sanitizers
+that everything is built with, if any.
+"""
+
+import csv
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+BUILD = pathlib.Path(os.environ["DLKPROF_BUILD"])
+SOURCE = pathlib.Path(os.environ["DLKPROF_SOURCE"])
+DLKPROF = BUILD / "bin/dlkprof"
+INJECTED = BUILD / "lib/libdlkprof_inject.so"
+FAKES = BUILD / "fakes"
+PROGRAM = FAKES / "fake_program"
+RECORDED = SOURCE / "tests/data/h200_cnn_b512.expected.csv"
+
+# The kernels of tests/fakes/cuda/kernels.cpp by the name that ncu's base "function" gives them, and for each of those
+# that are measured the row of RECORDED whose counters it has.
+ADD, ROTATE, GEMM, NVJET, SGEMM = "add_in_place", "rotate", "Kernel2", "nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "volta_sgemm_128x64_nn"
+RECORDED_ROW = {ADD: 1, ROTATE: 48, GEMM: 16, NVJET: 6, SGEMM: 20}
+LAUNCHES_OF_AN_ITERATION = [ADD, GEMM, ROTATE, GEMM, NVJET, SGEMM]
+
+TIMEOUT_S = 60
+# Programs that crash on purpose shall die as they do without sanitizers; CUPTI never frees some of its memory; and forked
+# children of programs with threads go on.
+SANITIZER_OPTIONS = "handle_segv=0:handle_abort=0:detect_leaks=0:die_after_fork=0"
+
+
+def _read_recorded():
+    with open(RECORDED, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [name for name in rows[0] if "__" in name], rows
+
+
+# The 14 metrics that the recording can answer, and what they are.
+METRICS, RECORDED_ROWS = _read_recorded()
+PASSES = 10  # for all of them
+
+
+def short_name(row):
+    """The kernel of a row of the metrics report, as ncu's base "function" has it."""
+    return next(name for name in RECORDED_ROW if name in row["Kernel Name"])
+
+
+@dataclasses.dataclass
+class Done:
+    """A command that has ended; `code` as a shell gives it: 128 + signal where a signal ended it."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    def said(self):
+        """The messages of dlkprof on stderr."""
+        return [line for line in self.stderr.splitlines() if line.startswith("dlkprof: ")]
+
+
+@dataclasses.dataclass
+class Capture:
+    """What `dlkprof report` makes of one capture."""
+
+    path: pathlib.Path
+    rows: list  # one dictionary a launch that was measured
+    summary: dict
+    text: str  # the summary for people
+
+    def kernels(self):
+        """The names of the kernels measured, in their order, as ncu's base "function" gives them."""
+        return [short_name(row) for row in self.rows]
+
+
+class EndToEndTest(unittest.TestCase):
+    """A test with an empty folder of its own, in which everything is run."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self._scratch = tempfile.TemporaryDirectory(prefix="dlkprof-e2e-")
+        self.addCleanup(self._scratch.cleanup)
+        self.folder = pathlib.Path(self._scratch.name)
+        self.journal = self.folder / "journal"
+
+    def environment(self, **more):
+        """Variables of a run: the fakes instead of a driver and a toolkit, and no colours."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS") if os.environ.get("DLKPROF_SANITIZE") else ():
+            kept[name] = ":".join(filter(None, [os.environ.get(name), SANITIZER_OPTIONS]))
+        return kept | {"LD_LIBRARY_PATH": str(FAKES), "CUDA_HOME": str(FAKES / "toolkit"), "FAKE_JOURNAL": str(self.journal)} | more
+
+    def start(self, words, env=None, **more):
+        """A process in its own process group, with its output in pipes."""
+        return subprocess.Popen(
+            [str(word) for word in words], cwd=self.folder, env=self.environment(**(env or {})), text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **more,
+        )  # fmt: skip
+
+    def run_command(self, *words, env=None, **more):
+        return self.finish(self.start(words, env, **more))
+
+    def finish(self, process):
+        try:
+            stdout, stderr = process.communicate(timeout=TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            stdout, stderr = process.communicate()
+            self.fail(f"{process.args} did not end within {TIMEOUT_S} s:\n{stdout}{stderr}")
+        return Done(process.returncode if process.returncode >= 0 else 128 - process.returncode, stdout, stderr)
+
+    def dlkprof(self, *words, **more):
+        return self.run_command(DLKPROF, *words, **more)
+
+    def profile(self, *steps, options=(), env=None, metrics=METRICS, **more):
+        """Profiles fake_program taking `steps`."""
+        wanted = [f"--metrics={','.join(metrics)}"] if metrics else []
+        return self.dlkprof(*wanted, *options, PROGRAM, *steps, env=env, **more)
+
+    def unprofiled(self, *steps, env=None):
+        return self.run_command(PROGRAM, *steps, env=env)
+
+    def profile_unharmed(self, *steps, options=(), env=None, metrics=METRICS):
+        """Profiles, and makes sure that the program did what it does without; its failures included."""
+        alone = self.unprofiled(*steps)
+        profiled = self.profile(*steps, options=["--verbosity=minimal", *options], env=env, metrics=metrics)
+        self.assertEqual((alone.code, alone.stdout), (profiled.code, profiled.stdout), profiled.stderr)
+        self.assert_no_misuse()
+        return profiled
+
+    def captures(self):
+        """Every capture of the folder, the program's own first."""
+        paths = sorted(self.folder.glob("*.dlkcap"), key=lambda path: (len(path.name), path.name))
+        return [self.read(path) for path in paths]
+
+    def capture(self):
+        captures = self.captures()
+        self.assertEqual(1, len(captures), [capture.path.name for capture in captures])
+        return captures[0]
+
+    def read(self, path, *options):
+        rows = self.report_json(path, "--reports=metrics", *options)
+        summary = self.report_json(path, "--reports=summary")
+        return Capture(path, rows, summary[0], self.report(path, "--reports=summary").stdout)
+
+    def report(self, path, *options):
+        done = self.dlkprof("report", path, *options)
+        self.assertEqual(0, done.code, done.stderr)
+        return done
+
+    def report_json(self, path, *options):
+        return json.loads(self.report(path, "--format=json", *options).stdout)["rows"]
+
+    def journal_lines(self, kind):
+        """What the fakes noted: "misuse" or "trace"."""
+        lines = self.journal.read_text(encoding="utf-8").splitlines() if self.journal.exists() else []
+        return [line.removeprefix(kind + ": ") for line in lines if line.startswith(kind)]
+
+    def assert_no_misuse(self):
+        self.assertEqual([], self.journal_lines("misuse"))
+
+    def assert_recorded_values(self, row):
+        """The metrics of a launch are those of the recorded range that its kernel stands for."""
+        recorded = RECORDED_ROWS[RECORDED_ROW[short_name(row)]]
+        for metric in METRICS:
+            self.assertEqual(float(recorded[metric]), float(f"{row[metric]:.6g}"), f"{row['Kernel Name']}: {metric}")

@@ -1,0 +1,93 @@
+"""Which launches are measured: ncu's filters through the whole command line."""
+
+from harness import ADD, GEMM, LAUNCHES_OF_AN_ITERATION, NVJET, ROTATE, SGEMM, EndToEndTest
+
+ITERATIONS = 3
+
+
+class SelectionTest(EndToEndTest):
+    def selected(self, *options, steps=(f"train:{ITERATIONS}",)):
+        """The launches that are measured with these options, all samples of each."""
+        self.profile_unharmed(*steps, options=["--samples=all", "--metrics=gpu__time_duration.sum", *options], metrics=())
+        return self.capture()
+
+    def assert_selected(self, expected, *options):
+        self.assertEqual(expected, self.selected(*options).kernels())
+
+    def test_everything(self):
+        self.assert_selected(LAUNCHES_OF_AN_ITERATION * ITERATIONS)
+
+    def test_kernel_id_with_pattern(self):
+        self.assert_selected([SGEMM] * ITERATIONS, "--kernel-id=::regex:gemm:")
+
+    def test_kernel_id_with_whole_name_and_invocation(self):
+        capture = self.selected("--kernel-id=::rotate:2")
+        self.assertEqual([ROTATE], capture.kernels())
+        self.assertEqual([len(LAUNCHES_OF_AN_ITERATION) + LAUNCHES_OF_AN_ITERATION.index(ROTATE)], [row["ID"] for row in capture.rows])
+
+    def test_kernel_id_by_context_and_stream(self):
+        self.assertEqual([], self.selected("--kernel-id=2:::").kernels())
+
+    def test_kernel_id_by_stream(self):
+        capture = self.selected("--kernel-id=:13::", "-k", ADD, steps=("train:1", "stream", "train:2"))
+        self.assertEqual([13, 13], [row["Stream"] for row in capture.rows])
+
+    def test_whole_kernel_name(self):
+        self.assert_selected([ADD] * ITERATIONS, "-k", ADD)
+
+    def test_part_of_a_name_is_no_match(self):
+        self.assert_selected([], "-k", "add")
+
+    def test_kernel_name_base_demangled(self):
+        self.assert_selected([GEMM, GEMM, SGEMM] * ITERATIONS, "-k", "regex:gemm", "--kernel-name-base=demangled")
+
+    def test_skip_and_count(self):
+        self.assert_selected([GEMM, NVJET, SGEMM, ADD], "-s", "3", "-c", "4")
+
+    def test_skip_counts_matching_launches(self):
+        capture = self.selected("-k", ROTATE, "-s", "1", "-c", "1")
+        self.assertEqual([8], [row["ID"] for row in capture.rows])
+
+    def test_skip_before_match_counts_all_launches(self):
+        capture = self.selected("-k", ROTATE, "--launch-skip-before-match=9")
+        self.assertEqual([14], [row["ID"] for row in capture.rows])
+
+    def test_filter_mode_per_launch_config(self):
+        self.assert_selected(LAUNCHES_OF_AN_ITERATION, "--filter-mode=per-launch-config", "-c", "1")
+
+    def test_filter_mode_per_gpu(self):
+        capture = self.selected("--filter-mode=per-gpu", "-c", "1", steps=("train:2", "device:1", "train:2"))
+        self.assertEqual([(ADD, 0), (ADD, 1)], list(zip(capture.kernels(), [row["Device"] for row in capture.rows])))
+
+    def test_devices(self):
+        capture = self.selected("--devices=1", "-k", NVJET, steps=("train:2", "device:1", "train:2"))
+        self.assertEqual([1, 1], [row["Device"] for row in capture.rows])
+
+    def test_near_misses_are_reported(self):
+        done = self.profile("train:3", options=["--kernel-id=::regex:gemm:"])
+        self.assertEqual(2 * ITERATIONS, self.capture().summary["near_missed"])
+        self.assertIn("misses 6 launches", " ".join(done.stderr.split()))
+        self.assertIn("--kernel-name-base demangled", done.stderr)
+
+    def test_samples_of_each_configuration(self):
+        self.profile_unharmed("train:4", options=["--samples=2", "-k", GEMM])
+        grids = [row["Grid Size"] for row in self.capture().rows]
+        self.assertEqual(["(4, 1, 1)", "(8, 1, 1)"] * 2, grids)
+
+    def test_profile_from_start_off(self):
+        steps = ("train:1", "profiler_start", "train:2", "profiler_stop", "train:1")
+        capture = self.selected("--profile-from-start=off", "-k", ADD, steps=steps)
+        self.assertEqual([6, 12], [row["ID"] for row in capture.rows])
+        self.assertEqual(24, capture.summary["launches"])
+
+    def test_delay(self):
+        capture = self.selected("--delay=0.4", "-k", ADD, steps=("train:2", "sleep:500", "train:1"))
+        self.assertEqual([12], [row["ID"] for row in capture.rows])
+
+    def test_duration(self):
+        capture = self.selected("--duration=0.4", "-k", ADD, "-c", "2", steps=("train:1", "sleep:500", "train:2"))
+        self.assertEqual([0], [row["ID"] for row in capture.rows])
+
+    def test_after_the_last_selected_launch_the_profiler_lets_go(self):
+        self.profile_unharmed("train:50", options=["-c", "1"])
+        self.assertEqual(1, len(self.capture().rows))

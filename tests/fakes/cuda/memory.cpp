@@ -1,0 +1,98 @@
+// Device memory: the host's, by context, so that all of it can be saved and restored.
+#include <cstring>
+
+#include "common/journal.h"
+#include "cuda/state.h"
+
+namespace fakes {
+
+struct Snapshot {
+  CUcontext context;
+  std::map<CUdeviceptr, std::vector<std::uint8_t>> memory;
+};
+
+std::shared_ptr<Snapshot> save(CUcontext context) {
+  const std::lock_guard lock(context->mutex);
+  return std::make_shared<Snapshot>(Snapshot{context, context->memory});
+}
+
+void restore(const Snapshot& snapshot) {
+  const std::lock_guard lock(snapshot.context->mutex);
+  for (const auto& [address, bytes] : snapshot.memory) {
+    const auto place = snapshot.context->memory.find(address);
+    if (place != snapshot.context->memory.end()) std::memcpy(place->second.data(), bytes.data(), bytes.size());
+  }
+}
+
+void replay(const KernelRun& run, std::size_t passes) {
+  const std::lock_guard lock(run.context->mutex);
+  finish(run.context);
+  const auto before = save(run.context);
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    if (pass > 0) restore(*before);
+    trace(std::string("pass ") + run.kernel->name);
+    run.kernel->run(run.arguments.data());
+  }
+}
+
+namespace {
+
+void* host(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+}  // namespace
+}  // namespace fakes
+
+extern "C" {
+
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  FAKE_ENTRY(cuMemAlloc_v2);
+  if (fakes::spoils_recording()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  const auto context = fakes::current_context();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const std::lock_guard lock(context->mutex);
+  std::vector<std::uint8_t> memory(bytes, 0xA5);  // nobody may count on zeros
+  *address = reinterpret_cast<CUdeviceptr>(memory.data());
+  context->memory.emplace(*address, std::move(memory));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemFree(CUdeviceptr address) {
+  FAKE_ENTRY(cuMemFree_v2);
+  const auto context = fakes::current_context();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const std::lock_guard lock(context->mutex);
+  fakes::finish(context);
+  return context->memory.erase(address) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemsetD8(CUdeviceptr address, unsigned char value, std::size_t bytes) {
+  FAKE_ENTRY(cuMemsetD8_v2);
+  const auto context = fakes::current_context();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const std::lock_guard lock(context->mutex);
+  fakes::finish(context);
+  std::memset(fakes::host(address), value, bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
+  FAKE_ENTRY(cuMemcpyHtoD_v2);
+  const auto context = fakes::current_context();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const std::lock_guard lock(context->mutex);
+  fakes::finish(context);
+  std::memcpy(fakes::host(to), from, bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  FAKE_ENTRY(cuMemcpyDtoH_v2);
+  const auto context = fakes::current_context();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const std::lock_guard lock(context->mutex);
+  fakes::finish(context);
+  std::memcpy(to, fakes::host(from), bytes);
+  return CUDA_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,88 @@
+// Modules and libraries: any image will do, and has every kernel that there is.
+#include "cuda/state.h"
+
+namespace {
+
+int attribute_of(const fakes::Kernel& kernel, CUfunction_attribute attribute) {
+  switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      return kernel.registers;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+      return kernel.static_shared_bytes;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      return 1024;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return -1;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      return 90;
+    default:
+      return 0;
+  }
+}
+
+CUresult add_function(CUmodule module, const char* name, CUfunction* function) {
+  const auto* kernel = fakes::find_kernel(name);
+  if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
+  *function = &module->functions.emplace_back(CUfunc_st{.kernel = kernel});
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  FAKE_ENTRY(cuModuleLoadData);
+  if (fakes::spoils_recording()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if (fakes::current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (image == nullptr) return CUDA_ERROR_INVALID_IMAGE;
+  *module = new CUmod_st{fakes::current_context(), {}};
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  FAKE_ENTRY(cuModuleGetFunction);
+  return add_function(module, name, function);
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  FAKE_ENTRY(cuModuleUnload);
+  if (const auto* told = fakes::hooks()) {
+    CUpti_ResourceData data{.context = module->context};
+    told->resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, data);
+  }
+  fakes::finish(module->context);
+  delete module;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryLoadData(CUlibrary* library, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**, unsigned) {
+  FAKE_ENTRY(cuLibraryLoadData);
+  *library = new CUlib_st;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  FAKE_ENTRY(cuLibraryGetKernel);
+  CUfunction function = nullptr;
+  if (const auto result = add_function(&library->module, name, &function); result != CUDA_SUCCESS) return result;
+  *kernel = &library->kernels.emplace_back(CUkern_st{.function = function});
+  return CUDA_SUCCESS;
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  FAKE_ENTRY(cuKernelGetFunction);
+  if (kernel->kind != HandleKind::kernel) return CUDA_ERROR_INVALID_HANDLE;
+  *function = kernel->function;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  FAKE_ENTRY(cuFuncGetAttribute);
+  if (function->kind != HandleKind::function) return CUDA_ERROR_INVALID_HANDLE;
+  *value = attribute_of(*function->kernel, attribute);
+  return CUDA_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,92 @@
+// The fake driver's inside: handles are pointers to these, which cuda.h leaves open.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cuda/fake_driver.h"
+
+struct CUctx_st {
+  int device = 0;
+  std::uint32_t id = 0;
+  bool alive = true;
+  std::recursive_mutex mutex;  // of all below
+  std::deque<fakes::KernelRun> queue;
+  std::map<CUdeviceptr, std::vector<std::uint8_t>> memory;
+};
+
+struct CUstream_st {
+  CUcontext context = nullptr;
+  std::uint32_t id = 0;
+  CUgraph recording = nullptr;
+  bool spoilt = false;  // a forbidden call was made while it was recorded
+};
+
+// A launch may name a function or a kernel of a library: told apart by the first member.
+enum class HandleKind : std::uint32_t { function = 0x66756e63, kernel = 0x6b65726e };
+struct CUfunc_st {
+  HandleKind kind = HandleKind::function;
+  const fakes::Kernel* kernel = nullptr;
+};
+struct CUkern_st {
+  HandleKind kind = HandleKind::kernel;
+  CUfunction function = nullptr;
+};
+
+struct CUmod_st {
+  CUcontext context = nullptr;
+  std::deque<CUfunc_st> functions;
+};
+struct CUlib_st {
+  CUmod_st module;
+  std::deque<CUkern_st> kernels;
+};
+struct CUgraph_st {
+  std::vector<fakes::KernelRun> nodes;
+};
+struct CUgraphExec_st {
+  std::vector<fakes::KernelRun> nodes;
+};
+
+namespace fakes {
+
+// Begins every entry of the driver: not initialized, in a forked child, or told to fail by the test.
+[[nodiscard]] std::optional<CUresult> refuse(const char* function, const void* caller, bool needs_init = true);
+#define FAKE_ENTRY(function) \
+  if (const auto refused = ::fakes::refuse(#function, __builtin_return_address(0))) return *refused
+
+[[nodiscard]] const DriverHooks* hooks();
+[[nodiscard]] const Kernel* find_kernel(const std::string& name);
+
+[[nodiscard]] CUcontext current_context();
+// Calls that wait for the GPU or take memory spoil every recording that is going on (capture mode global).
+[[nodiscard]] bool spoils_recording();
+void enqueue(KernelRun run);
+void finish(CUcontext context);
+std::uint32_t stream_id(CUcontext context, CUstream stream, bool per_thread);
+[[nodiscard]] bool capturing();
+[[nodiscard]] std::uint32_t next_correlation();
+
+// The callbacks around an API call; the call's result is set before the end of its scope.
+class ApiCall {
+ public:
+  ApiCall(CUpti_CallbackId id, const char* name, const void* params, const char* symbol = nullptr);
+  ApiCall(const ApiCall&) = delete;
+  ApiCall& operator=(const ApiCall&) = delete;
+  ~ApiCall();
+
+  [[nodiscard]] std::uint32_t correlation() const noexcept { return data_.correlationId; }
+  CUresult gives(CUresult result) { return result_ = result; }
+
+ private:
+  CUpti_CallbackId id_;
+  CUpti_CallbackData data_{};
+  CUresult result_ = CUDA_SUCCESS;
+  std::uint64_t correlation_data_ = 0;
+};
+
+}  // namespace fakes

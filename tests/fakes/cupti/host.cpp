@@ -1,0 +1,62 @@
+// The host side: the real library's, which needs no GPU; but for images that the fake has made.
+#include <cstring>
+
+#include "common/journal.h"
+#include "cupti/real.h"
+
+#define FAKE_FORWARD(function, Params)   \
+  CUptiResult function(Params* params) { \
+    FAKE_CALL(function);                 \
+    return FAKE_REAL(function)(params);  \
+  }
+
+extern "C" {
+
+CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* params) {
+  FAKE_CALL(cuptiProfilerHostInitialize);
+  auto real = *params;
+  // The availability image of the fake GPU says that everything is there, which null says too.
+  if (real.pCounterAvailabilityImage != nullptr) {
+    std::uint64_t magic = 0;
+    std::memcpy(&magic, real.pCounterAvailabilityImage, sizeof magic);
+    if (magic == fakes::kFakeAvailabilityMagic) real.pCounterAvailabilityImage = nullptr;
+  }
+  const auto result = FAKE_REAL(cuptiProfilerHostInitialize)(&real);
+  params->pHostObject = real.pHostObject;
+  return result;
+}
+
+FAKE_FORWARD(cuptiProfilerHostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params)
+FAKE_FORWARD(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupportedChips_Params)
+FAKE_FORWARD(cuptiProfilerHostGetBaseMetrics, CUpti_Profiler_Host_GetBaseMetrics_Params)
+FAKE_FORWARD(cuptiProfilerHostGetSubMetrics, CUpti_Profiler_Host_GetSubMetrics_Params)
+FAKE_FORWARD(cuptiProfilerHostGetMetricProperties, CUpti_Profiler_Host_GetMetricProperties_Params)
+FAKE_FORWARD(cuptiProfilerHostConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params)
+FAKE_FORWARD(cuptiProfilerHostGetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params)
+FAKE_FORWARD(cuptiProfilerHostGetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params)
+FAKE_FORWARD(cuptiProfilerHostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params)
+
+CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
+  FAKE_CALL(cuptiProfilerHostEvaluateToGpuValues);
+  auto real = *params;
+  if (const auto* fake = fakes::as_fake_image(params->pCounterDataImage, params->counterDataImageSize)) {
+    if (params->rangeIndex >= fake->ranges) {
+      fakes::misuse("a range is evaluated that was not measured");
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    real.pCounterDataImage = fakes::recording().data();
+    real.counterDataImageSize = fakes::recording().size();
+    real.rangeIndex = fake->recorded_range;
+  }
+  return FAKE_REAL(cuptiProfilerHostEvaluateToGpuValues)(&real);
+}
+
+CUptiResult cuptiRangeProfilerGetCounterDataInfo(CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
+  FAKE_CALL(cuptiRangeProfilerGetCounterDataInfo);
+  const auto* fake = fakes::as_fake_image(params->pCounterDataImage, params->counterDataImageSize);
+  if (fake == nullptr) return FAKE_REAL(cuptiRangeProfilerGetCounterDataInfo)(params);
+  params->numTotalRanges = fake->ranges;
+  return CUPTI_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,222 @@
+// The target side of the range profiler: auto ranges, with kernel replay and user replay.
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "common/journal.h"
+#include "cupti/real.h"
+
+struct CUpti_RangeProfiler_Object {
+  CUcontext context = nullptr;
+  std::size_t passes = 0;  // of the configuration; 0: none was set
+  CUpti_ProfilerReplayMode mode = CUPTI_KernelReplay;
+  std::size_t most_ranges = 0;
+  std::uint8_t* image = nullptr;
+  std::size_t image_bytes = 0;
+  bool started = false;
+  pthread_t starter{};
+  std::size_t passes_done = 0;
+  std::vector<unsigned> ranges;  // of the pass that is going on: which recorded range each launch stands for
+};
+
+namespace fakes {
+namespace {
+
+using Profiler = CUpti_RangeProfiler_Object;
+
+bool g_initialized = false;
+std::map<CUcontext, std::unique_ptr<Profiler>>& profilers() {
+  static auto& instance = *new std::map<CUcontext, std::unique_ptr<Profiler>>;
+  return instance;
+}
+
+// Null, and misuse, where `object` is none of ours or its context is not current.
+Profiler* valid(Profiler* object, const char* function) {
+  for (const auto& [context, profiler] : profilers()) {
+    if (profiler.get() != object) continue;
+    if (context != driver()->current_context()) {
+      misuse(std::string(function) + " while another context is current");
+      return nullptr;
+    }
+    return object;
+  }
+  misuse(std::string(function) + " of an object that is not enabled");
+  return nullptr;
+}
+
+std::size_t passes_of(const CUpti_RangeProfiler_SetConfig_Params& params) {
+  CUpti_Profiler_Host_GetNumOfPasses_Params question{};
+  question.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+  question.configImageSize = params.configSize;
+  question.pConfigImage = const_cast<std::uint8_t*>(params.pConfig);
+  return FAKE_REAL(cuptiProfilerHostGetNumOfPasses)(&question) == CUPTI_SUCCESS ? question.numOfPasses : 0;
+}
+
+}  // namespace
+
+bool run_in_range(const KernelRun& run) {
+  const std::lock_guard lock(state_mutex());
+  const auto found = profilers().find(run.context);
+  if (found == profilers().end() || !found->second->started) return false;
+  auto& profiler = *found->second;
+  if (pthread_equal(profiler.starter, pthread_self()) == 0)
+    misuse(std::string(run.kernel->name) + " of another thread in a range");
+  profiler.ranges.push_back(run.kernel->recorded_range);
+  driver()->replay(run, profiler.mode == CUPTI_KernelReplay ? profiler.passes : 1);
+  return true;
+}
+
+}  // namespace fakes
+
+extern "C" {
+
+CUptiResult cuptiProfilerInitialize(CUpti_Profiler_Initialize_Params*) {
+  FAKE_GPU_CALL(cuptiProfilerInitialize);
+  const std::lock_guard lock(fakes::state_mutex());
+  fakes::g_initialized = true;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerDeviceSupported(CUpti_Profiler_DeviceSupported_Params* params) {
+  FAKE_GPU_CALL(cuptiProfilerDeviceSupported);
+  params->isSupported = CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+  params->architecture = params->sli = params->vGpu = params->confidentialCompute = params->cmp = params->wsl =
+      CUPTI_PROFILER_CONFIGURATION_SUPPORTED;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailability_Params* params) {
+  FAKE_GPU_CALL(cuptiProfilerGetCounterAvailability);
+  const std::uint64_t magic = fakes::kFakeAvailabilityMagic;
+  if (!fakes::g_initialized) fakes::misuse("cuptiProfilerGetCounterAvailability before cuptiProfilerInitialize");
+  if (params->ctx == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
+  if (params->pCounterAvailabilityImage != nullptr) {
+    if (params->counterAvailabilityImageSize < sizeof magic) return CUPTI_ERROR_INVALID_PARAMETER;
+    std::memcpy(params->pCounterAvailabilityImage, &magic, sizeof magic);
+  }
+  params->counterAvailabilityImageSize = sizeof magic;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) {
+  FAKE_GPU_CALL(cuptiRangeProfilerEnable);
+  const std::lock_guard lock(fakes::state_mutex());
+  if (!fakes::g_initialized || params->ctx == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  for (const auto& [context, held] : fakes::profilers()) {
+    if (fakes::driver()->device_of(context) != fakes::driver()->device_of(params->ctx)) continue;
+    fakes::misuse("cuptiRangeProfilerEnable while a context has the counters of that GPU");
+    return CUPTI_ERROR_HARDWARE_BUSY;
+  }
+  auto& profiler = fakes::profilers()[params->ctx];
+  profiler = std::make_unique<CUpti_RangeProfiler_Object>();
+  profiler->context = params->ctx;
+  params->pRangeProfilerObject = profiler.get();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
+  FAKE_GPU_CALL(cuptiRangeProfilerDisable);
+  const std::lock_guard lock(fakes::state_mutex());
+  const auto erased =
+      std::erase_if(fakes::profilers(), [&](const auto& entry) { return entry.second.get() == params->pRangeProfilerObject; });
+  if (erased == 0) fakes::misuse("cuptiRangeProfilerDisable of an object that is not enabled");
+  return erased == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterDataSize_Params* params) {
+  FAKE_GPU_CALL(cuptiRangeProfilerGetCounterDataSize);
+  const std::lock_guard lock(fakes::state_mutex());
+  if (fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerGetCounterDataSize") == nullptr) {
+    return CUPTI_ERROR_INVALID_OPERATION;
+  }
+  if (params->numMetrics == 0 || params->maxNumRangeTreeNodes < params->maxNumOfRanges) return CUPTI_ERROR_INVALID_PARAMETER;
+  params->counterDataSize = sizeof(fakes::FakeImage);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
+  FAKE_GPU_CALL(cuptiRangeProfilerCounterDataImageInitialize);
+  const std::lock_guard lock(fakes::state_mutex());
+  if (fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerCounterDataImageInitialize") == nullptr) {
+    return CUPTI_ERROR_INVALID_OPERATION;
+  }
+  const fakes::FakeImage empty{fakes::kFakeImageMagic, 0, 0};
+  if (params->counterDataSize < sizeof empty) return CUPTI_ERROR_INVALID_PARAMETER;
+  std::memcpy(params->pCounterData, &empty, sizeof empty);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* params) {
+  FAKE_GPU_CALL(cuptiRangeProfilerSetConfig);
+  const std::lock_guard lock(fakes::state_mutex());
+  auto* profiler = fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerSetConfig");
+  if (profiler == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  if (params->range != CUPTI_AutoRange || params->numNestingLevels != 1 ||
+      fakes::as_fake_image(params->pCounterDataImage, params->counterDataImageSize) == nullptr) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  profiler->passes = fakes::passes_of(*params);
+  profiler->mode = params->replayMode;
+  profiler->most_ranges = params->maxRangesPerPass;
+  profiler->image = params->pCounterDataImage;
+  profiler->image_bytes = params->counterDataImageSize;
+  profiler->passes_done = 0;
+  return profiler->passes > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
+  FAKE_GPU_CALL(cuptiRangeProfilerStart);
+  const std::lock_guard lock(fakes::state_mutex());
+  auto* profiler = fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerStart");
+  if (profiler == nullptr || profiler->passes == 0) return CUPTI_ERROR_INVALID_OPERATION;
+  if (profiler->started) {
+    fakes::misuse("cuptiRangeProfilerStart twice");
+    return CUPTI_ERROR_INVALID_OPERATION;
+  }
+  if (fakes::driver()->capturing()) fakes::misuse("cuptiRangeProfilerStart while a stream is recorded");
+  if (profiler->mode == CUPTI_UserReplay && !fakes::driver()->idle(profiler->context)) {
+    fakes::misuse("cuptiRangeProfilerStart of a user replay while launches are under way");
+  }
+  profiler->started = true;
+  profiler->starter = pthread_self();
+  profiler->ranges.clear();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
+  FAKE_GPU_CALL(cuptiRangeProfilerStop);
+  const std::lock_guard lock(fakes::state_mutex());
+  auto* profiler = fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerStop");
+  if (profiler == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  if (!profiler->started) {
+    fakes::misuse("cuptiRangeProfilerStop without a start");
+    return CUPTI_ERROR_INVALID_OPERATION;
+  }
+  profiler->started = false;
+  profiler->passes_done = profiler->mode == CUPTI_KernelReplay ? profiler->passes : profiler->passes_done + 1;
+  params->passIndex = profiler->passes_done % profiler->passes;
+  params->targetNestingLevel = 1;
+  params->isAllPassSubmitted = profiler->passes_done >= profiler->passes ? 1 : 0;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* params) {
+  FAKE_GPU_CALL(cuptiRangeProfilerDecodeData);
+  const std::lock_guard lock(fakes::state_mutex());
+  auto* profiler = fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerDecodeData");
+  if (profiler == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  if (profiler->started) fakes::misuse("cuptiRangeProfilerDecodeData between start and stop");
+  const auto count = std::min(profiler->ranges.size(), profiler->most_ranges);
+  // Counters of passes that were not all taken say nothing.
+  const bool complete = profiler->passes_done >= profiler->passes;
+  const fakes::FakeImage decoded{fakes::kFakeImageMagic, complete ? count : 0, count > 0 ? profiler->ranges[0] : 0U};
+  std::memcpy(profiler->image, &decoded, sizeof decoded);
+  params->numOfRangeDropped = profiler->ranges.size() - count;
+  profiler->passes_done = 0;
+  return CUPTI_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,61 @@
+// The real libcupti, for the calls that need no GPU, and what all files of the fake share.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#pragma GCC visibility push(default)
+#include <cupti.h>
+#include <cupti_profiler_host.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#pragma GCC visibility pop
+
+#include "cuda/fake_driver.h"
+
+namespace fakes {
+
+// A function of the real library; ends the process where there is none.
+[[nodiscard]] void* real_symbol(const char* name);
+#define FAKE_REAL(function) reinterpret_cast<decltype(&::function)>(::fakes::real_symbol(#function))
+
+// The driver's table; null where the process has no fake driver.
+[[nodiscard]] const DriverTable* driver();
+
+// What a test wants this call to return instead of doing anything.
+[[nodiscard]] std::optional<CUptiResult> told_to_fail(const char* function);
+#define FAKE_CALL(function) \
+  if (const auto told = ::fakes::told_to_fail(#function)) return *told
+
+// Calls of the target side; misuse where they come after the driver has been taken down.
+#define FAKE_GPU_CALL(function)                                         \
+  FAKE_CALL(function);                                                  \
+  if (::fakes::driver() == nullptr) return CUPTI_ERROR_NOT_INITIALIZED; \
+  ::fakes::check_alive(#function)
+void check_alive(const char* function);
+
+// Guards subscriber and range profilers. Never taken where a context's lock is held; activity has a lock of its own.
+[[nodiscard]] std::recursive_mutex& state_mutex();
+
+// A counter-data image of the fake: which recorded range stands for what was measured.
+struct FakeImage {
+  std::uint64_t magic;
+  std::uint64_t ranges;          // measured
+  std::uint64_t recorded_range;  // in the recording
+};
+inline constexpr std::uint64_t kFakeImageMagic = 0x656b61467470'75ULL;
+inline constexpr std::uint64_t kFakeAvailabilityMagic = 0x656b61466c69'61ULL;
+[[nodiscard]] const FakeImage* as_fake_image(const std::uint8_t* image, std::size_t size);
+// The recorded image behind all fake ones.
+[[nodiscard]] const std::vector<std::uint8_t>& recording();
+
+// callbacks.cpp hands on what the driver tells: activity.cpp and range_profiler.cpp.
+bool run_in_range(const KernelRun& run);
+void record_activity(const KernelRun& run);
+void attach_to_driver();
+
+}  // namespace fakes

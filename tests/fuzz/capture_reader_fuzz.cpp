@@ -1,0 +1,88 @@
+// A capture file is hostile input: whatever its bytes, reading it must neither crash, hang nor take memory on the
+// file's word. The first byte of the input picks the door that the rest goes in by.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "capture/encoding.h"
+#include "capture/options.h"
+#include "capture/reader.h"
+
+namespace {
+
+using namespace dlkprof;           // NOLINT(google-build-using-namespace)
+using namespace dlkprof::capture;  // NOLINT(google-build-using-namespace)
+using Bytes = std::span<const std::uint8_t>;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// What readers of a record do with it, and what must hold of one that was decoded.
+void use(const Record& record) {
+  const std::vector<std::uint8_t> payload = encode_payload(record);
+  const std::optional<Record> again = decode_payload(type_of(record), payload);
+  require(again && encode_payload(*again) == payload);
+  if (const auto* raw = std::get_if<RawCountersRecord>(&record)) require(unpack_image(*raw).size() == raw->image_bytes);
+  if (const auto* function = std::get_if<FunctionRecord>(&record)) {
+    require(!function_base_name(function->mangled_name).empty() || function->mangled_name.empty());
+    require(printable(function->mangled_name, 80).size() <= 4 * 80);
+  }
+  if (const auto* process = std::get_if<ProcessRecord>(&record)) (void)options_from_json(process->options_json);
+}
+
+void use_if_good(const auto& make) {
+  try {
+    if (const std::optional<Record> record = make()) use(*record);
+  } catch (const Error&) {  // an answer as good as any
+  }
+}
+
+void read_file_of(Bytes bytes) {
+  const UniqueFd file(memfd_create("capture", MFD_CLOEXEC));
+  const std::string path = "/proc/self/fd/" + std::to_string(file.get());
+  write_all(file.get(), bytes, path);
+  try {
+    Reader reader = Reader::open(path);
+    while (const std::optional<Record> record = reader.next()) use_if_good([&] { return record; });
+    const ReadState& state = reader.state();
+    require(state.bytes <= bytes.size() && state.cut == (state.bytes < bytes.size()));
+  } catch (const Error&) {  // not a capture
+  }
+}
+
+// The payload in a frame with good checksums, which the fuzzer would hardly find.
+void read_framed(RecordType type, Bytes payload) {
+  use_if_good([&] { return decode_payload(type, payload); });
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const Bytes rest(data + 1, size - 1);
+  const std::string text(rest.begin(), rest.end());
+  switch (data[0] % 16) {
+    case 0:
+      read_file_of(rest);
+      break;
+    case 10:
+      use_if_good([&] { return std::optional<Record>(RawCountersRecord{0, 0, size * size, {rest.begin(), rest.end()}}); });
+      break;
+    case 11:
+      use_if_good([&] { return std::optional<Record>(FunctionRecord{.mangled_name = text}); });
+      break;
+    case 12:
+      use_if_good([&] { return std::optional<Record>(ProcessRecord{.options_json = text}); });
+      break;
+    default:
+      read_framed(static_cast<RecordType>(data[0] % 16), rest);
+  }
+  return 0;
+}

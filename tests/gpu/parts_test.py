@@ -1,0 +1,204 @@
+"""Each part's verdicts, with stand-ins for the profilers: what is wrong must not pass."""
+
+import contextlib
+import os
+from pathlib import Path
+
+import accuracy_report
+import gpu_tests
+import part_accuracy
+import part_cost
+import part_identical
+import part_robust
+import part_selection
+from deviation import EXACT, PRINTED, RELATIVE, Rule
+from figures_test import launch
+from harness import FAIL, SKIP, CheckFailed, Skipped
+from launch_tables import join
+from made_up_tables import OUR_CSV
+from stand_ins import GOOD_DLKPROF, InFolder
+
+
+class IdenticalTest(InFolder):
+    def compare(self, dlkprof, least=1):
+        bench = self.bench(dlkprof)
+        case = part_identical.Case("case", ("sh", "-c", "echo result; exit 0"), (), least)
+        return part_identical.compare(bench, case, part_identical.run_alone(bench, [case]))
+
+    def test_same(self):
+        self.assertIn("2 launches measured", self.compare(GOOD_DLKPROF))
+
+    def test_more_output_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "stdout differs"):
+            self.compare(GOOD_DLKPROF.replace("sys.exit(subprocess", "print('hello', flush=True)\nsys.exit(subprocess"))
+
+    def test_another_exit_code_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "exit code 1"):
+            self.compare(GOOD_DLKPROF.replace("sys.exit(subprocess", "sys.exit(1 + subprocess"))
+
+    def test_nothing_measured_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "2 launches measured of 3"):
+            self.compare(GOOD_DLKPROF, least=3)
+
+    def test_program_that_fails_alone_is_no_pass(self):
+        bench = self.bench(GOOD_DLKPROF)
+        case = part_identical.Case("case", ("sh", "-c", "exit 1"))
+        with self.assertRaises(CheckFailed):
+            part_identical.compare(bench, case, part_identical.run_alone(bench, [case]))
+
+
+class SelectionTest(InFolder):
+    CSV = ('ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum\n'
+           '0,alpha,"(64, 1, 1)","(64, 1, 1)",100\n1,alpha,"(64, 1, 1)","(64, 1, 1)",{}\n')
+
+    def compare(self, ncu_count, our_count):
+        report = GOOD_DLKPROF.replace(repr(OUR_CSV), repr(self.CSV.format(our_count)))
+        bench = self.bench(report, f"print({self.CSV.format(ncu_count)!r})")
+        return part_selection.compare(bench, "one", ("-c", "2"), ["true"])
+
+    def test_same(self):
+        self.assertEqual(self.compare(200, "200.0"), "2 launches, the same")
+
+    def test_another_launch_of_the_same_kernel_differs(self):
+        with self.assertRaisesRegex(CheckFailed, "only ncu: 1"):
+            self.compare(200, 300)
+
+    def test_picking_nothing_is_the_same_only_where_nothing_is_asked_for(self):
+        bench = self.bench(GOOD_DLKPROF.replace(repr(OUR_CSV), "''"), "print('==WARNING== No kernels were profiled.')")
+        self.assertIn("0 launches", part_selection.compare(bench, "none", part_selection.NOTHING, ["true"]))
+        with self.assertRaisesRegex(CheckFailed, "does not fit"):
+            part_selection.compare(bench, "none", (), ["true"])
+
+    def test_skipped_without_counters(self):
+        part_selection.run(self.bench(GOOD_DLKPROF))
+        self.assertEqual([row.status for row in self.board.rows], [SKIP])
+        self.assertIn("no counters here", self.board.rows[0].detail)
+
+
+class RobustTest(InFolder):
+    def refused(self, code, stderr, codes=(2,), pattern="wrong"):
+        done = self.commands.run("refused", ["sh", "-c", f"printf '{stderr}' >&2; exit {code}"])
+        return part_robust.check_refused(done, codes, pattern)
+
+    def test_refused(self):
+        self.assertIn("2: dlkprof: wrong", self.refused(2, "dlkprof: wrong\\n  do this\\n"))
+
+    def test_what_is_no_proper_refusal(self):
+        improper = ((1, "dlkprof: wrong\\n"), (2, "wrong\\n"), (2, "dlkprof: wrong\\ndlkprof: again\\n"), (2, "dlkprof: no\\n"))
+        for code, stderr in improper:
+            with self.assertRaises(CheckFailed):
+                self.refused(code, stderr)
+
+    def test_program_started_all_the_same(self):
+        starter = part_robust.Starter(self.folder / "trace")
+        done = self.commands.run("started", ["sh", "-c", f"touch {starter.trace}; echo 'dlkprof: wrong' >&2; exit 2"])
+        with self.assertRaisesRegex(CheckFailed, "started all the same"):
+            part_robust.check_refused(done, (2,), "wrong", starter)
+
+    def test_end_needs_every_launch_and_one_message(self):
+        bench = self.bench(GOOD_DLKPROF)
+        done = self.commands.run("end", ["sh", "-c", "echo 'dlkprof: ended by signal 9' >&2; exit 137"])
+        with self.assertRaisesRegex(CheckFailed, "2 launches readable afterwards, expected 3"):
+            part_robust.check_end(bench, done, "end", 137, "signal", exact=True)
+        bench = self.bench(GOOD_DLKPROF.replace(repr(OUR_CSV), repr(OUR_CSV + OUR_CSV.splitlines()[1] + "\r\n")))
+        self.assertIn("3 launches", part_robust.check_end(bench, done, "end", 137, "signal", exact=True))
+        with self.assertRaisesRegex(CheckFailed, "0 messages"):
+            part_robust.check_end(bench, done, "end", 137, "SIGSEGV", exact=True)
+
+    def test_filler_leaves_room(self):
+        try:
+            with part_robust.small_disk(self.folder / "disk", "size=1m") as disk:
+                part_robust.fill(disk, 12 * 1024)
+                free = os.statvfs(disk)
+        except Skipped as reason:
+            self.skipTest(str(reason))
+        self.assertEqual(free.f_bavail * free.f_bsize, 12 * 1024)
+
+
+class AccuracyTest(InFolder):
+    def test_left_alone_launches_are_no_failure_and_others_are(self):
+        joined = join([launch("a"), launch("graph_kernel")], [launch("a")])
+        self.assertEqual(part_accuracy.account(joined), "1 of ncu's 2 launches joined, 1 left alone on purpose")
+        with self.assertRaisesRegex(CheckFailed, "only ncu: \\['b'\\]"):
+            part_accuracy.account(join([launch("a"), launch("b")], [launch("a")]))
+
+    def test_page_and_rows(self):
+        bench = self.bench(GOOD_DLKPROF)
+        bench.facts = [("GPU", "H200")]
+        rules = [Rule("exact", EXACT), Rule("share", RELATIVE, 5, near_zero=2), Rule("absent", PRINTED)]
+        pairs = [(launch("k", 0, exact="7", share="50", absent="1"), launch("k", 0, exact="7", share="60")),
+                 (launch("k", 1, exact="7", share="1"), launch("k", 1, exact="8", share="1.1"))]
+        figures = part_accuracy.Figures()
+        part_accuracy.take(pairs, part_accuracy.Program("p", []), rules, figures)
+        part_accuracy.take_again([(pairs[0][0], pairs[0][0])], part_accuracy.Program("p", []), rules, figures)
+        part_accuracy.conclude(bench, rules, figures)
+        statuses = self.statuses()
+        self.assertEqual([statuses[name][0] for name in ("exact", "share", "absent")], [FAIL, FAIL, FAIL])
+        self.assertIn("median 20 % (limit 5)", statuses["share"][1])
+        self.assertIn("near zero: n 1", statuses["share"][1])
+        page = (self.folder / "accuracy.md").read_text()
+        self.assertIn("| `share` | % | 1 | 20 | 20 | 20 | 5 | FAIL | 0 | 0 |", page)
+        self.assertIn("| p | 1 | `k` | `exact` | 7 | 8 | 1 |", page)
+        self.assertIn("| p | 0 | `k` | `share` | 50 | 60 | 20 % | 0 % |", page)
+        self.assertIn("| GPU | H200 |", page)
+
+    def test_ncu_is_compared_with_itself_under_its_own_names(self):
+        figures = part_accuracy.Figures()
+        rules = [Rule("launch__limit", PRINTED, columns=("block_limit",))]
+        pair = (launch("k", launch__limit="3"), launch("k", launch__limit="4"))
+        part_accuracy.take_again([pair], part_accuracy.Program("p", []), rules, figures)
+        self.assertEqual([d.value for d in figures.against_self], [1])
+
+    def test_command_lines_name_no_folders(self):
+        self.assertEqual(accuracy_report.shown(["/opt/x/bin/ncu", "-c", "1", Path("/tmp/copy")]), "ncu -c 1 copy")
+
+    def test_integers_are_shown_whole(self):
+        self.assertEqual(accuracy_report.number(12345678.0), "12345678")
+        self.assertEqual(accuracy_report.number(1.23456), "1.235")
+
+    def test_unknown_ncu_metrics_are_dropped(self):
+        ncu = """
+            import sys
+            if "no__such" in " ".join(sys.argv):
+                sys.exit("==ERROR== Failed to find metric no__such")
+            print('ID,Kernel Name,Grid Size,Block Size,known,odd\\n0,k,1,1,5,n/a')
+        """
+        self.assertEqual(self.bench(GOOD_DLKPROF, ncu).ncu.offered(["known", "no__such", "odd"], ["true"]), ["known"])
+
+
+class CostTest(InFolder):
+    def test_step_time_of_cifar10(self):
+        done = self.commands.run("step", ["sh", "-c", "echo 'samples_per_second 10.0 median_step_ms 1.25 timed_steps 5' >&2"])
+        self.assertEqual(part_cost.step_ms(done), 1.25)
+        with self.assertRaises(CheckFailed):
+            part_cost.step_ms(self.commands.run("silent", ["true"]))
+
+    def test_costing_more_than_ncu_fails(self):
+        self.assertIn("0.50 of it", part_cost.against_ncu({"dlkprof": 0.1, "ncu": 0.2}))
+        with self.assertRaises(CheckFailed):
+            part_cost.against_ncu({"dlkprof": 0.3, "ncu": 0.2})
+        with self.assertRaises(Skipped):
+            part_cost.against_ncu({"dlkprof": 0.3})
+
+    def test_costs_from_the_capture(self):
+        words = part_cost.from_capture(self.bench(GOOD_DLKPROF.replace("subprocess.call", "(lambda program: 0)")), "copy", ["m"])
+        self.assertIn("median 60 ms a launch", words)
+        self.assertIn("median 20 ms a pass", words)
+
+
+class MainTest(InFolder):
+    def test_usage(self):
+        with contextlib.redirect_stderr(open(os.devnull, "w", encoding="utf-8")) as sink:
+            self.assertEqual(gpu_tests.main([]), 2)
+            self.assertEqual(gpu_tests.main(["a", "b", "no_such_part"]), 2)
+            self.assertEqual(gpu_tests.main([str(self.folder), str(self.folder / "out")]), 2)
+        sink.close()
+
+    def test_results_are_written(self):
+        bench = self.bench(GOOD_DLKPROF)
+        self.board.skip("part", "case", "no GPU")
+        with contextlib.redirect_stdout(open(os.devnull, "w", encoding="utf-8")) as sink:
+            gpu_tests.write_results(bench, 1.0)
+        sink.close()
+        self.assertIn("| part | case | skip | no GPU |", (self.folder / "results.md").read_text())
+        self.assertTrue((self.folder / "results.json").exists())

@@ -1,0 +1,298 @@
+#include "capture/encoding.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "base/error.h"
+#include "sample_records.h"
+
+namespace dlkprof::capture {
+namespace {
+
+using testing::ElementsAre;
+using Bytes = std::vector<std::uint8_t>;
+
+template <typename T>
+T round_trip(const T& record) {
+  return std::get<T>(decode_payload(type_of(record), encode_payload(record)).value());
+}
+
+template <typename T>
+T sample() {
+  for (const Record& record : test::sample_records()) {
+    if (const T* found = std::get_if<T>(&record)) return *found;
+  }
+  throw std::logic_error("no sample");
+}
+
+TEST(RoundTrip, Process) {
+  const auto a = sample<ProcessRecord>();
+  const auto b = round_trip(a);
+  EXPECT_EQ(b.pid, 101U);
+  EXPECT_EQ(b.parent_pid, 102U);
+  EXPECT_EQ(b.start_unix_ns, -103);
+  EXPECT_EQ(b.host, "host");
+  EXPECT_EQ(b.arguments, a.arguments);
+  EXPECT_EQ(b.dlkprof_version, "0.1.0");
+  EXPECT_EQ(b.cupti_version, 130001U);
+  EXPECT_EQ(b.driver_version, 13000U);
+  EXPECT_EQ(b.options_json, R"({"a":1})");
+}
+
+TEST(RoundTrip, Device) {
+  const auto b = round_trip(sample<DeviceRecord>());
+  EXPECT_EQ(b.index, 1U);
+  EXPECT_EQ(b.name, "NVIDIA H200");
+  EXPECT_EQ(b.chip, "GH100");
+  EXPECT_EQ(b.pci_bus_id, "0000:01:00.0");
+  EXPECT_EQ(b.cc_major, 9U);
+  EXPECT_EQ(b.cc_minor, 1U);
+  EXPECT_EQ(b.sm_count, 132U);
+  EXPECT_EQ(b.warp_size, 32U);
+  EXPECT_EQ(b.max_threads_per_sm, 2048U);
+  EXPECT_EQ(b.max_threads_per_block, 1024U);
+  EXPECT_EQ(b.max_blocks_per_sm, 32U);
+  EXPECT_EQ(b.registers_per_sm, 65536U);
+  EXPECT_EQ(b.registers_per_block, 65537U);
+  EXPECT_EQ(b.shared_per_sm, 233472U);
+  EXPECT_EQ(b.shared_per_block, 49152U);
+  EXPECT_EQ(b.shared_per_block_optin, 232448U);
+  EXPECT_EQ(b.shared_reserved_per_block, 1024U);
+  EXPECT_EQ(b.l2_bytes, 62914560U);
+  EXPECT_EQ(b.memory_bytes, 150754820096U);
+  EXPECT_EQ(b.sm_clock_khz, 1980000U);
+  EXPECT_EQ(b.memory_clock_khz, 3201000U);
+}
+
+TEST(RoundTrip, Function) {
+  const auto b = round_trip(sample<FunctionRecord>());
+  EXPECT_EQ(b.id, 7U);
+  EXPECT_EQ(b.mangled_name, "_ZN7cutlass7Kernel2IfEEvv");
+  EXPECT_EQ(b.registers_per_thread, 168U);
+  EXPECT_EQ(b.static_shared_bytes, 49153U);
+  EXPECT_EQ(b.local_bytes_per_thread, 8U);
+  EXPECT_EQ(b.constant_bytes, 560U);
+  EXPECT_EQ(b.max_threads_per_block, 256U);
+  EXPECT_EQ(b.shared_carveout_percent, 50);
+  EXPECT_EQ(b.binary_version, 90U);
+}
+
+TEST(RoundTrip, MetricSet) {
+  const auto b = round_trip(sample<MetricSetRecord>());
+  EXPECT_EQ(b.id, 3U);
+  EXPECT_EQ(b.device, 1U);
+  EXPECT_EQ(b.passes, 10U);
+  EXPECT_THAT(b.metrics, ElementsAre("sm__cycles_active.avg", "dram__bytes.sum"));
+  EXPECT_THAT(b.unavailable, ElementsAre("no__such.sum"));
+}
+
+TEST(RoundTrip, Launch) {
+  const auto b = round_trip(sample<LaunchRecord>());
+  EXPECT_EQ(b.index, 1ULL << 40U);
+  EXPECT_EQ(b.key, test::sample_key());
+  EXPECT_EQ(b.occurrence, 13U);
+  EXPECT_EQ(b.context_id, 14U);
+  EXPECT_EQ(b.stream_id, 15U);
+  EXPECT_EQ(b.thread_id, 16U);
+  EXPECT_EQ(b.metric_set, 3U);
+  EXPECT_EQ(b.mode, ReplayMode::kernel);
+  EXPECT_EQ(b.cache_control, CacheControl::all);
+  EXPECT_EQ(b.passes, 17U);
+  EXPECT_EQ(b.start_unix_ns, -18);
+  EXPECT_EQ(b.cost_ns, 19U);
+  EXPECT_THAT(b.values, ElementsAre(0.5, testing::NanSensitiveDoubleEq(NAN), INFINITY));
+}
+
+TEST(RoundTrip, RawCounters) {
+  const auto b = round_trip(sample<RawCountersRecord>());
+  EXPECT_EQ(b.launch_index, 1ULL << 41U);
+  EXPECT_EQ(b.metric_set, 3U);
+  EXPECT_EQ(b.image_bytes, 5U);
+  EXPECT_THAT(b.zstd_image, ElementsAre(1, 2, 0, 255));
+}
+
+TEST(RoundTrip, KeyStats) {
+  const auto b = round_trip(sample<KeyStatsRecord>());
+  ASSERT_EQ(b.keys.size(), 2U);
+  EXPECT_EQ(b.keys[0].key, test::sample_key());
+  EXPECT_EQ(b.keys[0].launches, 20U);
+  EXPECT_EQ(b.keys[0].matched, 21U);
+  EXPECT_EQ(b.keys[0].measured, 22U);
+  EXPECT_EQ(b.keys[0].near_missed, 23U);
+  EXPECT_EQ(b.keys[0].left_alone, 24U);
+  EXPECT_EQ(b.keys[0].reason, LeftAlone::collective);
+  EXPECT_EQ(b.keys[0].timed, 25U);
+  EXPECT_EQ(b.keys[0].timed_gpu_ns, 26U);
+  EXPECT_EQ(b.keys[1].launches, 27U);
+  EXPECT_EQ(b.graph_launches, 28U);
+  EXPECT_EQ(b.graph_timed_gpu_ns, 29U);
+  EXPECT_TRUE(b.timing_complete);
+}
+
+TEST(RoundTrip, NoticeAndEnd) {
+  const auto notice = round_trip(sample<NoticeRecord>());
+  EXPECT_EQ(notice.severity, Severity::error);
+  EXPECT_EQ(notice.what, "what");
+  EXPECT_EQ(notice.detail, "detail");
+  EXPECT_EQ(notice.remedy, "remedy");
+  const auto end = round_trip(sample<EndRecord>());
+  EXPECT_EQ(end.end_unix_ns, -30);
+  EXPECT_EQ(end.launches, 31U);
+}
+
+TEST(RoundTrip, DefaultsOfEveryType) {
+  for (const Record& record : test::sample_records()) {
+    std::visit(
+        [](const auto& r) {
+          const Record fresh = std::remove_cvref_t<decltype(r)>{};
+          EXPECT_EQ(encode_record(decode_payload(type_of(fresh), encode_payload(fresh)).value()), encode_record(fresh));
+        },
+        record);
+  }
+}
+
+TEST(Types, AreThoseOfTheFormat) {
+  std::vector<int> types;
+  for (const Record& record : test::sample_records()) types.push_back(static_cast<int>(type_of(record)));
+  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_EQ(type_of(LaunchRecord{}), RecordType::launch);
+  EXPECT_EQ(type_of(NoticeRecord{}), RecordType::notice);
+}
+
+// The bytes themselves, so that files written today stay readable.
+TEST(Layout, OfAPayload) {
+  EXPECT_EQ(encode_payload(NoticeRecord{Severity::warning, "ab", "", "c"}),
+            (Bytes{1, 2, 0, 0, 0, 'a', 'b', 0, 0, 0, 0, 1, 0, 0, 0, 'c'}));
+  EXPECT_EQ(encode_payload(EndRecord{-2, 0x0102}), (Bytes{0xfe, 255, 255, 255, 255, 255, 255, 255, 2, 1, 0, 0, 0, 0, 0, 0}));
+}
+
+TEST(Layout, OfHeaders) {
+  EXPECT_EQ(encode_file_header(), (Bytes{'D', 'L', 'K', 'P', 'C', 'A', 'P', '\n', 1, 0, 0, 0, 0, 0, 0, 0}));
+  const Bytes record = encode_record(EndRecord{1, 2});
+  ASSERT_EQ(record.size(), kRecordHeaderBytes + 16);
+  EXPECT_EQ(Bytes(record.begin(), record.begin() + 12), (Bytes{'D', 'M' - 1, 'K', 'R', 9, 0, 0, 0, 16, 0, 0, 0}));
+  const std::uint32_t crc = crc32c(std::span(record).subspan(kRecordHeaderBytes));
+  EXPECT_TRUE(std::equal(record.begin() + 12, record.begin() + 16, reinterpret_cast<const std::uint8_t*>(&crc)));
+}
+
+// Vectors of RFC 3720, appendix B.4.
+TEST(Crc32c, KnownAnswers) {
+  EXPECT_EQ(crc32c(Bytes(32, 0)), 0x8a9136aaU);
+  EXPECT_EQ(crc32c(Bytes(32, 0xff)), 0x62a8ab43U);
+  Bytes ascending(32);
+  std::iota(ascending.begin(), ascending.end(), std::uint8_t{0});
+  EXPECT_EQ(crc32c(ascending), 0x46dd794eU);
+  std::reverse(ascending.begin(), ascending.end());
+  EXPECT_EQ(crc32c(ascending), 0x113fdb5cU);
+  EXPECT_EQ(crc32c({}), 0U);
+}
+
+TEST(Crc32c, EveryLengthAgreesWithTheDefinition) {
+  Bytes bytes;
+  for (std::uint32_t length = 0; length < 40; ++length) {
+    std::uint32_t crc = ~0U;
+    for (const std::uint8_t byte : bytes) {
+      crc ^= byte;
+      for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1U) ^ ((crc & 1U) != 0 ? 0x82f63b78U : 0U);
+    }
+    EXPECT_EQ(crc32c(bytes), ~crc) << length;
+    bytes.push_back(static_cast<std::uint8_t>(length * 37 + 11));
+  }
+}
+
+TEST(Decoding, UnknownTypesAreNone) {
+  EXPECT_FALSE(decode_payload(static_cast<RecordType>(0), {}));
+  EXPECT_FALSE(decode_payload(static_cast<RecordType>(10), {}));
+  EXPECT_FALSE(decode_payload(static_cast<RecordType>(65535), {}));
+}
+
+TEST(Decoding, AppendedFieldsAreIgnored) {
+  for (const Record& record : test::sample_records()) {
+    Bytes payload = encode_payload(record);
+    const Bytes old = payload;
+    payload.insert(payload.end(), {1, 2, 3, 4, 5});
+    EXPECT_EQ(encode_payload(decode_payload(type_of(record), payload).value()), old);
+  }
+}
+
+TEST(Decoding, FieldsNotThereKeepTheirDefaults) {
+  Bytes payload = encode_payload(sample<FunctionRecord>());
+  payload.resize(payload.size() - 8);  // without shared_carveout_percent and binary_version
+  const auto record = std::get<FunctionRecord>(decode_payload(RecordType::function, payload).value());
+  EXPECT_EQ(record.max_threads_per_block, 256U);
+  EXPECT_EQ(record.shared_carveout_percent, -1);
+  EXPECT_EQ(record.binary_version, 0U);
+}
+
+// A payload cut between two fields is an older record, one cut within a field is none.
+TEST(Decoding, CutWithinAFieldIsAnError) {
+  for (const Record& record : test::sample_records()) {
+    const Bytes payload = encode_payload(record);
+    std::size_t whole = 0;
+    for (std::size_t length = 0; length < payload.size(); ++length) {
+      try {
+        const auto decoded = decode_payload(type_of(record), std::span(payload).first(length));
+        ASSERT_TRUE(decoded);
+        const Bytes again = encode_payload(*decoded);
+        EXPECT_TRUE(std::equal(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(length), again.begin()));
+        ++whole;
+      } catch (const Error&) {  // expected within a field
+      }
+    }
+    EXPECT_GE(whole, 2U);
+    EXPECT_LT(whole, payload.size());
+  }
+}
+
+TEST(Decoding, CountsAreCheckedBeforeMemoryIsTaken) {
+  const Bytes huge_text{0, 0xff, 0xff, 0xff, 0xff, 'a'};
+  EXPECT_THROW((void)decode_payload(RecordType::notice, huge_text), Error);
+  const Bytes huge_keys{0xff, 0xff, 0xff, 0x7f, 0, 0, 0, 0};
+  EXPECT_THROW((void)decode_payload(RecordType::key_stats, huge_keys), Error);
+  Bytes huge_strings = encode_payload(MetricSetRecord{});
+  huge_strings[12] = 2;  // two metrics, where bytes for one are left
+  huge_strings.resize(16 + 4);
+  EXPECT_THROW((void)decode_payload(RecordType::metric_set, huge_strings), Error);
+}
+
+TEST(Decoding, OnlyZeroAndOneAreBooleans) {
+  Bytes payload = encode_payload(KeyStatsRecord{.timing_complete = true});
+  ASSERT_EQ(payload.back(), 1);
+  payload.back() = 2;
+  EXPECT_THROW((void)decode_payload(RecordType::key_stats, payload), Error);
+}
+
+TEST(Decoding, NoiseNeverCrashes) {
+  std::mt19937 random(1);  // NOLINT: the same noise each time
+  for (int i = 0; i < 20000; ++i) {
+    Bytes noise(random() % 200);
+    for (auto& byte : noise) byte = static_cast<std::uint8_t>(random() % 3 == 0 ? random() : 0);
+    try {
+      const auto decoded = decode_payload(static_cast<RecordType>(random() % 11), noise);
+      EXPECT_LE(decoded ? encode_payload(*decoded).size() : 0, noise.size() + 256);
+    } catch (const Error&) {  // most noise is no record
+    }
+  }
+}
+
+TEST(Headers, EveryFlippedBitIsNoticed) {
+  const Bytes record = encode_record(EndRecord{1, 2});
+  std::array<std::uint8_t, kRecordHeaderBytes> header{};
+  std::copy_n(record.begin(), header.size(), header.begin());
+  const auto good = decode_header(header);
+  ASSERT_TRUE(good);
+  EXPECT_EQ(good->type, RecordType::end);
+  EXPECT_EQ(good->length, 16U);
+  for (std::size_t bit = 0; bit < 8 * header.size(); ++bit) {
+    auto flipped = header;
+    flipped.at(bit / 8) ^= static_cast<std::uint8_t>(1U << (bit % 8));
+    EXPECT_FALSE(decode_header(flipped)) << bit;
+  }
+}
+
+}  // namespace
+}  // namespace dlkprof::capture

@@ -1,0 +1,114 @@
+#include "cli/arguments.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.h"
+#include "support/run_verb.h"
+
+namespace dlkprof::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Arguments : public testing::Test {
+ protected:
+  Arguments() {
+    app_.add_option("--base_name", base_name_);
+    app_.add_option("-k,--kernel-name", kernel_name_);
+    app_.add_option("--count", count_);
+    app_.add_option("--devices", devices_)->delimiter(',')->allow_extra_args(false);
+    app_.add_flag("-f,--force", force_);
+    app_.set_version_flag("-V,--version", "dlkprof 1.2.3");
+  }
+
+  Parsed read(std::vector<std::string> words, OptionsEnd end = OptionsEnd::at_positional) {
+    words.insert(words.begin(), "dlkprof");
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    return parse(app_, static_cast<int>(argv.size()), argv.data(), end);
+  }
+  std::string complaint(const std::vector<std::string>& words) {
+    return test::message_of<UsageError>([&] { (void)read(words); });
+  }
+
+  CLI::App app_{"A test.", "dlkprof test"};
+  std::string base_name_, kernel_name_;
+  int count_ = 0;
+  std::vector<int> devices_;
+  bool force_ = false;
+};
+
+TEST_F(Arguments, UnderscoreAndDashAreTheSameInNames) {
+  (void)read({"--base-name=a_b-c", "--kernel_name", "x_y"});
+  EXPECT_EQ(base_name_, "a_b-c");
+  EXPECT_EQ(kernel_name_, "x_y");
+}
+
+TEST_F(Arguments, TheProgramBeginsAtTheFirstWordThatIsNoOption) {
+  const Parsed parsed = read({"-f", "--count", "3", "-k", "gemm", "python", "--base_name=theirs", "-f", "--no_such"});
+  EXPECT_THAT(parsed.program, ElementsAre("python", "--base_name=theirs", "-f", "--no_such"));
+  EXPECT_EQ(count_, 3);
+  EXPECT_EQ(kernel_name_, "gemm");
+  EXPECT_TRUE(force_);
+  EXPECT_EQ(base_name_, "");
+}
+
+TEST_F(Arguments, TwoDashesEndTheOptions) {
+  EXPECT_THAT(read({"-f", "--", "report", "--count", "9"}).program, ElementsAre("report", "--count", "9"));
+  EXPECT_EQ(count_, 0);
+}
+
+TEST_F(Arguments, ValuesMayLookLikeAnything) {
+  const Parsed parsed = read({"--base_name", "--", "-k", "-f", "--count=-5", "run"});
+  EXPECT_THAT(parsed.program, ElementsAre("run"));
+  EXPECT_EQ(count_, -5);
+}
+
+TEST_F(Arguments, FlagsMayBeBundled) {
+  EXPECT_THAT(read({"-fk", "gemm", "run"}).program, ElementsAre("run"));
+  EXPECT_EQ(kernel_name_, "gemm");
+  EXPECT_TRUE(force_);
+}
+
+TEST_F(Arguments, ListsTakeOneWord) {
+  EXPECT_THAT(read({"--devices", "0,2", "run", "5"}).program, ElementsAre("run", "5"));
+  EXPECT_THAT(devices_, ElementsAre(0, 2));
+}
+
+TEST_F(Arguments, UnknownOptionsGetAHint) {
+  EXPECT_THAT(complaint({"--kernal-name=x", "run"}), HasSubstr("Did you mean --kernel-name?"));
+  EXPECT_THAT(complaint({"--zzzzzzzzzzzz", "run"}), HasSubstr("--help"));
+  EXPECT_THAT(complaint({"-z", "run"}), HasSubstr("-z"));
+}
+
+TEST_F(Arguments, BadValuesAreUsageErrors) {
+  EXPECT_THAT(complaint({"--count", "many"}), HasSubstr("--count"));
+  EXPECT_THAT(complaint({"--count"}), HasSubstr("--count"));
+  EXPECT_THAT(complaint({"--count=1", "--count=2"}), HasSubstr("--count"));
+}
+
+TEST_F(Arguments, PositionalsAreTheAppsWhereOptionsMayFollow) {
+  std::string file;
+  app_.add_option("file", file);
+  EXPECT_THAT(read({"a.dlkcap", "--base-name", "b"}, OptionsEnd::at_double_dash).program, IsEmpty());
+  EXPECT_EQ(file, "a.dlkcap");
+  EXPECT_EQ(base_name_, "b");
+}
+
+TEST_F(Arguments, HelpAndVersionGoToStdout) {
+  Parsed parsed;
+  const auto help = test::run_verb([&](int, char**) { return (parsed = read({"--help"})).done ? 0 : 1; }, {"x"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_THAT(help.out, HasSubstr("--kernel-name"));
+  const auto version = test::run_verb([&](int, char**) { return (parsed = read({"--version"})).done ? 0 : 1; }, {"x"});
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(version.out, "dlkprof 1.2.3\n");
+}
+
+}  // namespace
+}  // namespace dlkprof::cli

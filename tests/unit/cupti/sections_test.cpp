@@ -1,0 +1,150 @@
+// Asks NVPerf for every metric under metrics/ on every chip that it knows; needs no GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+#include "cupti/catalogue.h"
+#include "cupti/host.h"
+
+namespace dlkprof::cupti {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const Catalogue& catalogue() {
+  static const Catalogue loaded = Catalogue::load(DLKPROF_SOURCE_DIR "/metrics");
+  return loaded;
+}
+
+std::vector<Section> sections_of(const std::string& set) {
+  std::vector<Section> sections;
+  for (const std::string& name : catalogue().set(set).sections) sections.push_back(catalogue().section(name));
+  return sections;
+}
+
+std::size_t passes(const Host& host, const std::string& set) {
+  return host.plan(host.resolve(requests(sections_of(set))).names).passes;
+}
+
+// Called while tests are listed, where a throw would end the program without a word: Sections.KnowTheirChips then says it.
+std::vector<std::string> chips_or_none() {
+  try {
+    return Host::chips(Library::open());
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+std::optional<std::string> first_offered(const Host& host, const SectionRow& row) {
+  const auto name = std::ranges::find_if(row.metrics, [&](const std::string& metric) { return host.offers(metric); });
+  return name == row.metrics.end() ? std::nullopt : std::optional(*name);
+}
+
+// Our unit for NVPerf's dimension.
+std::string unit_for(const std::string& dimension) {
+  if (dimension == "percent") return "%";
+  if (dimension == "nanosecond") return "ns";
+  if (dimension == "byte/second") return "byte/s";
+  if (dimension == "instruction") return "inst";
+  if (dimension == "instruction/second") return "inst/s";
+  if (dimension == "instruction/gpc_cycle") return "inst/cycle";
+  if (dimension == "math_op") return "op";
+  if (dimension.ends_with("_cycle/second")) return "hz";
+  if (dimension.ends_with("_cycle")) return "cycle";
+  return dimension;
+}
+
+class SectionsOn : public testing::TestWithParam<std::string> {
+ protected:
+  // Every row that is measured, with the metric that is taken for it where there is one.
+  template <typename Visit>
+  void each_row(Visit visit) const {
+    for (const Section& section : catalogue().sections()) {
+      for (const SectionRow& row : section.rows) {
+        if (row.metrics.empty()) continue;
+        SCOPED_TRACE(section.name + ", " + row.label);
+        visit(row, first_offered(host_, row));
+      }
+    }
+  }
+  // One question for all rows is much faster than one a row; what it leaves open is asked row by row.
+  void SetUp() override { (void)host_.resolve(requests(catalogue().sections())); }
+
+  Host host_ = Host::create(Library::open(), GetParam());
+};
+
+TEST_P(SectionsOn, EveryRowIsOfferedExactlyWhereItSaysSo) {
+  each_row([&](const SectionRow& row, const std::optional<std::string>& metric) {
+    EXPECT_EQ(metric.has_value(), expected_on(row, GetParam()));
+  });
+}
+
+TEST_P(SectionsOn, EveryUnitIsNvperfs) {
+  each_row([&](const SectionRow& row, const std::optional<std::string>& metric) {
+    // NVPerf gives ratios of two counters the dimension of one of them, or none.
+    if (!metric || host_.properties(*metric).type == MetricType::ratio) return;
+    const std::string unit = unit_for(host_.properties(*metric).unit);
+    if (!unit.empty() && !row.unit.empty()) {
+      EXPECT_EQ(row.unit, unit) << *metric;
+    }
+  });
+}
+
+TEST_P(SectionsOn, NoMetricIsOnItsWayOut) {
+  each_row([&](const SectionRow&, const std::optional<std::string>& metric) {
+    if (!metric) return;
+    EXPECT_THAT(host_.properties(*metric).description, Not(HasSubstr("DEPRECATED"))) << *metric;
+  });
+}
+
+TEST_P(SectionsOn, EverySetCanBeCollected) {
+  std::map<std::string, std::size_t> cost;
+  for (const MetricSet& set : catalogue().sets()) cost[set.name] = passes(host_, set.name);
+  EXPECT_GT(cost["quick"], 0);
+  EXPECT_LE(cost["quick"], 2);
+  EXPECT_LE(cost["quick"], cost["basic"]);
+  EXPECT_LE(cost["basic"], cost["detailed"]);
+  EXPECT_LE(cost["detailed"], cost["full"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryChip, SectionsOn, testing::ValuesIn(chips_or_none()),
+                         [](const testing::TestParamInfo<std::string>& chip) { return chip.param; });
+
+TEST(Sections, KnowTheirChips) {
+  const std::vector<std::string> chips = Host::chips(Library::open());
+  for (const Section& section : catalogue().sections()) {
+    for (const SectionRow& row : section.rows) {
+      for (const auto* list : {&row.absent, &row.only}) {
+        for (const std::string& chip : *list) EXPECT_THAT(chips, testing::Contains(chip)) << section.name << ", " << row.label;
+      }
+    }
+  }
+}
+
+TEST(Sections, AreAllListed) {
+  std::set<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(DLKPROF_SOURCE_DIR "/metrics/sections")) {
+    files.insert(entry.path().stem().string());
+  }
+  for (const Section& section : catalogue().sections()) files.erase(section.name);
+  EXPECT_THAT(files, IsEmpty());
+}
+
+// The prices that the documentation quotes: each pass is a replay of the kernel.
+TEST(Sections, StayCheapOnHopper) {
+  const Host host = Host::create(Library::open(), "GH100");
+  EXPECT_EQ(passes(host, "quick"), 1);
+  EXPECT_LE(passes(host, "basic"), 15);
+  EXPECT_LE(passes(host, "detailed"), 19);
+  EXPECT_LE(passes(host, "full"), 25);
+}
+
+}  // namespace
+}  // namespace dlkprof::cupti
