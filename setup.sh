@@ -97,10 +97,11 @@ need_cuda() {
 
 # --- Verbs ---
 
+# Goes on after an error (-k 0), so that one run shows them all.
 build_preset() {
   say "Building $1"
   cmake --preset "$1" >&2
-  cmake --build --preset "$1" --parallel "$(nproc)" >&2
+  cmake --build --preset "$1" --parallel "$(nproc)" -- -k 0 >&2
 }
 
 verb_build() {

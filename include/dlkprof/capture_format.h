@@ -43,6 +43,7 @@ enum class RecordType : std::uint16_t {
   key_stats = 7,
   notice = 8,
   end = 9,
+  launch_activity = 10,
 };
 
 // The process profiled. First record of every capture.
@@ -53,9 +54,9 @@ struct ProcessRecord {
   std::string host;                    // gethostname(2)
   std::vector<std::string> arguments;  // argv of the process, as bytes
   std::string dlkprof_version;
-  std::uint32_t cupti_version = 0;    // cuptiGetVersion
-  std::uint32_t driver_version = 0;   // cuDriverGetVersion, 1000 * major + 10 * minor
-  std::string options_json;           // what was asked for (capture/options.h)
+  std::uint32_t cupti_version = 0;   // cuptiGetVersion
+  std::uint32_t driver_version = 0;  // cuDriverGetVersion, 1000 * major + 10 * minor
+  std::string options_json;          // what was asked for (capture/options.h)
 };
 
 // A GPU on which the process has a context. Attribute names and units as in cuda.h, CUdevice_attribute.
@@ -122,7 +123,7 @@ enum class ReplayMode : std::uint8_t { none = 0, kernel = 1 };
 struct LaunchRecord {
   std::uint64_t index = 0;  // position among all kernel launches of the process, from 0
   LaunchKey key;
-  std::uint32_t occurrence = 0;  // position among the launches of its key, from 0
+  std::uint32_t occurrence = 0;                 // position among the launches of its key, from 0
   std::uint32_t context_id = 0, stream_id = 0;  // as CUPTI numbers them
   std::uint32_t thread_id = 0;                  // gettid(2)
   std::uint32_t metric_set = 0;                 // MetricSetRecord::id
@@ -134,29 +135,34 @@ struct LaunchRecord {
   std::vector<double> values;  // one a metric of the set; NaN where none came
 };
 
+inline constexpr std::uint64_t kNoBase = ~std::uint64_t{0};
+
 // The counter-data image of one launch, kept for evaluating other metrics of the same passes later.
 struct RawCountersRecord {
   std::uint64_t launch_index = 0;  // LaunchRecord::index
   std::uint32_t metric_set = 0;
   std::uint64_t image_bytes = 0;         // size before compression
   std::vector<std::uint8_t> zstd_image;  // one zstd frame
+  // Images of one metric set differ in few of their bytes. Where this names a launch, the frame holds the image XORed with
+  // that launch's, whose own record stands before this one and is whole.
+  std::uint64_t base_launch_index = kNoBase;
 };
 
 // Why a launch that was selected was left alone.
 enum class LeftAlone : std::uint8_t {
   none = 0,
-  cooperative = 1,   // blocks wait for one another across the grid
-  collective = 2,    // NCCL: waits for other GPUs
-  captured = 3,      // recorded into a CUDA graph, not run
-  failed = 4,        // measuring it failed; a notice says why
-  unsupported = 5,   // a launch entry or GPU that range profiling does not know
+  cooperative = 1,  // blocks wait for one another across the grid
+  collective = 2,   // NCCL: waits for other GPUs
+  captured = 3,     // recorded into a CUDA graph, not run
+  failed = 4,       // measuring it failed; a notice says why
+  unsupported = 5,  // a launch entry or GPU that range profiling does not know
 };
 
 // What became of the launches of one key so far. Written again as figures grow: the last one counts.
 struct KeyStats {
   LaunchKey key;
   std::uint64_t launches = 0;
-  std::uint64_t matched = 0;   // the name and identity filters took it
+  std::uint64_t matched = 0;  // the name and identity filters took it
   std::uint64_t measured = 0;
   std::uint64_t near_missed = 0;  // the selector's pattern matches another form of its name
   std::uint64_t left_alone = 0;
@@ -183,7 +189,13 @@ struct EndRecord {
   std::uint64_t launches = 0;
 };
 
+// What CUPTI's activity record of a measured launch says: comes when the GPU is done with it, so after its LaunchRecord.
+struct LaunchActivityRecord {
+  std::uint64_t launch_index = 0;           // LaunchRecord::index
+  std::uint32_t shared_carveout_bytes = 0;  // shared memory a multiprocessor, as the driver set it (sharedMemoryExecuted)
+};
+
 using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
-                            KeyStatsRecord, NoticeRecord, EndRecord>;
+                            KeyStatsRecord, NoticeRecord, EndRecord, LaunchActivityRecord>;
 
 }  // namespace dlkprof::capture

@@ -41,8 +41,9 @@ struct RecordHeader {
 // CRC-32C (Castagnoli), RFC 3720 appendix B.4.
 [[nodiscard]] std::uint32_t crc32c(std::span<const std::uint8_t> bytes);
 
-// The image of RawCountersRecord, packed and unpacked (zstd). unpack throws Error on hostile sizes.
-[[nodiscard]] std::vector<std::uint8_t> pack_image(std::span<const std::uint8_t> image);
-[[nodiscard]] std::vector<std::uint8_t> unpack_image(const RawCountersRecord& record);
+// The image of RawCountersRecord, packed and unpacked (zstd). `base` is the image of base_launch_index, of the same size, or
+// empty where there is none. unpack throws Error on hostile sizes, and where the base is not what the record needs.
+[[nodiscard]] std::vector<std::uint8_t> pack_image(std::span<const std::uint8_t> image, std::span<const std::uint8_t> base = {});
+[[nodiscard]] std::vector<std::uint8_t> unpack_image(const RawCountersRecord& record, std::span<const std::uint8_t> base = {});
 
 }  // namespace dlkprof::capture

@@ -60,8 +60,8 @@ constexpr auto fields(Visit&& visit, Either<LaunchRecord> auto& record) {
 
 template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<RawCountersRecord> auto& record) {
-  auto& [index, set, bytes, image] = record;
-  return visit(index, set, bytes, image);
+  auto& [index, set, bytes, image, base] = record;
+  return visit(index, set, bytes, image, base);
 }
 
 template <typename Visit>
@@ -86,6 +86,12 @@ template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<EndRecord> auto& record) {
   auto& [end, launches] = record;
   return visit(end, launches);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<LaunchActivityRecord> auto& record) {
+  auto& [index, carveout] = record;
+  return visit(index, carveout);
 }
 
 }  // namespace dlkprof::capture

@@ -37,7 +37,8 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
       const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
       // 0 stands for a time that CUPTI could not take (cupti_activity.h).
       if (kernel->start == 0 || kernel->end < kernel->start) continue;
-      state().on_kernel({kernel->correlationId, kernel->graphNodeId != 0, kernel->end - kernel->start});
+      state().on_kernel(
+          {kernel->correlationId, kernel->graphNodeId != 0, kernel->end - kernel->start, kernel->sharedMemoryExecuted});
     }
   }
   std::free(buffer);
@@ -61,7 +62,13 @@ void KernelActivity::disable() {
   DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
+void KernelActivity::resume() noexcept {
+  if (state().library == nullptr || state().enabled) return;
+  state().enabled = state().library->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS;
+}
+
 void KernelActivity::flush(bool forced) {
+  if (state().library == nullptr) return;
   DLKPROF_CUPTI(*state().library, cuptiActivityFlushAll, forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 

@@ -333,6 +333,8 @@ void Session::begin(Measuring measuring, const LaunchCall& call, const CUpti_Cal
     const cupti::CurrentContext current(driver_, data.context);
     std::tie(measuring.replay, measuring.record.metric_set) = replay_for(data.context, measuring.record.key.device);
     measuring.replay->begin(call);
+    if (!timing_) cupti::KernelActivity::resume();
+    ledger_.expect_activity(data.correlationId, measuring.record.index);
     thread.measuring = std::move(measuring);
   } catch (const std::exception& error) {
     give_up(measuring, error);
@@ -350,6 +352,7 @@ void Session::end(Measuring& measuring, const CUpti_CallbackData& data) {
   try {
     const cupti::CurrentContext current(driver_, data.context);
     record.values = measuring.replay->end();
+    if (!timing_) cupti::KernelActivity::disable();
   } catch (const std::exception& error) {
     give_up(measuring, error);
     replays_.erase(data.context);  // ends whatever state the failure left in the context
@@ -362,13 +365,23 @@ void Session::end(Measuring& measuring, const CUpti_CallbackData& data) {
   record.cost_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - measuring.since).count());
   failures_in_a_row_ = 0;
   recorder_.append(record);
-  if (options_.keep_counters) {
-    const auto image = measuring.replay->image();
-    recorder_.append(capture::RawCountersRecord{record.index, record.metric_set, image.size(), capture::pack_image(image)});
-  }
+  if (options_.keep_counters) keep_counters(record, measuring.replay->image());
   append_stats();
   if (selector_.exhausted() && waiting_ == 0) detach();
   thread.ours = false;
+}
+
+void Session::keep_counters(const capture::LaunchRecord& launch, std::span<const std::uint8_t> image) {
+  Base& base = bases_[launch.metric_set];
+  const bool builds_on_base = base.image.size() == image.size();
+  recorder_.append(capture::RawCountersRecord{
+      .launch_index = launch.index,
+      .metric_set = launch.metric_set,
+      .image_bytes = image.size(),
+      .zstd_image = capture::pack_image(
+          image, builds_on_base ? std::span<const std::uint8_t>(base.image) : std::span<const std::uint8_t>()),
+      .base_launch_index = builds_on_base ? base.launch_index : capture::kNoBase});
+  if (!builds_on_base) base = {launch.index, {image.begin(), image.end()}};
 }
 
 void Session::give_up(const Measuring& measuring, const std::exception& error) noexcept {
@@ -433,6 +446,7 @@ void Session::release_counters() noexcept {
 void Session::append_stats() {
   stats_appended_ = Clock::now();
   if (auto changes = ledger_.changes(timing_)) recorder_.append(*changes);
+  for (const auto& activity : ledger_.take_activities()) recorder_.append(activity);
 }
 
 void Session::stop_timing() {
@@ -450,10 +464,8 @@ void Session::detach() {
   active_ = false;
   replays_.clear();
   watch(false);
-  if (timing_) {
-    cupti::KernelActivity::disable();
-    cupti::KernelActivity::flush(false);
-  }
+  cupti::KernelActivity::disable();
+  cupti::KernelActivity::flush(true);
 }
 
 void Session::register_exit_handlers() {
@@ -466,8 +478,9 @@ void Session::finish() noexcept {
   if (!recorder_.usable()) return;
   this_thread().ours = true;
   try {
-    if (was_active && timing_) cupti::KernelActivity::flush(true);
-    if (auto changes = ledger_.changes(was_active && timing_)) recorder_.append(*changes);
+    cupti::KernelActivity::flush(true);
+    timing_ = timing_ && was_active;  // else the end of the program was not timed
+    append_stats();
     recorder_.append(capture::EndRecord{unix_now_ns(), launches_});
   } catch (const std::exception& error) {
     fail(error);

@@ -66,6 +66,7 @@ class Session {
   [[nodiscard]] bool window_open() const;
   void begin(Measuring measuring, const LaunchCall& call, const CUpti_CallbackData& data);
   void end(Measuring& measuring, const CUpti_CallbackData& data);
+  void keep_counters(const capture::LaunchRecord& launch, std::span<const std::uint8_t> image);
   void give_up(const Measuring& measuring, const std::exception& error) noexcept;
 
   void on_new_function(const capture::FunctionRecord& record);
@@ -108,7 +109,12 @@ class Session {
   };
   std::map<CUcontext, Replay> replays_;
   std::uint32_t metric_sets_ = 0;
-  int waiting_ = 0;  // launches selected but not begun, as the gate is not theirs yet
+  struct Base {
+    std::uint64_t launch_index = 0;
+    std::vector<std::uint8_t> image;
+  };
+  std::map<std::uint32_t, Base> bases_;  // by metric set: the first image kept, which the others build on
+  int waiting_ = 0;                      // launches selected but not begun, as the gate is not theirs yet
   int failures_in_a_row_ = 0;
 };
 

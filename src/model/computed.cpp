@@ -1,5 +1,7 @@
 #include "model/computed.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "model/occupancy.h"
 
@@ -24,13 +26,16 @@ void add_function(Figures& figures, const capture::FunctionRecord& function) {
   figures["local_bytes_per_thread"] = double{1} * function.local_bytes_per_thread;
 }
 
-void add_occupancy(Figures& figures, const Occupancy& occupancy) {
+void add_occupancy(Figures& figures, const Occupancy& occupancy, std::optional<std::uint32_t> shared_carveout) {
   figures["registers_per_thread"] = double{1} * occupancy.registers_per_thread;
   figures["waves_per_sm"] = occupancy.waves;
   figures["theoretical_occupancy_pct"] = occupancy.percent;
   figures["theoretical_warps_per_sm"] = double{1} * occupancy.warps_per_sm;
   figures["block_limit_registers"] = double{1} * occupancy.limit_registers;
-  figures["block_limit_shared"] = double{1} * occupancy.limit_shared;
+  if (shared_carveout && occupancy.shared_per_block > 0) {
+    // Of the shared memory that the driver set aside, which is as much as it thought the launch needs; not of the most it could.
+    figures["block_limit_shared"] = std::floor(double{1} * *shared_carveout / static_cast<double>(occupancy.shared_per_block));
+  }
   figures["block_limit_warps"] = double{1} * occupancy.limit_warps;
   figures["block_limit_blocks"] = double{1} * occupancy.limit_blocks;
   figures["occupancy_limiter"] = occupancy.limiter;
@@ -61,7 +66,8 @@ const std::vector<ComputedFigure>& computed_figures() {
   return kFigures;
 }
 
-Figures compute_figures(const Run& run, const capture::LaunchKey& launch) {
+Figures compute_figures(const Run& run, const Launch& measured) {
+  const capture::LaunchKey& launch = measured.record.key;
   Figures figures;
   add_launch(figures, launch);
   const auto device = run.devices.find(launch.device);
@@ -70,7 +76,8 @@ Figures compute_figures(const Run& run, const capture::LaunchKey& launch) {
   if (function != run.functions.end()) add_function(figures, function->second.record);
   if (device == run.devices.end() || function == run.functions.end()) return figures;
   try {
-    add_occupancy(figures, theoretical_occupancy(device->second, function->second.record, launch));
+    add_occupancy(figures, theoretical_occupancy(device->second, function->second.record, launch),
+                  measured.shared_carveout_bytes);
   } catch (const Error&) {
     // Left empty: an occupancy that cannot be computed is not guessed.
   }

@@ -23,6 +23,6 @@ struct ComputedFigure {
 
 // The figures of one launch by name. Absent where the capture lacks what they need, or cuda_occupancy.h does not
 // know the GPU.
-[[nodiscard]] std::map<std::string, FigureValue> compute_figures(const Run& run, const capture::LaunchKey& launch);
+[[nodiscard]] std::map<std::string, FigureValue> compute_figures(const Run& run, const Launch& launch);
 
 }  // namespace dlkprof::model

@@ -108,18 +108,6 @@ cudaOccResult calculate(const cudaOccDeviceProp& properties, const cudaOccFuncAt
   return result;
 }
 
-// Where the function asks for no carveout, the driver makes shared memory as large as the blocks need that the other
-// resources allow, and leaves the rest to L1. (So Nsight Compute shows it: on GH100, 32 for a kernel without shared memory.)
-std::uint32_t limit_of_chosen_carveout(const cudaOccDeviceProp& properties, const Occupancy& occupancy) {
-  if (occupancy.shared_per_block == 0) return occupancy.limit_blocks;
-  const std::uint64_t blocks = std::min({occupancy.limit_registers, occupancy.limit_warps, occupancy.limit_blocks});
-  std::size_t carveout = std::min<std::size_t>(blocks * occupancy.shared_per_block, properties.sharedMemPerMultiprocessor);
-  if (cudaOccAlignUpShmemSizeVoltaPlus(&carveout, &properties) != CUDA_OCC_SUCCESS) {
-    carveout = properties.sharedMemPerMultiprocessor;  // before Volta shared memory had one size
-  }
-  return static_cast<std::uint32_t>(carveout / occupancy.shared_per_block);
-}
-
 }  // namespace
 
 Occupancy theoretical_occupancy(const capture::DeviceRecord& device, const capture::FunctionRecord& function,
@@ -140,8 +128,7 @@ Occupancy theoretical_occupancy(const capture::DeviceRecord& device, const captu
   occupancy.limit_registers = limit(result.blockLimitRegs);
   occupancy.limit_warps = limit(result.blockLimitWarps);
   occupancy.limit_blocks = limit(result.blockLimitBlocks);
-  occupancy.limit_shared =
-      function.shared_carveout_percent >= 0 ? limit(result.blockLimitSharedMem) : limit_of_chosen_carveout(properties, occupancy);
+  occupancy.limit_shared = limit(result.blockLimitSharedMem);
   occupancy.limiter = words(result.limitingFactors);
 
   const auto warps_per_block = static_cast<std::uint32_t>((block_threads + properties.warpSize - 1) / properties.warpSize);

@@ -10,7 +10,9 @@ namespace dlkprof::model {
 
 struct Occupancy {
   // Resident blocks a multiprocessor that each resource alone would allow. A resource that the kernel does not use
-  // allows limit_blocks. The limit by barriers is left out: the driver does not say how many a kernel uses.
+  // allows limit_blocks. limit_shared goes by
+  // the largest shared memory that a multiprocessor can have. The limit by barriers is left out: the driver does not say how many
+  // a kernel uses.
   std::uint32_t limit_registers = 0, limit_shared = 0, limit_warps = 0, limit_blocks = 0;
   std::uint32_t registers_per_thread = 0;  // as allocated
   std::uint32_t blocks_per_sm = 0;         // the least of them

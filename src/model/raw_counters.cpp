@@ -40,7 +40,7 @@ std::optional<std::map<std::string, double>> RawEvaluator::evaluate(const captur
       chip->host = cupti::Host::create(cupti::Library::open(cupti_path_), chip_name);
     }
     if (!chip->host) return std::nullopt;
-    const std::vector<std::uint8_t> image = capture::unpack_image(raw);
+    const std::vector<std::uint8_t> image = unpack(raw);
     std::vector<std::string> metrics = set.metrics;
     for (const std::string& extra : extras(*chip, set, image)) metrics.push_back(extra);
     const std::vector<double> numbers = cupti::evaluate_untrusted(*chip->host, image, 0, metrics);
@@ -54,6 +54,19 @@ std::optional<std::map<std::string, double>> RawEvaluator::evaluate(const captur
          error.detail().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.detail()), error.remedy());
     return std::nullopt;
   }
+}
+
+std::vector<std::uint8_t> RawEvaluator::unpack(const capture::RawCountersRecord& raw) {
+  // A program has few metric sets; a hostile capture shall not have us keep an image for each of a million.
+  constexpr std::size_t kMostBases = 16;
+  if (raw.base_launch_index != capture::kNoBase) {
+    const auto base = bases_.find(raw.metric_set);
+    const bool same = base != bases_.end() && base->second.launch_index == raw.base_launch_index;
+    return capture::unpack_image(raw, same ? std::span<const std::uint8_t>(base->second.image) : std::span<const std::uint8_t>());
+  }
+  auto image = capture::unpack_image(raw);
+  if (bases_.size() < kMostBases || bases_.contains(raw.metric_set)) bases_[raw.metric_set] = {raw.launch_index, image};
+  return image;
 }
 
 const std::vector<std::string>& RawEvaluator::extras(Chip& chip, const capture::MetricSetRecord& set,

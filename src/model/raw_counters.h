@@ -39,6 +39,13 @@ class RawEvaluator {
   std::filesystem::path cupti_path_;
   std::vector<std::string> extra_metrics_;
   std::map<std::string, std::unique_ptr<Chip>> chips_;
+  // The image that others of a metric set build on.
+  struct Base {
+    std::uint64_t launch_index = capture::kNoBase;
+    std::vector<std::uint8_t> image;
+  };
+  [[nodiscard]] std::vector<std::uint8_t> unpack(const capture::RawCountersRecord& raw);
+  std::map<std::uint32_t, Base> bases_;  // by metric set
   std::vector<capture::NoticeRecord> notices_;
 };
 

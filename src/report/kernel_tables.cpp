@@ -32,7 +32,7 @@ class Writer {
   std::string launch(const model::Launch& launch) {
     text_.clear();
     header(launch);
-    const Figures figures = model::compute_figures(run_, launch.record.key);
+    const Figures figures = model::compute_figures(run_, launch);
     const std::size_t before = text_.size();
     for (const cupti::Section& one : options_.sections) section(one, launch, figures);
     metrics(launch);

@@ -12,7 +12,7 @@ Table kernels_report(const model::Run& run, const std::vector<cupti::Section>& s
               {{"ID", ""}, {"Kernel Name", ""}, {"Section", ""}, {"Label", ""}, {"Metric", ""}, {"Unit", ""}, {"Value", ""}},
               {}};
   for (const model::Launch& launch : run.launches) {
-    const auto figures = model::compute_figures(run, launch.record.key);
+    const auto figures = model::compute_figures(run, launch);
     for (const cupti::Section& section : sections) {
       for (const SectionValue& value : section_values(section, launch, figures)) {
         table.rows.push_back({launch.record.index, demangled_name(run, launch.record.key), section.name, value.label,

@@ -75,7 +75,7 @@ Table metrics_report(const model::Run& run, const UnitLookup& unit_of) {
       const auto value = launch.values.find(metric);
       row.push_back(value == launch.values.end() ? Cell{} : Cell{value->second});
     }
-    const auto figures = model::compute_figures(run, launch.record.key);
+    const auto figures = model::compute_figures(run, launch);
     for (const model::ComputedFigure& figure : model::computed_figures()) {
       const auto value = figures.find(figure.name);
       row.push_back(value == figures.end() ? Cell{} : to_cell(value->second));

@@ -23,7 +23,8 @@ RECORDED = SOURCE / "tests/data/h200_cnn_b512.expected.csv"
 
 # The kernels of tests/fakes/cuda/kernels.cpp by the name that ncu's base "function" gives them, and for each of those
 # that are measured the row of RECORDED whose counters it has.
-ADD, ROTATE, GEMM, NVJET, SGEMM = "add_in_place", "rotate", "Kernel2", "nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "volta_sgemm_128x64_nn"
+ADD, ROTATE, GEMM = "add_in_place", "rotate", "Kernel2"
+NVJET, SGEMM = "nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "volta_sgemm_128x64_nn"
 RECORDED_ROW = {ADD: 1, ROTATE: 48, GEMM: 16, NVJET: 6, SGEMM: 20}
 LAUNCHES_OF_AN_ITERATION = [ADD, GEMM, ROTATE, GEMM, NVJET, SGEMM]
 
@@ -92,7 +93,8 @@ class EndToEndTest(unittest.TestCase):
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS") if os.environ.get("DLKPROF_SANITIZE") else ():
             kept[name] = ":".join(filter(None, [os.environ.get(name), SANITIZER_OPTIONS]))
-        return kept | {"LD_LIBRARY_PATH": str(FAKES), "CUDA_HOME": str(FAKES / "toolkit"), "FAKE_JOURNAL": str(self.journal)} | more
+        kept |= {"LD_LIBRARY_PATH": str(FAKES), "CUDA_HOME": str(FAKES / "toolkit"), "FAKE_JOURNAL": str(self.journal)}
+        return kept | more
 
     def start(self, words, env=None, **more):
         """A process in its own process group, with its output in pipes."""

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from harness import ADD, DLKPROF, LAUNCHES_OF_AN_ITERATION, METRICS, PROGRAM, EndToEndTest
+from harness import ADD, DLKPROF, METRICS, PROGRAM, EndToEndTest
 
 OPTIONS = ["-k", ADD, "--samples=all"]
 

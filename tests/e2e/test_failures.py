@@ -2,7 +2,9 @@
 and what was measured can be read. The functions come from the tables that dlkprof itself is made from.
 """
 
+import os
 import re
+import unittest
 
 from harness import ADD, FAKES, INJECTED, METRICS, PROGRAM, SGEMM, SOURCE, EndToEndTest
 
@@ -14,7 +16,8 @@ def functions(header, macro):
     """The entries of an X macro: the name that the library exports."""
     text = (SOURCE / "src/cupti" / header).read_text(encoding="utf-8")
     body = re.search(rf"#define {macro}\(X\)(.*?)\n\n", text, re.DOTALL)[1]
-    return [(words[1] if len(words) > 1 else words[0]).strip() for words in (entry.split(",") for entry in re.findall(r"X\(([^)]*)\)", body))]
+    entries = [entry.split(",") for entry in re.findall(r"X\(([^)]*)\)", body)]
+    return [(words[1] if len(words) > 1 else words[0]).strip() for words in entries]
 
 
 CUPTI = functions("library.h", "DLKPROF_CUPTI_FUNCTIONS")
@@ -23,7 +26,8 @@ DRIVER = functions("driver.h", "DLKPROF_DRIVER_FUNCTIONS")
 # Their failure takes nothing from the user: texts, and what is given back at the end.
 HARMLESS = {"cuptiGetResultString", "cuptiProfilerHostDeinitialize", "cuptiRangeProfilerDisable", "cuptiCheckpointFree"}
 # A failure of these is an answer: this copy is too old, there is no such metric, the buffer ends.
-ANSWERS = {"cuptiGetVersion", "cuptiProfilerHostConfigAddMetrics", "cuptiProfilerHostGetMetricProperties", "cuptiActivityGetNextRecord"}
+ANSWERS = {"cuptiGetVersion", "cuptiProfilerHostConfigAddMetrics", "cuptiProfilerHostGetMetricProperties",
+           "cuptiActivityGetNextRecord"}  # fmt: skip
 # Without these there is nothing to write a capture about.
 NEEDED_TO_START = {"cuptiGetVersion", "cuptiSubscribe", "cuptiEnableCallback"}
 
@@ -32,7 +36,7 @@ class FailureTest(EndToEndTest):
     alone = None
 
     def check_failure(self, env, *options):
-        """One run with these variables: the program is unharmed, and nothing is said twice. Gives what was said and the captures."""
+        """One run with these variables: the program is unharmed, nothing is said twice. Gives both."""
         if FailureTest.alone is None:
             FailureTest.alone = self.unprofiled(*STEPS)
         out = self.folder / "out"
@@ -73,7 +77,7 @@ class CuptiFailuresTest(FailureTest):
 
 class ReplayFailuresTest(FailureTest):
     def test_caches_as_they_are(self):
-        self.check_cupti([name for name in CUPTI if "RangeProfiler" in name or name in ("cuptiProfilerInitialize",)], "--samples=all")
+        self.check_cupti(["cuptiProfilerInitialize", *(name for name in CUPTI if "RangeProfiler" in name)], "--samples=all")
 
 
 class FlushedReplayFailuresTest(FailureTest):
@@ -109,7 +113,8 @@ class KnownCausesTest(FailureTest):
                 self.assertIn("NVreg_RestrictProfilingToAdminUsers", captures[0].text)
 
     def test_counters_are_busy(self):
-        done, _ = self.check_failure({"FAKE_CUPTI_FAIL": "cuptiRangeProfilerStart=CUPTI_ERROR_HARDWARE_BUSY"}, "-k", ADD, "--samples=all")
+        env = {"FAKE_CUPTI_FAIL": "cuptiRangeProfilerStart=CUPTI_ERROR_HARDWARE_BUSY"}
+        done, _ = self.check_failure(env, "-k", ADD, "--samples=all")
         self.assertEqual(1, len(done.said()), done.stderr)
         self.assertIn("DCGM", done.stderr)
 
@@ -121,6 +126,7 @@ class KnownCausesTest(FailureTest):
         self.assertEqual({6}, of_three - measured)
         self.assertEqual(1, captures[0].summary["left_alone"])
 
+    @unittest.skipIf(os.environ.get("DLKPROF_SANITIZE"), "Python has no sanitizer's runtime, which the library then needs")
     def test_no_driver(self):
         # NVTX loads the library too, also into programs that use no CUDA and on machines without a driver.
         script = f"import ctypes; library = ctypes.CDLL('{INJECTED}'); print(library.InitializeInjectionNvtx2(None))"

@@ -29,9 +29,11 @@ class ReportsTest(EndToEndTest):
                 self.assertEqual(str(row[name]), str(type(row[name])(other[name])), name)
 
     def test_files_of_a_profile(self):
-        self.profile("train:1", options=["-k", ADD, "--reports=metrics,summary", "--formats=csv,json", "--base_name=run", "--output_path=out"])
+        outputs = ["--reports=metrics,summary", "--formats=csv,json", "--base_name=run", "--output_path=out"]
+        self.profile("train:1", options=["-k", ADD, *outputs])
         names = {path.name for path in (self.folder / "out").iterdir()}
-        self.assertEqual({"run.dlkcap"} | {f"run_{report}.{form}" for report in ("metrics", "summary") for form in ("csv", "json")}, names)
+        expected = {f"run_{report}.{form}" for report in ("metrics", "summary") for form in ("csv", "json")}
+        self.assertEqual({"run.dlkcap"} | expected, names)
         rows = json.loads((self.folder / "out/run_metrics.json").read_text(encoding="utf-8"))["rows"]
         self.assert_recorded_values(rows[0])
 

@@ -23,7 +23,8 @@ class SelectionTest(EndToEndTest):
     def test_kernel_id_with_whole_name_and_invocation(self):
         capture = self.selected("--kernel-id=::rotate:2")
         self.assertEqual([ROTATE], capture.kernels())
-        self.assertEqual([len(LAUNCHES_OF_AN_ITERATION) + LAUNCHES_OF_AN_ITERATION.index(ROTATE)], [row["ID"] for row in capture.rows])
+        second = len(LAUNCHES_OF_AN_ITERATION) + LAUNCHES_OF_AN_ITERATION.index(ROTATE)
+        self.assertEqual([second], [row["ID"] for row in capture.rows])
 
     def test_kernel_id_by_context_and_stream(self):
         self.assertEqual([], self.selected("--kernel-id=2:::").kernels())

@@ -31,6 +31,18 @@ TEST(Image, GetsSmaller) {
   EXPECT_LT(pack_image(image).size(), image.size() / 2);
 }
 
+TEST(Image, BuildsOnAnother) {
+  const Bytes base = some_image();
+  Bytes image = base;
+  for (std::size_t i = 0; i < image.size(); i += 997) image[i] ^= 0x5a;
+  RawCountersRecord record{.image_bytes = image.size(), .zstd_image = pack_image(image, base), .base_launch_index = 3};
+  EXPECT_EQ(unpack_image(record, base), image);
+  EXPECT_LT(record.zstd_image.size(), pack_image(image).size() / 10);
+  EXPECT_THROW((void)unpack_image(record), Error);
+  EXPECT_THROW((void)unpack_image(record, Bytes(5)), Error);
+  EXPECT_THROW((void)pack_image(image, Bytes(5)), Error);
+}
+
 TEST(Image, SizesThatDisagreeAreRefused) {
   RawCountersRecord record = packed(some_image());
   for (const std::uint64_t bytes : {0ULL, 99999ULL, 100001ULL, 1ULL << 40U, ~0ULL}) {

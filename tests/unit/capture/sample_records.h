@@ -24,7 +24,7 @@ inline std::vector<Record> sample_records() {
       MetricSetRecord{3, 1, 10, {"sm__cycles_active.avg", "dram__bytes.sum"}, {"no__such.sum"}},
       LaunchRecord{
           1ULL << 40U, sample_key(), 13, 14, 15, 16, 3, ReplayMode::kernel, CacheControl::all, 17, -18, 19, {0.5, NAN, INFINITY}},
-      RawCountersRecord{1ULL << 41U, 3, 5, {1, 2, 0, 255}},
+      RawCountersRecord{1ULL << 41U, 3, 5, {1, 2, 0, 255}, 7},
       KeyStatsRecord{{{sample_key(), 20, 21, 22, 23, 24, LeftAlone::collective, 25, 26}, {.launches = 27}}, 28, 29, true},
       NoticeRecord{Severity::error, "what", "detail", "remedy"},
       EndRecord{-30, 31},

@@ -137,7 +137,8 @@ TEST(Ledger, ThreadsLaunchWhileTimesComeIn) {
   ledger.launched(key_of(1), NameMatch::no, false);
   ledger.launched(key_of(2), NameMatch::no, false);
   std::uint64_t launches = 0, timed = 0;
-  for (const auto& stats : ledger.changes(true)->keys) {
+  const auto last = ledger.changes(true);
+  for (const auto& stats : last->keys) {
     launches += stats.launches;
     timed += stats.timed_gpu_ns;
   }

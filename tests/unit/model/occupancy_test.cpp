@@ -24,11 +24,11 @@ Occupancy occupancy(const capture::FunctionRecord& kernel, const capture::Launch
 
 TEST(TheoreticalOccupancy, IsLimitedByWarps) {
   // 256 threads are 8 warps: 64 / 8 = 8 blocks. 32 registers * 32 threads = 1,024 a warp: 16,384 / 1,024 = 16 warps a
-  // partition, 64 in all, 8 blocks too. Shared memory: the 8 KB configuration holds those 8 blocks of 1 KB.
+  // partition, 64 in all, 8 blocks too. Shared memory: 228 KB hold 228 blocks of 1 KB.
   const Occupancy result = occupancy(function(1, "k", 32), key(1, {2112, 1, 1}, {256, 1, 1}));
   EXPECT_EQ(result.limit_warps, 8U);
   EXPECT_EQ(result.limit_registers, 8U);
-  EXPECT_EQ(result.limit_shared, 8U);
+  EXPECT_EQ(result.limit_shared, 228U);
   EXPECT_EQ(result.limit_blocks, 32U);
   EXPECT_EQ(result.blocks_per_sm, 8U);
   EXPECT_EQ(result.warps_per_sm, 64U);
@@ -121,12 +121,6 @@ TEST(TheoreticalOccupancy, HopperAllocatesSixteenRegistersAtLeast) {
   const Occupancy result = occupancy(function(1, "k", 8), key(1, {1, 1, 1}, {32, 1, 1}));
   EXPECT_EQ(result.registers_per_thread, 16U);
   EXPECT_EQ(result.limit_registers, 128U);
-}
-
-TEST(TheoreticalOccupancy, TheDriverChoosesTheSmallestConfigurationThatLimitsNothing) {
-  // 64 registers: 2,048 a warp, 32 warps, 4 blocks of 8. Four blocks of 17 KB are 68 KB; the next configuration is 100 KB,
-  // which holds 5.
-  EXPECT_EQ(occupancy(function(1, "k", 64), key(1, {1, 1, 1}, {256, 1, 1}, 16384)).limit_shared, 5U);
 }
 
 TEST(TheoreticalOccupancy, WavesOfAHugeGrid) {
