@@ -3,7 +3,8 @@
 # Every step looks first at what is there already, so that a second run takes seconds.
 set -euo pipefail
 
-readonly build_packages=(g++ cmake ninja-build ccache libpcre2-dev libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev)
+readonly build_packages=(g++ cmake ninja-build ccache libpcre2-dev libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev
+                         libiberty-dev)
 readonly llvm=16 # one version everywhere: they differ in how they format and in what they find
 readonly test_packages=(git python3 shellcheck libgtest-dev libgmock-dev libbenchmark-dev "clang-$llvm" "clang-format-$llvm"
                         "clang-tidy-$llvm" "libclang-rt-$llvm-dev")

@@ -23,6 +23,7 @@ namespace dlkprof::cupti {
   X(cuptiSubscribe)                               \
   X(cuptiUnsubscribe)                             \
   X(cuptiEnableCallback)                          \
+  X(cuptiGetCallbackName)                         \
   X(cuptiGetContextId)                            \
   X(cuptiGetStreamIdEx)                           \
   X(cuptiActivityRegisterCallbacks)               \

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <limits>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -119,6 +119,7 @@ Session::Session(capture::ProfileOptions options)
       selector_(select::Selector::compile(options_.selection)),
       measuring_(options_.collect == capture::Collect::kernel),
       range_open_(options_.profile_from_start),
+      memory_calls_(find_memory_calls()),
       functions_(driver_, selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
 
 void Session::on_new_function(const capture::FunctionRecord& record) {
@@ -147,12 +148,33 @@ void Session::subscribe() {
                  });
 }
 
+// By name, as there are some two hundred with their versions: copies, sets, and what takes and gives back memory.
+std::vector<bool> Session::find_memory_calls() const {
+  std::vector<bool> found(CUPTI_DRIVER_TRACE_CBID_SIZE);
+  if (options_.collect == capture::Collect::none) return found;
+  for (CUpti_CallbackId id = 1; id < found.size(); ++id) {
+    const char* name = nullptr;
+    const CUptiResult result = library_.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name);
+    if (result == CUPTI_ERROR_INVALID_PARAMETER) continue;  // this CUPTI is older than the headers, and has no such call
+    cupti::check(library_, result, "cuptiGetCallbackName");
+    if (name == nullptr) continue;
+    const std::string_view call(name);
+    for (const auto* prefix : {"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"}) {
+      if (call.starts_with(prefix)) found[id] = true;
+    }
+  }
+  return found;
+}
+
 void Session::watch(bool on) {
   const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
     DLKPROF_CUPTI(library_, cuptiEnableCallback, on ? 1U : 0U, subscriber_, domain, id);
   };
   for (const auto id : kLaunchEntries) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kGraphLaunches) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  for (CUpti_CallbackId id = 0; id < memory_calls_.size(); ++id) {
+    if (memory_calls_[id]) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
   for (const auto id : kCaptureBegins) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kCaptureEnds) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kProfilerRange) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
@@ -184,7 +206,11 @@ void Session::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data
     if (active_.load(std::memory_order_relaxed)) on_launch_entry(*call, data);
     return;
   }
-  if (is_one_of(id, kGraphLaunches) && entry) on_graph_launch(data);
+  if (id < memory_calls_.size() && memory_calls_[id]) return pass_gate(entry);
+  if (is_one_of(id, kGraphLaunches)) {
+    if (entry && active_) ledger_.graph_launched();
+    return pass_gate(entry);
+  }
   if (is_one_of(id, kCaptureBegins) && !entry) ++captures_active_;
   if (is_one_of(id, kCaptureEnds) && entry && captures_active_ > 0) --captures_active_;
   if (!options_.profile_from_start && is_one_of(id, kProfilerRange) && !entry) {
@@ -232,8 +258,12 @@ void Session::on_launch_exit(const CUpti_CallbackData& data) {
   if (timing_.load(std::memory_order_relaxed) && launches_ >= kTimedLaunches) stop_timing();
 }
 
-void Session::on_graph_launch(const CUpti_CallbackData&) {
-  if (active_) ledger_.graph_launched();
+// Calls that change GPU memory, or run kernels that do, wait while a launch is being replayed: what they write between two
+// passes would be undone when memory is restored.
+void Session::pass_gate(bool entry) {
+  auto& thread = this_thread();
+  if (!entry) return thread.leave(gate_);
+  if (active_) thread.enter_shared(gate_);
 }
 
 // --- The launch path --------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <vector>
 
 #include "capture/options.h"
 #include "cupti/driver.h"
@@ -39,6 +40,7 @@ class Session {
  private:
   explicit Session(capture::ProfileOptions options);
   void subscribe();
+  [[nodiscard]] std::vector<bool> find_memory_calls() const;
   void watch(bool on);
 
   // A launch that is being measured, from its entry to its exit.
@@ -56,7 +58,7 @@ class Session {
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data);
   void on_launch_exit(const CUpti_CallbackData& data);
-  void on_graph_launch(const CUpti_CallbackData& data);
+  void pass_gate(bool entry);
 
   [[nodiscard]] bool count_quickly(const LaunchCall& call, Thread& thread);
   [[nodiscard]] std::optional<Measuring> count(const LaunchCall& call, const CUpti_CallbackData& data);
@@ -98,6 +100,7 @@ class Session {
   std::shared_mutex gate_;
   std::mutex mutex_;
   Ledger ledger_;
+  const std::vector<bool> memory_calls_;  // by callback id
   FunctionTable functions_;
   std::atomic<std::uint64_t> launches_{0};
   std::chrono::steady_clock::time_point stats_appended_{};

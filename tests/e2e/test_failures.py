@@ -29,7 +29,7 @@ HARMLESS = {"cuptiGetResultString", "cuptiProfilerHostDeinitialize", "cuptiRange
 ANSWERS = {"cuptiGetVersion", "cuptiProfilerHostConfigAddMetrics", "cuptiProfilerHostGetMetricProperties",
            "cuptiActivityGetNextRecord"}  # fmt: skip
 # Without these there is nothing to write a capture about.
-NEEDED_TO_START = {"cuptiGetVersion", "cuptiSubscribe", "cuptiEnableCallback"}
+NEEDED_TO_START = {"cuptiGetVersion", "cuptiSubscribe", "cuptiEnableCallback", "cuptiGetCallbackName"}
 
 
 class FailureTest(EndToEndTest):

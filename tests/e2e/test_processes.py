@@ -90,5 +90,7 @@ class ThreadsTest(EndToEndTest):
         self.assertEqual((4 * 300 * OF_ONE,) * 2, (summary["launches"], summary["timed"]))
 
     def test_memory_written_by_another_thread_meanwhile(self):
-        self.profile_unharmed("uploads:20", options=["--samples=all"])
-        self.assertEqual(20 * OF_ONE, len(self.capture().rows))
+        for caches in ("none", "all"):
+            with self.subTest(caches=caches):
+                self.profile_unharmed("uploads:20", options=["--samples=all", f"--cache-control={caches}", "--force"])
+                self.assertEqual(20 * OF_ONE, len(self.capture().rows))

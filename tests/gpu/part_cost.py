@@ -9,10 +9,10 @@ from part_accuracy import MEASURED
 PART = "cost"
 
 FEW, MANY = 5, 30         # launches of two runs whose difference in time is that of the launches alone
-PAIRS = 5                 # of runs without and with dlkprof, one after the other
-OVERHEAD_LIMIT = 1.05     # attached, nothing selected: median step time over that without
+PAIRS = 8                 # of runs without and with dlkprof, one after the other
+OVERHEAD_LIMIT = 1.01     # attached, nothing selected: median step time over that without
 NOTHING = ("-k", "nothing_matches_this")
-TRAINING = ("--iters", "1500", "--print_every", "50", "--batch_size", "128")
+TRAINING = ("--iters", "700", "--print_every", "50", "--batch_size", "128")
 
 
 def run(bench):
@@ -109,8 +109,9 @@ def attached(bench, alone):
         ratios.append(other / one)
     if len(ratios) < PAIRS:
         raise Skipped(f"out of time after {len(ratios)} of {PAIRS} pairs: {spread(ratios, 'of the step time') if ratios else ''}")
+    apart = [later / earlier for earlier, later in zip(alone, alone[1:])]
     words = (f"step time {spread(ratios, 'of that without')}, {PAIRS} pairs of {TRAINING[1]} steps, "
-             f"{spread(alone, 'ms a step without')}")
+             f"{spread(alone, 'ms a step without')}; runs without, each against the one before: {spread(apart, '')}")
     check(statistics.median(ratios) <= OVERHEAD_LIMIT, f"{words}; limit {OVERHEAD_LIMIT}")
     return words
 

@@ -77,6 +77,8 @@ CUresult cuMemsetD8(CUdeviceptr address, unsigned char value, std::size_t bytes)
 
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
   FAKE_ENTRY(cuMemcpyHtoD_v2);
+  cuMemcpyHtoD_v2_params params{to, from, bytes};
+  const fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, "cuMemcpyHtoD_v2", &params);
   const auto context = fakes::current_context();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const std::lock_guard lock(context->mutex);
@@ -87,6 +89,8 @@ CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
 
 CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
   FAKE_ENTRY(cuMemcpyDtoH_v2);
+  cuMemcpyDtoH_v2_params params{to, from, bytes};
+  const fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoH_v2, "cuMemcpyDtoH_v2", &params);
   const auto context = fakes::current_context();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const std::lock_guard lock(context->mutex);

@@ -26,6 +26,11 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* p
   return result;
 }
 
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, const char** name) {
+  FAKE_CALL(cuptiGetCallbackName);
+  return FAKE_REAL(cuptiGetCallbackName)(domain, id, name);
+}
+
 FAKE_FORWARD(cuptiProfilerHostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params)
 FAKE_FORWARD(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupportedChips_Params)
 FAKE_FORWARD(cuptiProfilerHostGetBaseMetrics, CUpti_Profiler_Host_GetBaseMetrics_Params)
