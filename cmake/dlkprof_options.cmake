@@ -21,8 +21,9 @@ add_library(dlkprof_flags INTERFACE)
 target_compile_features(dlkprof_flags INTERFACE cxx_std_20)
 target_compile_options(dlkprof_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
                                                -fvisibility=hidden -fvisibility-inlines-hidden)
-# g++ 12 finds these two in its own <string> and <variant>, where they are not.
-target_compile_options(dlkprof_flags INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized>)
+# g++ 12 finds these in its own <string>, <vector> and <variant>, where they are not.
+target_compile_options(dlkprof_flags INTERFACE
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow>)
 if(DLKPROF_WERROR)
   target_compile_options(dlkprof_flags INTERFACE -Werror)
 endif()

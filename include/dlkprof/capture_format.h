@@ -43,7 +43,6 @@ enum class RecordType : std::uint16_t {
   key_stats = 7,
   notice = 8,
   end = 9,
-  launch_activity = 10,
 };
 
 // The process profiled. First record of every capture.
@@ -189,13 +188,7 @@ struct EndRecord {
   std::uint64_t launches = 0;
 };
 
-// What CUPTI's activity record of a measured launch says: comes when the GPU is done with it, so after its LaunchRecord.
-struct LaunchActivityRecord {
-  std::uint64_t launch_index = 0;           // LaunchRecord::index
-  std::uint32_t shared_carveout_bytes = 0;  // shared memory a multiprocessor, as the driver set it (sharedMemoryExecuted)
-};
-
 using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
-                            KeyStatsRecord, NoticeRecord, EndRecord, LaunchActivityRecord>;
+                            KeyStatsRecord, NoticeRecord, EndRecord>;
 
 }  // namespace dlkprof::capture

@@ -88,10 +88,4 @@ constexpr auto fields(Visit&& visit, Either<EndRecord> auto& record) {
   return visit(end, launches);
 }
 
-template <typename Visit>
-constexpr auto fields(Visit&& visit, Either<LaunchActivityRecord> auto& record) {
-  auto& [index, carveout] = record;
-  return visit(index, carveout);
-}
-
 }  // namespace dlkprof::capture

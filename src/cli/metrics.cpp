@@ -133,6 +133,8 @@ report::Table query_table(const MetricsCommand& command) {
 report::Table make_table(const MetricsCommand& command) {
   if (command.list_chips) return chips_table(command);
   if (!command.query.empty()) return query_table(command);
+  if (!command.chip.empty())
+    (void)cupti::Host::create(cupti::Library::open(command.cupti_path), command.chip);  // refuses a name that is none
   const cupti::Catalogue catalogue = load_catalogue();
   return command.list_sections ? sections_table(catalogue) : sets_table(catalogue);
 }

@@ -80,7 +80,7 @@ void add_collecting(CLI::App& app, Typed& typed, capture::ProfileOptions& option
 void add_output(CLI::App& app, Typed& typed, ProfileCommand& command) {
   const auto group = [](CLI::Option* option) { return option->group("Output"); };
   group(app.add_option("--database", command.database, "Report from this capture; no program is run"));
-  group(app.add_option("--reports", typed.reports, "Reports to write to files: metrics"))
+  group(app.add_option("--reports", typed.reports, "Reports to write to files: metrics, kernels, summary"))
       ->delimiter(',')
       ->allow_extra_args(false);
   group(app.add_option("--formats", typed.formats, "Their formats: csv, json; default csv"))

@@ -35,10 +35,11 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
     while (state().on_kernel && state().library->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
       if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && record->kind != CUPTI_ACTIVITY_KIND_KERNEL) continue;
       const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
-      // 0 stands for a time that CUPTI could not take (cupti_activity.h).
-      if (kernel->start == 0 || kernel->end < kernel->start) continue;
-      state().on_kernel(
-          {kernel->correlationId, kernel->graphNodeId != 0, kernel->end - kernel->start, kernel->sharedMemoryExecuted});
+      // 0 stands for a time that CUPTI did not take (cupti_activity.h), as of a launch that was being profiled.
+      const bool timed = kernel->start != 0 && kernel->end >= kernel->start;
+      state().on_kernel({.correlation = kernel->correlationId,
+                         .in_graph = kernel->graphNodeId != 0,
+                         .gpu_ns = timed ? std::optional<std::uint64_t>(kernel->end - kernel->start) : std::nullopt});
     }
   }
   std::free(buffer);
@@ -60,11 +61,6 @@ void KernelActivity::enable(const Library& library, std::function<void(const Ker
 void KernelActivity::disable() {
   if (!state().enabled.exchange(false)) return;
   DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-}
-
-void KernelActivity::resume() noexcept {
-  if (state().library == nullptr || state().enabled) return;
-  state().enabled = state().library->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) == CUPTI_SUCCESS;
 }
 
 void KernelActivity::flush(bool forced) {

@@ -4,16 +4,16 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "cupti/library.h"
 
 namespace dlkprof::cupti {
 
 struct KernelTime {
-  std::uint32_t correlation = 0;  // of the launch call, as its callback has it
-  bool in_graph = false;          // run by a graph launch: the correlation is that call's
-  std::uint64_t gpu_ns = 0;
-  std::uint32_t shared_carveout_bytes = 0;  // a multiprocessor, as the driver set it for this launch
+  std::uint32_t correlation = 0;        // of the launch call, as its callback has it
+  bool in_graph = false;                // run by a graph launch: the correlation is that call's
+  std::optional<std::uint64_t> gpu_ns;  // none where CUPTI took no time
 };
 
 // At most one a process, as CUPTI keeps one pair of buffer callbacks. `on_kernel` is called on CUPTI's own thread or
@@ -23,8 +23,6 @@ class KernelActivity {
   // Throws Error.
   static void enable(const Library& library, std::function<void(const KernelTime&)> on_kernel);
   static void disable();
-  // Once more after disable(), for a launch. Where that fails its record does not come, and nothing else is lost.
-  static void resume() noexcept;
   // Hands over what has completed; with `forced` also partly filled buffers.
   static void flush(bool forced);
 };

@@ -1,7 +1,5 @@
 #include "inject/ledger.h"
 
-#include <utility>
-
 namespace dlkprof::inject {
 
 std::size_t LaunchKeyHash::operator()(const capture::LaunchKey& key) const noexcept {
@@ -75,32 +73,18 @@ void Ledger::expect_time(std::uint32_t correlation, Entry entry) {
   expected_.emplace(correlation, entry);
 }
 
-void Ledger::expect_activity(std::uint32_t correlation, std::uint64_t index) {
-  const std::lock_guard lock(mutex_);
-  measured_.emplace(correlation, index);
-}
-
-std::vector<capture::LaunchActivityRecord> Ledger::take_activities() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(activities_, {});
-}
-
 void Ledger::add_time(const cupti::KernelTime& time) {
   const std::lock_guard lock(mutex_);
   if (time.in_graph) {
-    graph_gpu_ns_ += time.gpu_ns;
+    graph_gpu_ns_ += time.gpu_ns.value_or(0);
     changed_ = true;
     return;
   }
-  if (const auto measured = measured_.extract(time.correlation)) {
-    activities_.push_back({measured.mapped(), time.shared_carveout_bytes});
-    return;
-  }
   const auto expected = expected_.find(time.correlation);
-  if (expected == expected_.end()) return;  // launched before we looked
+  if (expected == expected_.end() || !time.gpu_ns) return;  // measured, launched before we looked, or not timed
   auto& stats = touch(expected->second).stats;
   ++stats.timed;
-  stats.timed_gpu_ns += time.gpu_ns;
+  stats.timed_gpu_ns += *time.gpu_ns;
   expected_.erase(expected);
 }
 

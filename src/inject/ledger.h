@@ -8,7 +8,6 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
-#include <vector>
 
 #include "cupti/activity.h"
 #include "dlkprof/capture_format.h"
@@ -41,14 +40,10 @@ class Ledger {
 
   // The activity records of launch call `correlation` count for `entry`; of a graph launch for graphs.
   void expect_time(std::uint32_t correlation, Entry entry);
-  // They describe the measured launch `index`.
-  void expect_activity(std::uint32_t correlation, std::uint64_t index);
   void add_time(const cupti::KernelTime& time);
 
   // What changed since the last call; none where nothing did.
   [[nodiscard]] std::optional<capture::KeyStatsRecord> changes(bool timing_complete);
-  // What has come for expect_activity() since the last call.
-  [[nodiscard]] std::vector<capture::LaunchActivityRecord> take_activities();
 
  private:
   struct Line {
@@ -66,8 +61,6 @@ class Ledger {
   std::unordered_map<capture::LaunchKey, Entry, LaunchKeyHash> entries_;
   std::deque<Line> lines_;
   std::unordered_map<std::uint32_t, Entry> expected_;
-  std::unordered_map<std::uint32_t, std::uint64_t> measured_;  // correlation -> launch index
-  std::vector<capture::LaunchActivityRecord> activities_;
   std::uint64_t graph_launches_ = 0, graph_gpu_ns_ = 0;
   bool changed_ = false;
 };

@@ -234,6 +234,7 @@ void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& 
   auto& thread = this_thread();
   thread.enter_shared(gate_);
   if (!active_) return thread.leave(gate_);  // detached while this thread waited: no exit callback will come
+  if (count_quickly(call, thread)) return;
   auto measuring = count(call, data);
   const std::uint64_t used_at = counters_used_at_.load(std::memory_order_relaxed);
   const bool idle = used_at != 0 && launches_ - used_at > kIdleLaunches;
@@ -363,8 +364,6 @@ void Session::begin(Measuring measuring, const LaunchCall& call, const CUpti_Cal
     const cupti::CurrentContext current(driver_, data.context);
     std::tie(measuring.replay, measuring.record.metric_set) = replay_for(data.context, measuring.record.key.device);
     measuring.replay->begin(call);
-    if (!timing_) cupti::KernelActivity::resume();
-    ledger_.expect_activity(data.correlationId, measuring.record.index);
     thread.measuring = std::move(measuring);
   } catch (const std::exception& error) {
     give_up(measuring, error);
@@ -382,7 +381,6 @@ void Session::end(Measuring& measuring, const CUpti_CallbackData& data) {
   try {
     const cupti::CurrentContext current(driver_, data.context);
     record.values = measuring.replay->end();
-    if (!timing_) cupti::KernelActivity::disable();
   } catch (const std::exception& error) {
     give_up(measuring, error);
     replays_.erase(data.context);  // ends whatever state the failure left in the context
@@ -476,7 +474,6 @@ void Session::release_counters() noexcept {
 void Session::append_stats() {
   stats_appended_ = Clock::now();
   if (auto changes = ledger_.changes(timing_)) recorder_.append(*changes);
-  for (const auto& activity : ledger_.take_activities()) recorder_.append(activity);
 }
 
 void Session::stop_timing() {

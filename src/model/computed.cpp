@@ -1,7 +1,5 @@
 #include "model/computed.h"
 
-#include <cmath>
-
 #include "base/error.h"
 #include "model/occupancy.h"
 
@@ -26,16 +24,13 @@ void add_function(Figures& figures, const capture::FunctionRecord& function) {
   figures["local_bytes_per_thread"] = double{1} * function.local_bytes_per_thread;
 }
 
-void add_occupancy(Figures& figures, const Occupancy& occupancy, std::optional<std::uint32_t> shared_carveout) {
+void add_occupancy(Figures& figures, const Occupancy& occupancy) {
   figures["registers_per_thread"] = double{1} * occupancy.registers_per_thread;
   figures["waves_per_sm"] = occupancy.waves;
   figures["theoretical_occupancy_pct"] = occupancy.percent;
   figures["theoretical_warps_per_sm"] = double{1} * occupancy.warps_per_sm;
   figures["block_limit_registers"] = double{1} * occupancy.limit_registers;
-  if (shared_carveout && occupancy.shared_per_block > 0) {
-    // Of the shared memory that the driver set aside, which is as much as it thought the launch needs; not of the most it could.
-    figures["block_limit_shared"] = std::floor(double{1} * *shared_carveout / static_cast<double>(occupancy.shared_per_block));
-  }
+  figures["block_limit_shared"] = double{1} * occupancy.limit_shared;
   figures["block_limit_warps"] = double{1} * occupancy.limit_warps;
   figures["block_limit_blocks"] = double{1} * occupancy.limit_blocks;
   figures["occupancy_limiter"] = occupancy.limiter;
@@ -76,8 +71,7 @@ Figures compute_figures(const Run& run, const Launch& measured) {
   if (function != run.functions.end()) add_function(figures, function->second.record);
   if (device == run.devices.end() || function == run.functions.end()) return figures;
   try {
-    add_occupancy(figures, theoretical_occupancy(device->second, function->second.record, launch),
-                  measured.shared_carveout_bytes);
+    add_occupancy(figures, theoretical_occupancy(device->second, function->second.record, launch));
   } catch (const Error&) {
     // Left empty: an occupancy that cannot be computed is not guessed.
   }

@@ -33,7 +33,6 @@ class Folder {
   Run finish(const capture::ReadState& state) {
     run_.read_state = state;
     take_raw_values();
-    take_carveouts();
     std::stable_sort(run_.launches.begin(), run_.launches.end(),
                      [](const Launch& a, const Launch& b) { return a.record.index < b.record.index; });
     check_references();
@@ -93,14 +92,6 @@ class Folder {
     if (notices_seen_.emplace(record.what, record.detail).second) run_.notices.push_back(std::move(record));
   }
   void add(capture::EndRecord&& record) { run_.end = record; }
-  void add(capture::LaunchActivityRecord&& record) { carveouts_[record.launch_index] = record.shared_carveout_bytes; }
-
-  void take_carveouts() {
-    for (Launch& launch : run_.launches) {
-      const auto found = carveouts_.find(launch.record.index);
-      if (found != carveouts_.end()) launch.shared_carveout_bytes = found->second;
-    }
-  }
 
   void take_stored_values(Launch& launch) {
     const auto set = run_.metric_sets.find(launch.record.metric_set);
@@ -193,7 +184,6 @@ class Folder {
   bool has_process_ = false;
   std::set<std::uint64_t> launch_indices_;
   std::map<std::uint64_t, std::map<std::string, double>> raw_values_;  // by launch index
-  std::map<std::uint64_t, std::uint32_t> carveouts_;                   // by launch index
   std::set<std::pair<std::string, std::string>> notices_seen_;
   std::map<std::string, std::uint64_t> complaints_;  // what does not fit together, and how often
 };

@@ -22,9 +22,8 @@ struct Function {
 // A measured launch with its metrics by name.
 struct Launch {
   capture::LaunchRecord record;
-  std::map<std::string, double> values;                // metric -> value; absent where none came
-  std::optional<std::uint32_t> shared_carveout_bytes;  // shared memory a multiprocessor that the driver set for it
-  bool from_raw = false;                               // evaluated here from kept counters, not in the profiled process
+  std::map<std::string, double> values;  // metric -> value; absent where none came
+  bool from_raw = false;                 // evaluated here from kept counters, not in the profiled process
 };
 
 // How much of what was asked for was measured.

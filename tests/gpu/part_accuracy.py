@@ -36,7 +36,6 @@ MEASURED = (
 COMPUTED = (
     Rule("sm__maximum_warps_per_active_cycle_pct", PRINTED, columns=("theoretical_occupancy_pct", "theoretical_occupancy")),
     Rule("launch__occupancy_limit_registers", PRINTED, columns=("block_limit_registers",)),
-    Rule("launch__occupancy_limit_shared_mem", PRINTED, columns=("block_limit_shared", "block_limit_shared_mem")),
     Rule("launch__occupancy_limit_warps", PRINTED, columns=("block_limit_warps",)),
     Rule("launch__occupancy_limit_blocks", PRINTED, columns=("block_limit_blocks", "block_limit_sm")),
     Rule("launch__registers_per_thread", PRINTED, columns=("registers_per_thread",)),

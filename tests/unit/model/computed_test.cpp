@@ -12,7 +12,6 @@ namespace {
 Launch launched(const capture::LaunchKey& key) {
   Launch launch;
   launch.record.key = key;
-  launch.shared_carveout_bytes = 102400;
   return launch;
 }
 
@@ -40,8 +39,8 @@ TEST(ComputedFigures, AreThoseOfTheLaunch) {
   EXPECT_EQ(number(figures, "driver_shared_bytes"), 1024);
   // 64 registers: 8 warps a partition, 32 in all, 4 blocks of 8.
   EXPECT_EQ(number(figures, "block_limit_registers"), 4);
-  // 2 + 16 + 1 KB a block, of the 100 KB that the driver set: 5.
-  EXPECT_EQ(number(figures, "block_limit_shared"), 5);
+  // 2 + 16 + 1 KB a block, of 228 KB: 12.
+  EXPECT_EQ(number(figures, "block_limit_shared"), 12);
   EXPECT_EQ(number(figures, "theoretical_occupancy_pct"), 50);
   EXPECT_EQ(number(figures, "theoretical_warps_per_sm"), 32);
   EXPECT_DOUBLE_EQ(number(figures, "waves_per_sm"), 2048.0 / (132 * 4));
@@ -54,12 +53,6 @@ TEST(ComputedFigures, EveryOneOfThemHasAColumn) {
   const auto figures = compute_figures(sample_run(), launched(test::key(1, {1, 1, 1}, {32, 1, 1})));
   EXPECT_EQ(figures.size(), columns.size());
   for (const auto& [name, value] : figures) EXPECT_TRUE(columns.contains(name)) << name;
-}
-
-TEST(ComputedFigures, NoSharedMemoryLimitWhereTheDriversChoiceIsNotKnown) {
-  Launch launch = launched(test::key(1, {1, 1, 1}, {32, 1, 1}));
-  launch.shared_carveout_bytes.reset();
-  EXPECT_FALSE(compute_figures(sample_run(), launch).contains("block_limit_shared"));
 }
 
 TEST(ComputedFigures, AreAbsentWhereTheCaptureSaysTooLittle) {
