@@ -89,6 +89,13 @@ class ThreadsTest(EndToEndTest):
         summary = self.capture().summary
         self.assertEqual((4 * 300 * OF_ONE,) * 2, (summary["launches"], summary["timed"]))
 
+    def test_counts_stay_exact_when_timing_has_ended(self):
+        # Past the timed launches those that nothing selects are counted without a lock.
+        self.profile_unharmed("threads:4:600", options=["-k", "no_such_kernel"])
+        summary = self.capture().summary
+        self.assertEqual(4 * 600 * OF_ONE, summary["launches"])
+        self.assertLess(summary["timed"], summary["launches"])
+
     def test_memory_written_by_another_thread_meanwhile(self):
         for caches in ("none", "all"):
             with self.subTest(caches=caches):
