@@ -131,8 +131,7 @@ demo_live() {
 }
 
 # Runs ctest of preset $1 with more arguments, and adds the number of tests to tests_passed. Where the kernel
-# randomizes addresses widely, g++ 12's ThreadSanitizer cannot start, and its LeakSanitizer crashes now and then, so
-# there that is turned off.
+# randomizes addresses widely, the sanitizers of g++ 12 cannot start, so that is turned off for them.
 tests_passed=0
 test_preset() {
   local launcher=() log=build/$1/ctest.log

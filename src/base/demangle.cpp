@@ -1,3 +1,4 @@
+#define HAVE_DECL_BASENAME 1  // libiberty would declare its own, unlike that of <string.h>
 #include <libiberty/demangle.h>
 
 #include <csetjmp>

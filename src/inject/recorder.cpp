@@ -4,17 +4,13 @@
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 
 namespace dlkprof::inject {
 namespace {
-
-std::int64_t unix_now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 // argv as the kernel keeps it; it may be large or gone, and is only shown.
 std::vector<std::string> own_arguments() {

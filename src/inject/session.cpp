@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "capture/encoding.h"
 #include "cupti/activity.h"
@@ -31,10 +32,6 @@ constexpr std::uint64_t kIdleLaunches = 1000;
 constexpr int kFailuresToStop = 3;
 
 Session* g_session = nullptr;
-
-std::int64_t unix_now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 constexpr CUpti_CallbackId kGraphLaunches[] = {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz};
 constexpr CUpti_CallbackId kCaptureBegins[] = {

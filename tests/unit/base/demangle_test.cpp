@@ -6,13 +6,13 @@
 namespace dlkprof {
 namespace {
 
-struct Case {
+struct DemangleCase {
   std::string mangled;
   std::string demangled;
   std::string base;
 };
 
-class Demangle : public testing::TestWithParam<Case> {};
+class Demangle : public testing::TestWithParam<DemangleCase> {};
 
 TEST_P(Demangle, GivesTheNameAndItsBase) {
   EXPECT_EQ(demangle(GetParam().mangled), GetParam().demangled);
@@ -22,30 +22,32 @@ TEST_P(Demangle, GivesTheNameAndItsBase) {
 INSTANTIATE_TEST_SUITE_P(
     Kernels, Demangle,
     testing::Values(
-        Case{"_Z6kernelPfS_i", "kernel(float*, float*, int)", "kernel"},
-        Case{"_ZN7cutlass7Kernel2I51cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4EEvNT_6ParamsE",
-             "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4>("
-             "cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4::Params)",
-             "Kernel2"},
-        Case{
+        DemangleCase{"_Z6kernelPfS_i", "kernel(float*, float*, int)", "kernel"},
+        DemangleCase{"_ZN7cutlass7Kernel2I51cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4EEvNT_6ParamsE",
+                     "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4>("
+                     "cutlass_80_tensorop_s1688gemm_128x64_16x6_nn_align4::Params)",
+                     "Kernel2"},
+        DemangleCase{
             "_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_15CUDAFunctor_addIfEESt5arrayIPcLm3EEEEviT0_T1_",
             "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
             "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)",
             "vectorized_elementwise_kernel"},
-        Case{"_ZN43_GLOBAL__N__b6de9c8c_10_SoftMax_cu_9f978f6320softmax_warp_forwardIfffLi4ELb1ELb0EEEvPT0_PKT_iiiPKbib",
-             "void (anonymous namespace)::softmax_warp_forward<float, float, float, 4, true, false>(float*, float const*, int, "
-             "int, "
-             "int, bool const*, int, bool)",
-             "softmax_warp_forward"},
-        Case{"_ZN2at6native18elementwise_kernelILi128ELi2EZNS0_22gpu_kernel_impl_nocastINS0_11FillFunctorIfEEEEvRNS_"
-             "18TensorIteratorBaseERKT_EUliE_EEviT1_",
-             "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::FillFunctor<float> >("
-             "at::TensorIteratorBase&, at::native::FillFunctor<float> const&)::{lambda(int)#1}>(int, "
-             "at::native::gpu_kernel_impl_nocast<at::native::FillFunctor<float> >(at::TensorIteratorBase&, "
-             "at::native::FillFunctor<float> const&)::{lambda(int)#1})",
-             "elementwise_kernel"},
-        Case{"_ZN1nltI1AEEbT_S2_", "bool n::operator< <A>(A, A)", "operator<"},
-        Case{"_ZNK1AclEi", "A::operator()(int) const", "operator()"}));
+        DemangleCase{
+            "_ZN43_GLOBAL__N__b6de9c8c_10_SoftMax_cu_9f978f6320softmax_warp_forwardIfffLi4ELb1ELb0EEEvPT0_PKT_iiiPKbib",
+            "void (anonymous namespace)::softmax_warp_forward<float, float, float, 4, true, false>(float*, float const*, int, "
+            "int, "
+            "int, bool const*, int, bool)",
+            "softmax_warp_forward"},
+        DemangleCase{
+            "_ZN2at6native18elementwise_kernelILi128ELi2EZNS0_22gpu_kernel_impl_nocastINS0_11FillFunctorIfEEEEvRNS_"
+            "18TensorIteratorBaseERKT_EUliE_EEviT1_",
+            "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::FillFunctor<float> >("
+            "at::TensorIteratorBase&, at::native::FillFunctor<float> const&)::{lambda(int)#1}>(int, "
+            "at::native::gpu_kernel_impl_nocast<at::native::FillFunctor<float> >(at::TensorIteratorBase&, "
+            "at::native::FillFunctor<float> const&)::{lambda(int)#1})",
+            "elementwise_kernel"},
+        DemangleCase{"_ZN1nltI1AEEbT_S2_", "bool n::operator< <A>(A, A)", "operator<"},
+        DemangleCase{"_ZNK1AclEi", "A::operator()(int) const", "operator()"}));
 
 TEST(DemangleOther, NamesThatAreNotMangledStay) {
   // "d", "i" and "Ss" are types to the runtime.

@@ -8,43 +8,43 @@ namespace {
 
 using testing::ElementsAre;
 
-struct Case {
+struct TextCase {
   std::string_view text;
   std::string_view expected;
 };
 
-class Printable : public testing::TestWithParam<Case> {};
+class Printable : public testing::TestWithParam<TextCase> {};
 
 TEST_P(Printable, NeutralisesWhatATerminalActsOn) { EXPECT_EQ(printable(GetParam().text), GetParam().expected); }
 
 INSTANTIATE_TEST_SUITE_P(Text, Printable,
-                         testing::Values(Case{"plain text <int>", "plain text <int>"},  //
-                                         Case{"", ""},                                  //
-                                         Case{"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
-                                         Case{"\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"},  // CSI
-                                         Case{"\x1b]0;title\a", "\\x1b]0;title\\x07"},        // OSC
-                                         Case{"a\r\n\tb\b", "a\\x0d\\x0a\\x09b\\x08"},        //
-                                         Case{{"a\0b", 3}, "a\\x00b"},                        //
-                                         Case{"\x7f", "\\x7f"},                               // DEL
-                                         Case{"\xc2\x9b", "\\u{009B}"},                       // C1: CSI
-                                         Case{"\x9b", "\\x9b"},                               // the same, in Latin-1
-                                         Case{"a\xe2\x80\xae"                                 // right-to-left override
-                                              "b",
-                                              "a\\u{202E}b"},
-                                         Case{"\xe2\x81\xa6\xe2\x80\x8b", "\\u{2066}\\u{200B}"},  // isolate, zero width
-                                         Case{"\xe2\x80\xa8", "\\u{2028}"},                       // line separator
-                                         Case{"\xef\xbb\xbf", "\\u{FEFF}"},                       // byte order mark
-                                         Case{"\xf3\xa0\x81\x81", "\\u{E0041}"}));                // tag letter
+                         testing::Values(TextCase{"plain text <int>", "plain text <int>"},  //
+                                         TextCase{"", ""},                                  //
+                                         TextCase{"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+                                         TextCase{"\x1b[31mred\x1b[0m", "\\x1b[31mred\\x1b[0m"},  // CSI
+                                         TextCase{"\x1b]0;title\a", "\\x1b]0;title\\x07"},        // OSC
+                                         TextCase{"a\r\n\tb\b", "a\\x0d\\x0a\\x09b\\x08"},        //
+                                         TextCase{{"a\0b", 3}, "a\\x00b"},                        //
+                                         TextCase{"\x7f", "\\x7f"},                               // DEL
+                                         TextCase{"\xc2\x9b", "\\u{009B}"},                       // C1: CSI
+                                         TextCase{"\x9b", "\\x9b"},                               // the same, in Latin-1
+                                         TextCase{"a\xe2\x80\xae"                                 // right-to-left override
+                                                  "b",
+                                                  "a\\u{202E}b"},
+                                         TextCase{"\xe2\x81\xa6\xe2\x80\x8b", "\\u{2066}\\u{200B}"},  // isolate, zero width
+                                         TextCase{"\xe2\x80\xa8", "\\u{2028}"},                       // line separator
+                                         TextCase{"\xef\xbb\xbf", "\\u{FEFF}"},                       // byte order mark
+                                         TextCase{"\xf3\xa0\x81\x81", "\\u{E0041}"}));                // tag letter
 
 INSTANTIATE_TEST_SUITE_P(InvalidUtf8, Printable,
-                         testing::Values(Case{"\xff\xfe", "\\xff\\xfe"},                    //
-                                         Case{"\xc0\xaf", "\\xc0\\xaf"},                    // overlong
-                                         Case{"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},           // overlong
-                                         Case{"\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf"},  // overlong
-                                         Case{"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // surrogate
-                                         Case{"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},  // above U+10FFFF
-                                         Case{"\xe2\x82", "\\xe2\\x82"},                    // cut
-                                         Case{"\xe2(\xa1", "\\xe2(\\xa1"}));
+                         testing::Values(TextCase{"\xff\xfe", "\\xff\\xfe"},                    //
+                                         TextCase{"\xc0\xaf", "\\xc0\\xaf"},                    // overlong
+                                         TextCase{"\xe0\x80\xaf", "\\xe0\\x80\\xaf"},           // overlong
+                                         TextCase{"\xf0\x80\x80\xaf", "\\xf0\\x80\\x80\\xaf"},  // overlong
+                                         TextCase{"\xed\xa0\x80", "\\xed\\xa0\\x80"},           // surrogate
+                                         TextCase{"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},  // above U+10FFFF
+                                         TextCase{"\xe2\x82", "\\xe2\\x82"},                    // cut
+                                         TextCase{"\xe2(\xa1", "\\xe2(\\xa1"}));
 
 TEST(PrintableLength, CutsWithDots) {
   EXPECT_EQ(printable("abcdefgh", 8), "abcdefgh");

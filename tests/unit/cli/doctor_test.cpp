@@ -11,13 +11,13 @@ namespace {
 using testing::ContainsRegex;
 using testing::HasSubstr;
 
-test::VerbResult run(std::vector<std::string> options) {
+test::VerbResult doctor(std::vector<std::string> options) {
   options.insert(options.begin(), "doctor");
   return test::run_verb(run_doctor, options);
 }
 
 TEST(Doctor, HasALineACheckAndAnExitCodeThatFits) {
-  const test::VerbResult result = run({});
+  const test::VerbResult result = doctor({});
   for (const char* name :
        {"sections and sets", "injected library", "output folder", "CUDA driver", "CUPTI", "counters", "permission"}) {
     EXPECT_THAT(result.out, ContainsRegex("(ok    |FAIL  )" + std::string(name)));
@@ -26,7 +26,7 @@ TEST(Doctor, HasALineACheckAndAnExitCodeThatFits) {
 }
 
 TEST(Doctor, NamesWhatToDo) {
-  const test::VerbResult result = run({"--output_path=/no/such/folder"});
+  const test::VerbResult result = doctor({"--output_path=/no/such/folder"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.out, ContainsRegex("FAIL  output folder .*/no/such/folder"));
   EXPECT_THAT(result.out, HasSubstr("Name another folder with --output_path."));

@@ -14,26 +14,26 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-test::VerbResult run(std::vector<std::string> options) {
+test::VerbResult metrics(std::vector<std::string> options) {
   options.insert(options.begin(), "metrics");
   return test::run_verb(run_metrics, options);
 }
 std::string complaint(const std::vector<std::string>& options) {
-  return test::message_of<UsageError>([&] { (void)run(options); });
+  return test::message_of<UsageError>([&] { (void)metrics(options); });
 }
 
 TEST(Metrics, ListsSetsUnlessAskedForMore) {
-  EXPECT_THAT(run({}).out, HasSubstr("basic"));
-  EXPECT_THAT(run({"--list-sets", "--format=csv"}).out, StartsWith("set,sections,about\r\n"));
+  EXPECT_THAT(metrics({}).out, HasSubstr("basic"));
+  EXPECT_THAT(metrics({"--list-sets", "--format=csv"}).out, StartsWith("set,sections,about\r\n"));
 }
 
 TEST(Metrics, ListsSectionsAndChips) {
-  EXPECT_THAT(run({"--list_sections"}).out, HasSubstr("sm__warps_active.avg.pct_of_peak_sustained_active"));
-  EXPECT_THAT(run({"--list-chips"}).out, HasSubstr("GH100"));
+  EXPECT_THAT(metrics({"--list_sections"}).out, HasSubstr("sm__warps_active.avg.pct_of_peak_sustained_active"));
+  EXPECT_THAT(metrics({"--list-chips"}).out, HasSubstr("GH100"));
 }
 
 TEST(Metrics, QueriesWithoutRegardToCase) {
-  const std::string out = run({"--chip=GH100", "--query", "^DRAM__bytes"}).out;
+  const std::string out = metrics({"--chip=GH100", "--query", "^DRAM__bytes"}).out;
   EXPECT_THAT(out, HasSubstr("dram__bytes_read"));
   EXPECT_THAT(out, Not(HasSubstr("dram__bytes_read.sum")));
   EXPECT_THAT(out, Not(HasSubstr("lts__")));
@@ -41,7 +41,7 @@ TEST(Metrics, QueriesWithoutRegardToCase) {
 
 TEST(Metrics, QueriesFullNames) {
   const auto json = nlohmann::json::parse(
-      run({"--chip", "GH100", "--query", R"(^dram__bytes_read\.sum\.per_second$)", "--submetrics", "--format", "json"}).out);
+      metrics({"--chip", "GH100", "--query", R"(^dram__bytes_read\.sum\.per_second$)", "--submetrics", "--format", "json"}).out);
   ASSERT_EQ(json["rows"].size(), 1U);
   EXPECT_EQ(json["rows"][0]["metric"], "dram__bytes_read.sum.per_second");
   EXPECT_EQ(json["rows"][0]["type"], "counter");
