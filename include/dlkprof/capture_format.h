@@ -173,7 +173,7 @@ struct KeyStatsRecord {
   std::vector<KeyStats> keys;  // those that changed since the last such record
   std::uint64_t graph_launches = 0;
   std::uint64_t graph_timed_gpu_ns = 0;  // GPU time of kernels inside graphs
-  bool timing_complete = false;          // false: timing was ended early to leave the program its speed
+  bool timing_complete = false;          // false: only some launches were timed, to leave the program its speed
 };
 
 enum class Severity : std::uint8_t { info = 0, warning = 1, error = 2 };

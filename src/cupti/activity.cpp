@@ -53,7 +53,11 @@ void KernelActivity::enable(const Library& library, std::function<void(const Ker
     state().library = &library;
     state().on_kernel = std::move(on_kernel);
   }
-  DLKPROF_CUPTI(library, cuptiActivityRegisterCallbacks, request_buffer, take_buffer);
+  static const bool registered = [&library] {
+    DLKPROF_CUPTI(library, cuptiActivityRegisterCallbacks, request_buffer, take_buffer);
+    return true;
+  }();
+  (void)registered;
   DLKPROF_CUPTI(library, cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   state().enabled = true;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -19,8 +20,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Activity records slow a launch-bound program by some 6 %; so many launches are enough to say where the GPU time goes.
-constexpr std::uint64_t kTimedLaunches = 10'000;
+// Activity records slow a launch-bound program by some 6 %, so only windows of so many launches are timed. They start at
+// launch 0 and at 2048 times each power of 4: enough to say where the GPU time goes, early and late.
+constexpr std::uint64_t kTimedLaunches = 512;
+constexpr std::uint64_t kSecondWindow = 2048;
+constexpr std::uint64_t kWindowGrowth = 4;
 // How often counts go to the capture, so that little is lost when the process is killed.
 constexpr auto kStatsInterval = std::chrono::seconds(1);
 // Looking at the clock in every launch would cost as much as the rest of counting it.
@@ -131,13 +135,7 @@ void Session::on_new_function(const capture::FunctionRecord& record) {
 void Session::subscribe() {
   DLKPROF_CUPTI(library_, cuptiSubscribe, &subscriber_, &Session::on_callback, this);
   watch(true);
-  try {
-    cupti::KernelActivity::enable(library_, [this](const cupti::KernelTime& time) { ledger_.add_time(time); });
-    timing_ = true;
-  } catch (const Error& error) {
-    recorder_.note(capture::Severity::warning, "kernels cannot be timed, so GPU time left unmatched is not known", error.detail(),
-                   error.remedy());
-  }
+  start_timing();
   pthread_atfork([] { g_session->recorder_.lock(); }, [] { g_session->recorder_.unlock(); },
                  [] {
                    g_session->recorder_.forget();
@@ -253,7 +251,7 @@ void Session::on_launch_exit(const CUpti_CallbackData& data) {
   thread.measuring.reset();
   thread.leave(gate_);
   if (!active_.load(std::memory_order_relaxed)) return;
-  if (timing_.load(std::memory_order_relaxed) && launches_ >= kTimedLaunches) stop_timing();
+  if (timing_.load(std::memory_order_relaxed) && launches_ >= timing_ends_) stop_timing();
 }
 
 // Calls that change GPU memory, or run kernels that do, wait while a launch is being replayed: what they write between two
@@ -277,7 +275,10 @@ bool Session::window_open() const {
 // Most launches of most programs: of a function that no filter takes, when nothing else is to be done.
 bool Session::count_quickly(const LaunchCall& call, Thread& thread) {
   auto* counter = thread.counters.find(call.function, functions_.epoch());
-  if (counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0) return false;
+  if (counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0 ||
+      timing_.load(std::memory_order_relaxed)) {
+    return false;
+  }
   counter->fetch_add(1, std::memory_order_relaxed);
   launches_.fetch_add(1, std::memory_order_relaxed);
   return true;
@@ -290,7 +291,7 @@ std::optional<Session::Measuring> Session::count(const LaunchCall& call, const C
   const auto verdict = window_open() ? selector_.decide(function.match, identity) : select::Verdict::unmatched;
   const auto counted = ledger_.launched(identity.key, function.match, verdict != select::Verdict::unmatched);
   const std::uint64_t index = launches_++;
-  if (index % kLaunchesBetweenLooks == 0 && Clock::now() - stats_appended_ > kStatsInterval) append_stats();
+  if (index % kLaunchesBetweenLooks == 0) look_around(index);
 
   if (verdict == select::Verdict::selected && options_.collect != capture::Collect::none) {
     auto reason = reason_to_leave(call, function);
@@ -468,13 +469,39 @@ void Session::release_counters() noexcept {
 
 // --- Ending -----------------------------------------------------------------------------------------------------------
 
+// What is done only now and then, as it costs something. The caller holds mutex_.
+void Session::look_around(std::uint64_t launch) {
+  if (Clock::now() - stats_appended_ > kStatsInterval) append_stats();
+  if (launch >= next_window_ && !timing_) {
+    this_thread().ours = true;
+    start_timing();
+    this_thread().ours = false;
+  }
+}
+
 void Session::append_stats() {
   stats_appended_ = Clock::now();
-  if (auto changes = ledger_.changes(timing_)) recorder_.append(*changes);
+  if (auto changes = ledger_.changes(timing_complete_)) recorder_.append(*changes);
+}
+
+void Session::start_timing() {
+  next_window_ = launches_ == 0 ? kSecondWindow : next_window_ * kWindowGrowth;
+  const bool all = options_.collect == capture::Collect::none;  // what is asked for is times
+  timing_ends_ = all ? std::numeric_limits<std::uint64_t>::max() : launches_ + kTimedLaunches;
+  try {
+    cupti::KernelActivity::enable(library_, [this](const cupti::KernelTime& time) { ledger_.add_time(time); });
+    timing_ = true;
+  } catch (const Error& error) {
+    timing_complete_ = false;
+    next_window_ = std::numeric_limits<std::uint64_t>::max();
+    recorder_.note(capture::Severity::warning, "kernels cannot be timed, so GPU time left unmatched is not known", error.detail(),
+                   error.remedy());
+  }
 }
 
 void Session::stop_timing() {
   if (!timing_.exchange(false)) return;
+  timing_complete_ = false;
   this_thread().ours = true;
   cupti::KernelActivity::disable();
   cupti::KernelActivity::flush(false);
@@ -503,7 +530,7 @@ void Session::finish() noexcept {
   this_thread().ours = true;
   try {
     cupti::KernelActivity::flush(true);
-    timing_ = timing_ && was_active;  // else the end of the program was not timed
+    timing_complete_ = timing_complete_ && was_active;  // else the end of the program was not timed
     append_stats();
     recorder_.append(capture::EndRecord{unix_now_ns(), launches_});
   } catch (const std::exception& error) {
@@ -524,6 +551,7 @@ void Session::fail(const std::exception& error) noexcept {
     const std::lock_guard lock(mutex_);
     // Who is not in a launch cannot know that no other thread is measuring with them.
     if (thread.gate != Thread::Gate::none) replays_.clear();
+    timing_complete_ = false;
     if (timing_.exchange(false)) cupti::KernelActivity::disable();
   } catch (const std::exception&) {  // the first failure is what counts
   }

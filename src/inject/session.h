@@ -75,7 +75,9 @@ class Session {
   [[nodiscard]] std::uint32_t device_of(CUcontext context);
   [[nodiscard]] std::pair<KernelReplay*, std::uint32_t> replay_for(CUcontext context, std::uint32_t device);
   void release_counters() noexcept;
+  void look_around(std::uint64_t launch);
   void append_stats();
+  void start_timing();
   void stop_timing();
   void detach();
   void finish() noexcept;
@@ -93,6 +95,9 @@ class Session {
   std::atomic<bool> active_{true};                  // callbacks are listened to
   std::atomic<bool> measuring_;                     // launches may be measured
   std::atomic<bool> timing_{false};                 // activity records are being taken
+  std::atomic<bool> timing_complete_{true};         // and were of every launch until now
+  std::atomic<std::uint64_t> timing_ends_{0};       // at this launch
+  std::uint64_t next_window_ = 0;                   // the launch from which on they are taken again
   std::atomic<bool> range_open_;                    // between cuProfilerStart and Stop, or from the start
   std::atomic<std::uint64_t> counters_used_at_{0};  // the launch measured last, while counters are held; else 0
   std::atomic<int> captures_active_{0};             // streams being recorded into graphs

@@ -129,7 +129,7 @@ class Writer {
                       duration(coverage_.timed_gpu_ns), counted(coverage_.timed, "launch", "launches"),
                       coverage_.timed == 1 ? "was" : "were", percent_of(coverage_.unmatched_gpu_ns, coverage_.timed_gpu_ns));
       entry("GPU time", words);
-      if (!coverage_.timing_complete) entry("", "Timing was ended early, to leave the program its speed.");
+      if (!coverage_.timing_complete) entry("", "Not all launches are timed, to leave the program its speed.");
     }
     if (coverage_.graph_gpu_ns > 0)
       entry(coverage_.timed > 0 ? "" : "GPU time", fmt::format("{} more inside CUDA graphs", duration(coverage_.graph_gpu_ns)));

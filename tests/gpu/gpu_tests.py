@@ -4,8 +4,8 @@
     gpu_tests.py INSTALL_DIR OUT_DIR [part...]
 
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md and accuracy.md.
-Parts: identical, accuracy, robust, selection, cost; all of them, in this order, where none is named. Ends with 1 where
-a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 460) is the time for everything.
+Parts: identical, accuracy, robust, selection, cost, overhead; all of them, in this order, where none is named. Ends with 1 where
+a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time for everything.
 """
 
 import json
@@ -18,13 +18,14 @@ import environment
 import part_accuracy
 import part_cost
 import part_identical
+import part_overhead
 import part_robust
 import part_selection
 from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_table
 from tools import Bench, Dlkprof, Ncu
 
-PARTS = {module.PART: module for module in (part_identical, part_accuracy, part_robust, part_selection, part_cost)}
-DEFAULT_SECONDS = 460.0
+PARTS = {module.PART: module for module in (part_identical, part_accuracy, part_robust, part_selection, part_cost, part_overhead)}
+DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")
 
 

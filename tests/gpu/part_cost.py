@@ -1,6 +1,5 @@
-"""What measuring costs: a launch under kernel replay, and a program of which nothing is selected."""
+"""What measuring costs: a launch under kernel replay."""
 
-import re
 import statistics
 
 from harness import Skipped, check
@@ -9,10 +8,6 @@ from part_accuracy import MEASURED
 PART = "cost"
 
 FEW, MANY = 5, 30         # launches of two runs whose difference in time is that of the launches alone
-PAIRS = 8                 # of runs without and with dlkprof, one after the other
-OVERHEAD_LIMIT = 1.01     # attached, nothing selected: median step time over that without
-NOTHING = ("-k", "nothing_matches_this")
-TRAINING = ("--iters", "700", "--print_every", "50", "--batch_size", "128")
 
 
 def run(bench):
@@ -26,7 +21,6 @@ def run(bench):
             row.detail, seconds_a_launch[tool] = whole_process(bench, tool, metrics)
     with bench.board.case(PART, "a launch costs no more than under ncu") as row:
         row.detail = against_ncu(seconds_a_launch)
-    overheads(bench)
 
 
 def program_of(bench, name, launches):
@@ -82,71 +76,6 @@ def against_ncu(seconds_a_launch):
     words = f"{1e3 * ours:.1f} ms a further launch, ncu {1e3 * ncu:.1f} ms: {ours / ncu:.2f} of it"
     check(ours <= ncu, words)
     return words
-
-
-def overheads(bench):
-    try:
-        bench.require_torch()
-    except Skipped as reason:
-        bench.board.skip(PART, "attached, nothing selected", reason)
-        return
-    alone = []
-    with bench.board.case(PART, "dlkprof attached, nothing selected, cifar10.py") as row:
-        row.detail = attached(bench, alone)
-    with bench.board.case(PART, "ncu attached, nothing selected, cifar10.py", status="figure") as row:
-        row.detail = ncu_attached(bench, alone)
-
-
-def attached(bench, alone):
-    """Alternates runs without and with dlkprof; keeps the step times without in `alone`."""
-    ratios = []
-    for pair in range(PAIRS):
-        try:
-            one, other = step_times(bench, pair)
-        except Skipped:
-            break
-        alone.append(one)
-        ratios.append(other / one)
-    if len(ratios) < PAIRS:
-        raise Skipped(f"out of time after {len(ratios)} of {PAIRS} pairs: {spread(ratios, 'of the step time') if ratios else ''}")
-    apart = [later / earlier for earlier, later in zip(alone, alone[1:])]
-    words = (f"step time {spread(ratios, 'of that without')}, {PAIRS} pairs of {TRAINING[1]} steps, "
-             f"{spread(alone, 'ms a step without')}; runs without, each against the one before: {spread(apart, '')}")
-    check(statistics.median(ratios) <= OVERHEAD_LIMIT, f"{words}; limit {OVERHEAD_LIMIT}")
-    return words
-
-
-def step_times(bench, pair):
-    """(without, with), in ms; which comes first alternates, so that a drift of the clocks falls on both."""
-    program = bench.cifar10(*TRAINING)
-
-    def without():
-        return step_ms(bench.commands.run(f"cost_alone_{pair}", program))
-
-    def attached_run():
-        return step_ms(bench.dlkprof.profile(f"cost_attached_{pair}", NOTHING, program))
-
-    if pair % 2 == 0:
-        first = without()
-        return first, attached_run()
-    second = attached_run()
-    return without(), second
-
-
-def ncu_attached(bench, alone):
-    if not alone:
-        raise Skipped("no run without a profiler to compare with")
-    done = bench.ncu.run("cost_ncu_attached", ["smsp__inst_executed.sum"], NOTHING, bench.cifar10(*TRAINING), timeout=90)
-    ratio = step_ms(done) / statistics.median(alone)
-    return f"step time {ratio:.2f} of that without, 1 run"
-
-
-def step_ms(done):
-    """cifar10.py's median step time, from its stderr."""
-    done.require_success()
-    found = re.search(r"median_step_ms ([\d.]+)", done.stderr)
-    check(found is not None, "cifar10.py reported no step time")
-    return float(found.group(1))
 
 
 def spread(values, unit):

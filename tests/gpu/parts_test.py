@@ -1,7 +1,10 @@
 """Each part's verdicts, with stand-ins for the profilers: what is wrong must not pass."""
 
 import contextlib
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import accuracy_report
@@ -9,6 +12,7 @@ import gpu_tests
 import part_accuracy
 import part_cost
 import part_identical
+import part_overhead
 import part_robust
 import part_selection
 from deviation import EXACT, PRINTED, RELATIVE, Rule
@@ -167,12 +171,6 @@ class AccuracyTest(InFolder):
 
 
 class CostTest(InFolder):
-    def test_step_time_of_cifar10(self):
-        done = self.commands.run("step", ["sh", "-c", "echo 'samples_per_second 10.0 median_step_ms 1.25 timed_steps 5' >&2"])
-        self.assertEqual(part_cost.step_ms(done), 1.25)
-        with self.assertRaises(CheckFailed):
-            part_cost.step_ms(self.commands.run("silent", ["true"]))
-
     def test_costing_more_than_ncu_fails(self):
         self.assertIn("0.50 of it", part_cost.against_ncu({"dlkprof": 0.1, "ncu": 0.2}))
         with self.assertRaises(CheckFailed):
@@ -184,6 +182,33 @@ class CostTest(InFolder):
         words = part_cost.from_capture(self.bench(GOOD_DLKPROF.replace("subprocess.call", "(lambda program: 0)")), "copy", ["m"])
         self.assertIn("median 60 ms a launch", words)
         self.assertIn("median 20 ms a pass", words)
+
+
+class OverheadTest(InFolder):
+    def test_verdict(self):
+        without = [1.0, 1.02] * 8
+        self.assertIn("median of pairs 1.0050", part_overhead.verdict(without, [1.005 * time for time in without]))
+        with self.assertRaisesRegex(CheckFailed, "limit 1.01"):
+            part_overhead.verdict(without, [1.02 * time for time in without])
+        with self.assertRaises(Skipped):
+            part_overhead.verdict([1.0] * 7, [1.0] * 7)
+
+    def test_interval_of_the_median(self):
+        # From tables of the sign test: ranks 4 and 13 of 16, 2 and 9 of 10.
+        self.assertEqual(part_overhead.interval(range(1, 17)), (4, 13))
+        self.assertEqual(part_overhead.interval(range(1, 11)), (2, 9))
+        self.assertEqual(part_overhead.interval([3, 1, 2]), (1, 3))
+
+    def test_children_of_a_warm_interpreter(self):
+        program = self.folder / "program.py"
+        program.write_text("import os, sys\nprint(os.environ.get('WHAT'), *sys.argv[1:])\nsys.exit(len(sys.argv))\n")
+        jobs = [{"arguments": ["a"] * n, "environment": environment, "stdout": str(self.folder / f"{n}.out"),
+                 "stderr": str(self.folder / f"{n}.err")} for n, environment in ((1, {"WHAT": "one"}), (2, {}))]
+        done = subprocess.run([sys.executable, part_overhead.SERVER, program, "json"], input="\n".join(map(json.dumps, jobs)) + "\n",
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.split(), ["ready", "2", "3"])
+        self.assertEqual((self.folder / "1.out").read_text(), "one a\n")
+        self.assertEqual((self.folder / "2.out").read_text(), "None a a\n")
 
 
 class MainTest(InFolder):

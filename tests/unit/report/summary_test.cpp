@@ -27,11 +27,11 @@ TEST(Summary, NamesNearMissesAndTheRemedy) {
   EXPECT_THAT(text, HasSubstr("--kernel-name-base demangled"));
 }
 
-TEST(Summary, SaysWhenTimingWasEndedEarly) {
+TEST(Summary, SaysWhenNotAllIsTimed) {
   model::Run run = test::sample_run();
-  EXPECT_THAT(summary(run), Not(HasSubstr("ended early")));
+  EXPECT_THAT(summary(run), Not(HasSubstr("Not all launches are timed")));
   run.coverage.timing_complete = false;
-  EXPECT_THAT(summary(run), HasSubstr("ended early"));
+  EXPECT_THAT(summary(run), HasSubstr("Not all launches are timed"));
 }
 
 TEST(Summary, NamesFiveKernelsAndCountsTheRest) {
