@@ -43,6 +43,10 @@ enum class RecordType : std::uint16_t {
   key_stats = 7,
   notice = 8,
   end = 9,
+  strings = 10,
+  events = 11,
+  facts = 12,
+  clock = 13,
 };
 
 // The process profiled. First record of every capture.
@@ -188,7 +192,108 @@ struct EndRecord {
   std::uint64_t launches = 0;
 };
 
+// Text that events name by number: NVTX messages and domains, CUDA calls, kernels that no FunctionRecord describes. Numbers
+// are unique in the capture, 0 stands for no text, and a string stands before the events that name it.
+struct InternedString {
+  std::uint32_t id = 0;
+  std::string text;
+};
+struct StringsRecord {
+  std::vector<InternedString> strings;
+};
+
+// What follows are the events of the timeline. They come in batches of one kind, column by column (capture/events.h says
+// how), since there are millions. All times are CLOCK_MONOTONIC in ns, those of the GPU converted by CUPTI.
+enum class EventKind : std::uint8_t { range = 1, call = 2, work = 3 };
+struct EventsRecord {
+  EventKind kind = EventKind::range;
+  std::uint32_t count = 0;
+  std::uint64_t columns_bytes = 0;  // size before compression
+  std::vector<std::uint8_t> zstd_columns;
+};
+
+enum class RangeKind : std::uint8_t { push_pop = 0, start_end = 1, mark = 2 };
+
+// An NVTX range that was ended, or was still open at the end of the process. Written when it ends, so inner ones come first.
+struct RangeEvent {
+  // Unique in the capture: number of the thread it began on (from 1, in order of their first range) * 2^40 + number of the
+  // range on that thread, from 0.
+  std::uint64_t id = 0;
+  std::uint64_t parent = 0;  // the innermost range open on that thread when it began; 0: none
+  std::uint32_t thread = 0;  // gettid(2) of that thread
+  std::uint32_t domain = 0;  // string; 0: the default domain
+  std::uint32_t name = 0;    // string: the message
+  std::uint32_t category = 0;
+  RangeKind kind = RangeKind::push_pop;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;         // 0: never ended
+  std::uint8_t payload_type = 0;   // nvtxPayloadType_t; 0: none
+  std::uint64_t payload_bits = 0;  // the value as it lies in nvtxEventAttributes_t::payload
+  friend bool operator==(const RangeEvent&, const RangeEvent&) = default;
+};
+
+// A CUDA driver call that gave work to a GPU or waited for one.
+struct CallEvent {
+  std::uint32_t correlation = 0;  // CUPTI's; joins it to WorkEvent
+  std::uint32_t thread = 0;       // gettid(2)
+  std::uint64_t range = 0;        // the innermost range open on the thread; 0: none
+  std::uint32_t name = 0;         // string: cuLaunchKernel
+  std::int64_t start_ns = 0, end_ns = 0;
+  // Of a kernel launch: its position among all of the process, and its function; else kNoLaunch and 0.
+  std::uint64_t launch_index = ~std::uint64_t{0};
+  std::uint32_t function = 0;
+  // The profiler held the program meanwhile, to measure a launch or to let go of the counters: no time of the program's.
+  bool held = false;
+  friend bool operator==(const CallEvent&, const CallEvent&) = default;
+};
+inline constexpr std::uint64_t kNoLaunch = ~std::uint64_t{0};
+
+enum class WorkKind : std::uint8_t { kernel = 0, copy = 1, set = 2 };
+// As CUpti_ActivityMemcpyKind (cupti_activity.h).
+enum class CopyKind : std::uint8_t {
+  unknown = 0,
+  htod = 1,
+  dtoh = 2,
+  htoa = 3,
+  atoh = 4,
+  atoa = 5,
+  atod = 6,
+  dtoa = 7,
+  dtod = 8,
+  htoh = 9,
+  ptop = 10
+};
+
+// What a GPU did: a kernel, a copy or a set of memory.
+struct WorkEvent {
+  WorkKind kind = WorkKind::kernel;
+  std::uint32_t correlation = 0;          // of the call that caused it; one graph launch causes many
+  std::int64_t start_ns = 0, end_ns = 0;  // 0 0: not timed, as of a launch that was being measured
+  std::uint32_t device = 0, context = 0, stream = 0;
+  std::uint64_t graph_node = 0;  // 0: not of a graph
+  std::uint32_t name = 0;        // string: the kernel's mangled name
+  Dim3 grid, block, cluster;
+  std::uint32_t dynamic_shared_bytes = 0;
+  CopyKind copy = CopyKind::unknown;
+  std::uint64_t bytes = 0;  // copied or set
+  friend bool operator==(const WorkEvent&, const WorkEvent&) = default;
+};
+
+// What the program's framework said of itself: {"pytorch", "cudnn.benchmark", "false"}.
+struct Fact {
+  std::string source, name, value;
+  friend bool operator==(const Fact&, const Fact&) = default;
+};
+struct FactsRecord {
+  std::vector<Fact> facts;  // a later value of the same name replaces an earlier one
+};
+
+// How event times relate to the wall clock.
+struct ClockRecord {
+  std::int64_t monotonic_ns = 0, unix_ns = 0;  // read one right after the other
+};
+
 using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
-                            KeyStatsRecord, NoticeRecord, EndRecord>;
+                            KeyStatsRecord, NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord>;
 
 }  // namespace dlkprof::capture

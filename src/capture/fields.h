@@ -88,4 +88,58 @@ constexpr auto fields(Visit&& visit, Either<EndRecord> auto& record) {
   return visit(end, launches);
 }
 
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<InternedString> auto& record) {
+  auto& [id, text] = record;
+  return visit(id, text);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<StringsRecord> auto& record) {
+  auto& [strings] = record;
+  return visit(strings);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<EventsRecord> auto& record) {
+  auto& [kind, count, bytes, columns] = record;
+  return visit(kind, count, bytes, columns);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<RangeEvent> auto& event) {
+  auto& [id, parent, thread, domain, name, category, kind, start, end, payload_type, payload] = event;
+  return visit(id, parent, thread, domain, name, category, kind, start, end, payload_type, payload);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<CallEvent> auto& event) {
+  auto& [correlation, thread, range, name, start, end, launch, function, held] = event;
+  return visit(correlation, thread, range, name, start, end, launch, function, held);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<WorkEvent> auto& event) {
+  auto& [kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes] = event;
+  return visit(kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<Fact> auto& fact) {
+  auto& [source, name, value] = fact;
+  return visit(source, name, value);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<FactsRecord> auto& record) {
+  auto& [facts] = record;
+  return visit(facts);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<ClockRecord> auto& record) {
+  auto& [monotonic, unix_time] = record;
+  return visit(monotonic, unix_time);
+}
+
 }  // namespace dlkprof::capture

@@ -29,6 +29,7 @@ void fields(Visit&& visit, auto& options) {
   visit("cache_control", options.cache_control);
   visit("samples", options.samples);
   visit("keep_counters", options.keep_counters);
+  visit("timeline", options.timeline);
   visit("metrics", options.metrics);
   visit("output_directory", options.output_directory);
   visit("base_name", options.base_name);

@@ -40,6 +40,7 @@ struct ProfileOptions {
   CacheControl cache_control = CacheControl::none;
   std::optional<std::uint64_t> samples = 1;  // occurrences measured of each launch key; none: all
   bool keep_counters = false;
+  bool timeline = true;  // NVTX ranges, CUDA calls and what GPUs did, as events
   std::vector<MetricRequest> metrics;
   std::string output_directory;  // absolute
   std::string base_name = "dlkprof";

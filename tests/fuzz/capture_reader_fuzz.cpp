@@ -2,6 +2,7 @@
 // file's word. The first byte of the input picks the door that the rest goes in by.
 #include <sys/mman.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include <cstdlib>
 #include <span>
@@ -11,6 +12,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "capture/encoding.h"
+#include "capture/events.h"
 #include "capture/options.h"
 #include "capture/reader.h"
 
@@ -24,12 +26,31 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
+template <typename Event>
+void unpack(const EventsRecord& record) {
+  const std::vector<Event> events = unpack_events<Event>(record);
+  require(events.size() == record.count);
+  require(unpack_events<Event>(pack_events(std::span<const Event>(events))) == events);
+}
+
+void unpack(const EventsRecord& record) {
+  switch (record.kind) {
+    case EventKind::range:
+      return unpack<RangeEvent>(record);
+    case EventKind::call:
+      return unpack<CallEvent>(record);
+    case EventKind::work:
+      return unpack<WorkEvent>(record);
+  }
+}
+
 // What readers of a record do with it, and what must hold of one that was decoded.
 void use(const Record& record) {
   const std::vector<std::uint8_t> payload = encode_payload(record);
   const std::optional<Record> again = decode_payload(type_of(record), payload);
   require(again && encode_payload(*again) == payload);
   if (const auto* raw = std::get_if<RawCountersRecord>(&record)) require(unpack_image(*raw).size() == raw->image_bytes);
+  if (const auto* events = std::get_if<EventsRecord>(&record)) unpack(*events);
   if (const auto* function = std::get_if<FunctionRecord>(&record)) {
     require(!function_base_name(function->mangled_name).empty() || function->mangled_name.empty());
     require(printable(function->mangled_name, 80).size() <= 4 * 80);
@@ -62,27 +83,39 @@ void read_framed(RecordType type, Bytes payload) {
   use_if_good([&] { return decode_payload(type, payload); });
 }
 
+// Columns in a good frame: two bytes say of how many events of which kind.
+std::optional<Record> events_of(Bytes bytes) {
+  if (bytes.size() < 2) return std::nullopt;
+  const Bytes columns = bytes.subspan(2);
+  std::vector<std::uint8_t> frame(ZSTD_compressBound(columns.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), columns.data(), columns.size(), 1));
+  return EventsRecord{static_cast<EventKind>(1 + bytes[0] % 3), bytes[1], columns.size(), frame};
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const Bytes rest(data + 1, size - 1);
   const std::string text(rest.begin(), rest.end());
-  switch (data[0] % 16) {
+  switch (data[0] % 32) {
     case 0:
       read_file_of(rest);
       break;
-    case 10:
+    case 16:
       use_if_good([&] { return std::optional<Record>(RawCountersRecord{0, 0, size * size, {rest.begin(), rest.end()}}); });
       break;
-    case 11:
+    case 17:
       use_if_good([&] { return std::optional<Record>(FunctionRecord{.mangled_name = text}); });
       break;
-    case 12:
+    case 18:
       use_if_good([&] { return std::optional<Record>(ProcessRecord{.options_json = text}); });
       break;
+    case 19:
+      use_if_good([&] { return events_of(rest); });
+      break;
     default:
-      read_framed(static_cast<RecordType>(data[0] % 16), rest);
+      read_framed(static_cast<RecordType>(data[0] % 32), rest);
   }
   return 0;
 }

@@ -24,6 +24,7 @@ ProfileOptions all_set() {
   options.cache_control = CacheControl::all;
   options.samples = std::nullopt;
   options.keep_counters = true;
+  options.timeline = false;
   options.metrics = {{{"a.sum", "b.sum"}}, {{}}, {{"c.avg"}}};
   options.output_directory = "/some where";
   options.base_name = "base";
@@ -51,7 +52,8 @@ TEST(Options, NamesAreFixed) {
             "\"kernel_name\":\"regex:\\\"\\\\\\n\xc3\xa4\","
             R"("kernel_name_base":"demangled","launch_count":2,"launch_skip":18446744073709551615,)"
             R"("launch_skip_before_match":3,"metrics":[["a.sum","b.sum"],[],["c.avg"]],"output_directory":"/some where",)"
-            R"("profile_from_start":false,"quiet":true,"replay_mode":"none","samples":null})");
+            R"("profile_from_start":false,"quiet":true,"replay_mode":"none","samples":null,)"
+            R"("timeline":false})");
 }
 
 TEST(Options, UnknownNamesAreIgnoredAndMissingOnesKeepDefaults) {

@@ -28,6 +28,10 @@ inline std::vector<Record> sample_records() {
       KeyStatsRecord{{{sample_key(), 20, 21, 22, 23, 24, LeftAlone::collective, 25, 26}, {.launches = 27}}, 28, 29, true},
       NoticeRecord{Severity::error, "what", "detail", "remedy"},
       EndRecord{-30, 31},
+      StringsRecord{{{32, "cuLaunchKernel"}, {33, ""}, {34, std::string("\xfe\0raw", 5)}}},
+      EventsRecord{EventKind::work, 35, 36, {4, 0, 3, 254}},
+      FactsRecord{{{"pytorch", "cudnn.benchmark", "false"}, {"", "", ""}}},
+      ClockRecord{-37, 38},
   };
 }
 

@@ -1,0 +1,171 @@
+#include "capture/events.h"
+
+#include <fmt/format.h>
+#include <zstd.h>
+
+#include <cstdint>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "base/error.h"
+#include "capture/fields.h"
+
+namespace dlkprof::capture {
+namespace {
+
+// The program waits while its events are packed, and columns of differences pack well at any level.
+constexpr int kLevel = 1;
+
+// Twice what the widest event takes at its worst, since a newer writer may have more columns than we know.
+constexpr std::uint64_t kMostColumnBytesAnEvent = 256;
+
+template <typename Event>
+constexpr EventKind kKindOf = EventKind::range;
+template <>
+constexpr EventKind kKindOf<CallEvent> = EventKind::call;
+template <>
+constexpr EventKind kKindOf<WorkEvent> = EventKind::work;
+
+Error malformed(std::string detail) { return {"a batch of events of the capture cannot be unpacked", std::move(detail), ""}; }
+
+// References to the fields of an event, in the order of its columns.
+template <typename T>
+constexpr auto columns_of(T& field) {
+  if constexpr (std::is_class_v<T>) {
+    return fields([](auto&... inner) { return std::tuple_cat(columns_of(inner)...); }, field);
+  } else {
+    return std::tie(field);
+  }
+}
+
+template <typename Event>
+constexpr std::size_t kColumns = std::tuple_size_v<decltype(columns_of(std::declval<Event&>()))>;
+
+// Calls visit with a constant for each column: visit(column) may use it to pick from columns_of.
+template <typename Event>
+void for_each_column(const auto& visit) {
+  [&]<std::size_t... Column>(std::index_sequence<Column...>) {
+    (visit(std::integral_constant<std::size_t, Column>()), ...);
+  }(std::make_index_sequence<kColumns<Event>>());
+}
+
+// Differences are taken modulo 2^64, so that each pair of values has one, and are read as signed, so that those near 0 on
+// either side are short.
+std::uint64_t zigzag(std::uint64_t difference) { return (difference << 1U) ^ (0 - (difference >> 63U)); }
+std::uint64_t unzigzag(std::uint64_t code) { return (code >> 1U) ^ (0 - (code & 1U)); }
+
+void put_varint(std::vector<std::uint8_t>& bytes, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7U) bytes.push_back(static_cast<std::uint8_t>(value | 0x80U));
+  bytes.push_back(static_cast<std::uint8_t>(value));
+}
+
+template <typename Event>
+std::vector<std::uint8_t> to_columns(std::span<const Event> events) {
+  std::vector<std::uint8_t> bytes;
+  bytes.reserve(2 * kColumns<Event> * events.size());
+  for_each_column<Event>([&](auto column) {
+    std::uint64_t last = 0;
+    for (const Event& event : events) {
+      const auto value = static_cast<std::uint64_t>(std::get<column>(columns_of(event)));
+      put_varint(bytes, zigzag(value - std::exchange(last, value)));
+    }
+  });
+  return bytes;
+}
+
+class ColumnReader {
+ public:
+  explicit ColumnReader(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+
+  [[nodiscard]] bool at_end() const { return at_ == end_; }
+
+  // Begins a column.
+  void restart() { last_ = 0; }
+
+  template <typename T>
+  void get(T& value) {
+    last_ += unzigzag(varint());
+    value = static_cast<T>(last_);
+    if (static_cast<std::uint64_t>(value) != last_) throw malformed("a value is too large for its column");
+  }
+
+ private:
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; at_ != end_; shift += 7) {
+      const std::uint64_t byte = *at_++;
+      if (shift == kLastShift && byte > 1) throw malformed("a number in it is too long");
+      value |= (byte & 0x7fU) << shift;
+      if (byte < 0x80) return value;
+    }
+    throw malformed("its columns are cut");
+  }
+
+  static constexpr unsigned kLastShift = 63;  // of the tenth group of 7 bits, which holds the 64th bit only
+
+  const std::uint8_t* at_;
+  const std::uint8_t* end_;
+  std::uint64_t last_ = 0;
+};
+
+// An older writer has fewer columns: what it does not write keeps its default. Those that a newer one has follow ours.
+template <typename Event>
+std::vector<Event> from_columns(std::span<const std::uint8_t> bytes, std::size_t count) {
+  std::vector<Event> events(count);
+  ColumnReader reader(bytes);
+  for_each_column<Event>([&](auto column) {
+    if (reader.at_end()) return;
+    reader.restart();
+    for (Event& event : events) reader.get(std::get<column>(columns_of(event)));
+  });
+  return events;
+}
+
+// What the record, its frame and our limits say of the sizes must agree before memory is taken.
+void check_sizes(const EventsRecord& record) {
+  const std::vector<std::uint8_t>& packed = record.zstd_columns;
+  if (record.count > kMostEventsInABatch) throw malformed(fmt::format("it is said to hold {} events", record.count));
+  const bool plausible = record.columns_bytes >= record.count && record.columns_bytes <= record.count * kMostColumnBytesAnEvent;
+  if (!plausible || ZSTD_getFrameContentSize(packed.data(), packed.size()) != record.columns_bytes) {
+    throw malformed(fmt::format("its size is given as {} bytes for {} events", record.columns_bytes, record.count));
+  }
+  if (ZSTD_findFrameCompressedSize(packed.data(), packed.size()) != packed.size()) throw malformed("it is not one zstd frame");
+}
+
+}  // namespace
+
+template <typename Event>
+EventsRecord pack_events(std::span<const Event> events) {
+  if (events.size() > kMostEventsInABatch) throw Error("a batch of events is too large for a capture", "", "");
+  const std::vector<std::uint8_t> columns = to_columns(events);
+  std::vector<std::uint8_t> packed(ZSTD_compressBound(columns.size()));
+  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), columns.data(), columns.size(), kLevel);
+  if (ZSTD_isError(size) != 0) throw Error("a batch of events cannot be packed", ZSTD_getErrorName(size), "");
+  packed.resize(size);
+  return {.kind = kKindOf<Event>,
+          .count = static_cast<std::uint32_t>(events.size()),
+          .columns_bytes = columns.size(),
+          .zstd_columns = std::move(packed)};
+}
+
+template <typename Event>
+std::vector<Event> unpack_events(const EventsRecord& record) {
+  if (record.kind != kKindOf<Event>) throw malformed("it holds events of another kind");
+  check_sizes(record);
+  std::vector<std::uint8_t> columns(record.columns_bytes);
+  const std::vector<std::uint8_t>& packed = record.zstd_columns;
+  const std::size_t size = ZSTD_decompress(columns.data(), columns.size(), packed.data(), packed.size());
+  if (ZSTD_isError(size) != 0) throw malformed(ZSTD_getErrorName(size));
+  return from_columns<Event>(columns, record.count);
+}
+
+template EventsRecord pack_events(std::span<const RangeEvent>);
+template EventsRecord pack_events(std::span<const CallEvent>);
+template EventsRecord pack_events(std::span<const WorkEvent>);
+template std::vector<RangeEvent> unpack_events(const EventsRecord&);
+template std::vector<CallEvent> unpack_events(const EventsRecord&);
+template std::vector<WorkEvent> unpack_events(const EventsRecord&);
+
+}  // namespace dlkprof::capture

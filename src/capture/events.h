@@ -1,0 +1,29 @@
+// Batches of timeline events to records and back.
+//
+// The columns of a batch are the fields of the event struct (fields.h), each for all events before the next field begins.
+// Of a Dim3 x, y and z are three columns. A value is the difference to the one before it in its column (the first: to 0),
+// zigzag-coded (bit 0 the sign) and then as base-128 varint, least significant group first; all of it is one zstd frame.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "dlkprof/capture_format.h"
+
+namespace dlkprof::capture {
+
+// As many as are worth a batch: more compress no better, and what is not written yet is lost in a crash.
+inline constexpr std::size_t kEventsInABatch = 4096;
+// More than this in one batch is hostile.
+inline constexpr std::size_t kMostEventsInABatch = std::size_t{1} << 20U;
+
+// Event is RangeEvent, CallEvent or WorkEvent.
+template <typename Event>
+[[nodiscard]] EventsRecord pack_events(std::span<const Event> events);
+
+// Throws Error where the record is of another kind or its bytes are no such batch.
+template <typename Event>
+[[nodiscard]] std::vector<Event> unpack_events(const EventsRecord& record);
+
+}  // namespace dlkprof::capture
