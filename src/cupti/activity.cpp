@@ -2,18 +2,22 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <ctime>
 #include <mutex>
 
 namespace dlkprof::cupti {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1U << 20;
+constexpr CUpti_ActivityKind kMemoryKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                               CUPTI_ACTIVITY_KIND_MEMSET};
 
 struct State {
   const Library* library = nullptr;
-  std::function<void(const KernelTime&)> on_kernel;
+  OnWork on_work;
   std::mutex mutex;
   std::atomic<bool> enabled{false};
+  std::atomic<bool> with_memory{false};
 };
 
 // Never destroyed: CUPTI's thread may deliver a buffer while the process exits.
@@ -28,46 +32,125 @@ void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_r
   *max_records = 0;
 }
 
+// What all records have.
+template <typename Record>
+capture::WorkEvent common_part(const Record& record, capture::WorkKind kind) {
+  capture::WorkEvent event;
+  event.kind = kind;
+  event.correlation = record.correlationId;
+  // 0 stands for a time that CUPTI did not take (cupti_activity.h), as of a launch that was being profiled.
+  if (record.start != 0 && record.end >= record.start) {
+    event.start_ns = static_cast<std::int64_t>(record.start);
+    event.end_ns = static_cast<std::int64_t>(record.end);
+  }
+  event.device = record.deviceId;
+  event.context = record.contextId;
+  event.stream = record.streamId;
+  event.graph_node = record.graphNodeId;
+  return event;
+}
+
+capture::Dim3 dim(std::int32_t x, std::int32_t y, std::int32_t z) {
+  return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(z)};
+}
+
+void take_kernel(const CUpti_ActivityKernel10& record) {
+  auto event = common_part(record, capture::WorkKind::kernel);
+  event.grid = dim(record.gridX, record.gridY, record.gridZ);
+  event.block = dim(record.blockX, record.blockY, record.blockZ);
+  // All 0 where the launch names no cluster.
+  if (record.clusterX != 0) event.cluster = {record.clusterX, record.clusterY, record.clusterZ};
+  event.dynamic_shared_bytes = static_cast<std::uint32_t>(record.dynamicSharedMemory);
+  state().on_work(event, record.name);
+}
+
+void take_copy(const CUpti_ActivityMemcpy6& record) {
+  auto event = common_part(record, capture::WorkKind::copy);
+  event.copy = static_cast<capture::CopyKind>(record.copyKind);
+  event.bytes = record.bytes;
+  state().on_work(event, nullptr);
+}
+
+void take_peer_copy(const CUpti_ActivityMemcpyPtoP4& record) {
+  auto event = common_part(record, capture::WorkKind::copy);
+  event.copy = capture::CopyKind::ptop;
+  event.bytes = record.bytes;
+  state().on_work(event, nullptr);
+}
+
+void take_set(const CUpti_ActivityMemset4& record) {
+  auto event = common_part(record, capture::WorkKind::set);
+  event.bytes = record.bytes;
+  state().on_work(event, nullptr);
+}
+
+void take_record(const CUpti_Activity& record) {
+  switch (record.kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      return take_kernel(reinterpret_cast<const CUpti_ActivityKernel10&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      return take_copy(reinterpret_cast<const CUpti_ActivityMemcpy6&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      return take_peer_copy(reinterpret_cast<const CUpti_ActivityMemcpyPtoP4&>(record));
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      return take_set(reinterpret_cast<const CUpti_ActivityMemset4&>(record));
+    default:
+      return;
+  }
+}
+
 void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid_bytes) noexcept {
   {
     const std::lock_guard lock(state().mutex);
     CUpti_Activity* record = nullptr;
-    while (state().on_kernel && state().library->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
-      if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && record->kind != CUPTI_ACTIVITY_KIND_KERNEL) continue;
-      const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
-      // 0 stands for a time that CUPTI did not take (cupti_activity.h), as of a launch that was being profiled.
-      const bool timed = kernel->start != 0 && kernel->end >= kernel->start;
-      state().on_kernel({.correlation = kernel->correlationId,
-                         .in_graph = kernel->graphNodeId != 0,
-                         .gpu_ns = timed ? std::optional<std::uint64_t>(kernel->end - kernel->start) : std::nullopt});
+    while (state().on_work && state().library->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+      take_record(*record);
     }
   }
   std::free(buffer);
 }
 
+void register_callbacks(const Library& library) {
+  // Before the first kind is enabled, or CUPTI keeps to its own clock.
+  DLKPROF_CUPTI(library, cuptiActivityRegisterTimestampCallback, [] { return activity_clock_ns(); });
+  DLKPROF_CUPTI(library, cuptiActivityRegisterCallbacks, request_buffer, take_buffer);
+}
+
 }  // namespace
 
-void KernelActivity::enable(const Library& library, std::function<void(const KernelTime&)> on_kernel) {
+std::uint64_t activity_clock_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void Activity::enable(const Library& library, Scope scope, OnWork on_work) {
   {
     const std::lock_guard lock(state().mutex);
     state().library = &library;
-    state().on_kernel = std::move(on_kernel);
+    state().on_work = std::move(on_work);
   }
   static const bool registered = [&library] {
-    DLKPROF_CUPTI(library, cuptiActivityRegisterCallbacks, request_buffer, take_buffer);
+    register_callbacks(library);
     return true;
   }();
   (void)registered;
   DLKPROF_CUPTI(library, cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   state().enabled = true;
+  if (scope != Scope::kernels_and_memory) return;
+  for (const auto kind : kMemoryKinds) DLKPROF_CUPTI(library, cuptiActivityEnable, kind);
+  state().with_memory = true;
 }
 
-void KernelActivity::disable() {
+void Activity::disable() {
   if (!state().enabled.exchange(false)) return;
   DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  if (!state().with_memory.exchange(false)) return;
+  for (const auto kind : kMemoryKinds) DLKPROF_CUPTI(*state().library, cuptiActivityDisable, kind);
 }
 
-void KernelActivity::flush(bool forced) {
+void Activity::flush(bool forced) {
   if (state().library == nullptr) return;
   DLKPROF_CUPTI(*state().library, cuptiActivityFlushAll, forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }

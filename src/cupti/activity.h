@@ -1,34 +1,36 @@
-// Kernel activity records: when each kernel ran on the GPU. Costs some 6 % on a launch-bound program, so it can be
-// switched off again at any time.
+// Activity records: when the GPU ran each kernel, copied and set memory. Costs some 6 % on a launch-bound program, so it
+// can be switched off again at any time.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "cupti/library.h"
+#include "dlkprof/capture_format.h"
 
 namespace dlkprof::cupti {
 
-struct KernelTime {
-  std::uint32_t correlation = 0;        // of the launch call, as its callback has it
-  bool in_graph = false;                // run by a graph launch: the correlation is that call's
-  std::optional<std::uint64_t> gpu_ns;  // none where CUPTI took no time
-};
+// What a GPU did; `kernel` is the mangled name, null for copies and sets. The event lacks only the number of its name.
+// One graph launch gives many, all with that call's correlation.
+using OnWork = std::function<void(const capture::WorkEvent& event, const char* kernel)>;
 
-// At most one a process, as CUPTI keeps one pair of buffer callbacks. `on_kernel` is called on CUPTI's own thread or
-// in flush(), never two at a time; it must not throw.
-class KernelActivity {
+// The program's clock for all times: CLOCK_MONOTONIC, ns.
+[[nodiscard]] std::uint64_t activity_clock_ns() noexcept;
+
+// At most one a process, as CUPTI keeps one pair of buffer callbacks. `on_work` is called on CUPTI's own thread or in
+// flush(), never two at a time; it must not throw.
+class Activity {
  public:
+  enum class Scope : std::uint8_t { kernels, kernels_and_memory };
   // Throws Error.
-  static void enable(const Library& library, std::function<void(const KernelTime&)> on_kernel);
+  static void enable(const Library& library, Scope scope, OnWork on_work);
   static void disable();
   // Hands over what has completed; with `forced` also partly filled buffers.
   static void flush(bool forced);
 };
 
-// No records are taken while this lives. CUPTI takes them by means of instructions that it adds to every kernel, which
-// count in a replay of our own (8 to 16 a warp on GH100); its own kernel replay leaves them out.
+// No records of kernels are taken while this lives. CUPTI takes them by means of instructions that it adds to every
+// kernel, which count in a replay of our own (8 to 16 a warp on GH100); its own kernel replay leaves them out.
 class ActivityPause {
  public:
   ActivityPause();

@@ -26,6 +26,7 @@ namespace dlkprof::cupti {
   X(cuptiGetCallbackName)                         \
   X(cuptiGetContextId)                            \
   X(cuptiGetStreamIdEx)                           \
+  X(cuptiActivityRegisterTimestampCallback)       \
   X(cuptiActivityRegisterCallbacks)               \
   X(cuptiActivityEnable)                          \
   X(cuptiActivityDisable)                         \

@@ -14,20 +14,25 @@ class CounterCache {
  public:
   using Counter = std::atomic<std::uint64_t>;
 
-  // Null where there is none for `handle`, or only one of another epoch (FunctionTable::epoch).
-  [[nodiscard]] Counter* find(CUfunction handle, std::uint64_t epoch) const noexcept {
+  struct Entry {
+    Counter* counter = nullptr;  // null: none is known
+    std::uint32_t function = 0;  // capture::FunctionRecord::id
+  };
+
+  // Without a counter where there is none for `handle`, or only one of another epoch (FunctionTable::epoch).
+  [[nodiscard]] Entry find(CUfunction handle, std::uint64_t epoch) const noexcept {
     const Slot& slot = slots_[index(handle)];
-    return slot.handle == handle && slot.epoch == epoch ? slot.counter : nullptr;
+    return slot.handle == handle && slot.epoch == epoch ? slot.entry : Entry{};
   }
-  void put(CUfunction handle, std::uint64_t epoch, Counter* counter) noexcept {
-    slots_[index(handle)] = {handle, epoch, counter};
+  void put(CUfunction handle, std::uint64_t epoch, const Entry& entry) noexcept {
+    slots_[index(handle)] = {handle, epoch, entry};
   }
 
  private:
   struct Slot {
     CUfunction handle = nullptr;
     std::uint64_t epoch = 0;
-    Counter* counter = nullptr;
+    Entry entry;
   };
   static constexpr std::size_t kSlots = 256;  // a training step launches some hundred functions
 

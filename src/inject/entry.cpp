@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "inject/resource_names.h"
+#include "inject/nvtx.h"
 #include "inject/session.h"
 
 extern "C" {
@@ -17,8 +17,8 @@ __attribute__((visibility("default"))) int InitializeInjection() noexcept {
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* (*export_table)(std::uint32_t)) noexcept {
   dlkprof::inject::Session::start_once();
   try {
-    if (dlkprof::inject::Session::wants_resource_names()) dlkprof::inject::listen_to_names(export_table);
-  } catch (...) {  // names stay unknown; patterns over them match nothing
+    dlkprof::inject::attach_to_nvtx(export_table, dlkprof::inject::Session::wants_resource_names());
+  } catch (...) {  // ranges and names stay unknown; patterns over names match nothing
   }
   return 1;
 }

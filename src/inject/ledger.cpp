@@ -73,18 +73,20 @@ void Ledger::expect_time(std::uint32_t correlation, Entry entry) {
   expected_.emplace(correlation, entry);
 }
 
-void Ledger::add_time(const cupti::KernelTime& time) {
+void Ledger::add_time(const capture::WorkEvent& work) {
+  if (work.kind != capture::WorkKind::kernel) return;
+  const auto gpu_ns = static_cast<std::uint64_t>(work.end_ns - work.start_ns);
   const std::lock_guard lock(mutex_);
-  if (time.in_graph) {
-    graph_gpu_ns_ += time.gpu_ns.value_or(0);
+  if (work.graph_node != 0) {
+    graph_gpu_ns_ += gpu_ns;
     changed_ = true;
     return;
   }
-  const auto expected = expected_.find(time.correlation);
-  if (expected == expected_.end() || !time.gpu_ns) return;  // measured, launched before we looked, or not timed
+  const auto expected = expected_.find(work.correlation);
+  if (expected == expected_.end() || work.start_ns == 0) return;  // measured, launched before we looked, or not timed
   auto& stats = touch(expected->second).stats;
   ++stats.timed;
-  stats.timed_gpu_ns += *time.gpu_ns;
+  stats.timed_gpu_ns += gpu_ns;
   expected_.erase(expected);
 }
 

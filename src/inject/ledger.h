@@ -9,7 +9,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "cupti/activity.h"
 #include "dlkprof/capture_format.h"
 #include "select/selector.h"
 
@@ -40,7 +39,7 @@ class Ledger {
 
   // The activity records of launch call `correlation` count for `entry`; of a graph launch for graphs.
   void expect_time(std::uint32_t correlation, Entry entry);
-  void add_time(const cupti::KernelTime& time);
+  void add_time(const capture::WorkEvent& work);
 
   // What changed since the last call; none where nothing did.
   [[nodiscard]] std::optional<capture::KeyStatsRecord> changes(bool timing_complete);

@@ -34,6 +34,7 @@ void Recorder::append(const capture::Record& record) {
     if (writer_ == nullptr) {
       writer_ = std::make_unique<capture::Writer>(capture::Writer::create(options_.output_directory, options_.base_name));
       writer_->append(describe_process());
+      open_ = true;
     }
     writer_->append(record);
   } catch (...) {
@@ -52,7 +53,10 @@ void Recorder::note(capture::Severity severity, const std::string& what, const s
   }
 }
 
-void Recorder::forget() noexcept { writer_.reset(); }
+void Recorder::forget() noexcept {
+  writer_.reset();
+  open_ = false;
+}
 
 capture::ProcessRecord Recorder::describe_process() const {
   capture::ProcessRecord record;

@@ -23,7 +23,7 @@ class Recorder {
   // Says it on stderr, once, and appends it where a capture is open. Never throws.
   void note(capture::Severity severity, const std::string& what, const std::string& detail, const std::string& remedy) noexcept;
   // There is a capture, and it has taken everything so far.
-  [[nodiscard]] bool usable() const noexcept { return writer_ != nullptr && !failed_; }
+  [[nodiscard]] bool usable() const noexcept { return open_ && !failed_; }
 
   // In a forked child: the parent's file is the parent's.
   void forget() noexcept;
@@ -39,7 +39,7 @@ class Recorder {
   Messages messages_;
   std::mutex mutex_;
   std::unique_ptr<capture::Writer> writer_;
-  std::atomic<bool> failed_{false};
+  std::atomic<bool> open_{false}, failed_{false};
 };
 
 }  // namespace dlkprof::inject

@@ -1,16 +1,14 @@
 #include "inject/resource_names.h"
 
-#define NVTX_NO_IMPL
-#include <nvtx3/nvToolsExt.h>
-
-#include <clocale>
-#include <cstdlib>
 #include <map>
 #include <mutex>
-#include <vector>
+
+#include "inject/nvtx_module.h"
 
 namespace dlkprof::inject {
 namespace {
+
+constexpr std::size_t kLongestName = 65'536;
 
 struct Names {
   std::mutex mutex;
@@ -32,44 +30,27 @@ void give_name(const void* handle, const char* name) noexcept {
 }
 
 void give_wide_name(const void* handle, const wchar_t* name) noexcept {
-  std::string narrow;
   try {
-    // ASCII as it is; what a pattern cannot be written for portably becomes '?'.
-    for (; name != nullptr && *name != L'\0'; ++name) narrow += *name < 0x80 ? static_cast<char>(*name) : '?';
-  } catch (...) {
-    return;
+    give_name(handle, to_utf8(name, kLongestName).c_str());
+  } catch (...) {  // as above
   }
-  give_name(handle, narrow.c_str());
 }
 
-template <typename Function>
-void put(NvtxFunctionTable table, unsigned size, unsigned index, Function function) {
-  if (index < size && table[index] != nullptr) *table[index] = reinterpret_cast<NvtxFunctionPointer>(function);
-}
+// One function for contexts and streams alike: a handle is a handle.
+void name(void* handle, const char* name) { give_name(handle, name); }
+void name_wide(void* handle, const wchar_t* name) { give_wide_name(handle, name); }
 
 }  // namespace
 
 void listen_to_names(const void* (*export_table)(std::uint32_t)) {
-  const auto* callbacks = static_cast<const NvtxExportTableCallbacks*>(export_table(NVTX_ETID_CALLBACKS));
-  if (callbacks == nullptr || callbacks->struct_size < sizeof(NvtxExportTableCallbacks)) return;
-  NvtxFunctionTable table = nullptr;
-  unsigned size = 0;
-  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CUDA, &table, &size) != 0) {
-    put(
-        table, size, NVTX_CBID_CUDA_NameCuContextA, +[](const void* h, const char* n) { give_name(h, n); });
-    put(
-        table, size, NVTX_CBID_CUDA_NameCuContextW, +[](const void* h, const wchar_t* n) { give_wide_name(h, n); });
-    put(
-        table, size, NVTX_CBID_CUDA_NameCuStreamA, +[](const void* h, const char* n) { give_name(h, n); });
-    put(
-        table, size, NVTX_CBID_CUDA_NameCuStreamW, +[](const void* h, const wchar_t* n) { give_wide_name(h, n); });
-  }
-  if (callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CUDART, &table, &size) != 0) {
-    put(
-        table, size, NVTX_CBID_CUDART_NameCudaStreamA, +[](const void* h, const char* n) { give_name(h, n); });
-    put(
-        table, size, NVTX_CBID_CUDART_NameCudaStreamW, +[](const void* h, const wchar_t* n) { give_wide_name(h, n); });
-  }
+  NvtxModule cuda(export_table, NVTX_CB_MODULE_CUDA);
+  cuda.put<nvtxNameCuContextA_fakeimpl_fntype>(NVTX_CBID_CUDA_NameCuContextA, name);
+  cuda.put<nvtxNameCuContextW_fakeimpl_fntype>(NVTX_CBID_CUDA_NameCuContextW, name_wide);
+  cuda.put<nvtxNameCuStreamA_fakeimpl_fntype>(NVTX_CBID_CUDA_NameCuStreamA, name);
+  cuda.put<nvtxNameCuStreamW_fakeimpl_fntype>(NVTX_CBID_CUDA_NameCuStreamW, name_wide);
+  NvtxModule runtime(export_table, NVTX_CB_MODULE_CUDART);
+  runtime.put<nvtxNameCudaStreamA_fakeimpl_fntype>(NVTX_CBID_CUDART_NameCudaStreamA, name);
+  runtime.put<nvtxNameCudaStreamW_fakeimpl_fntype>(NVTX_CBID_CUDART_NameCudaStreamW, name_wide);
 }
 
 std::string resource_name(const void* handle) {

@@ -21,11 +21,14 @@
 #include "capture/options.h"
 #include "cupti/driver.h"
 #include "cupti/library.h"
+#include "inject/event_log.h"
 #include "inject/function_table.h"
 #include "inject/kernel_replay.h"
 #include "inject/launch_call.h"
 #include "inject/ledger.h"
+#include "inject/ranges.h"
 #include "inject/recorder.h"
+#include "inject/timeline.h"
 #include "select/selector.h"
 
 namespace dlkprof::inject {
@@ -40,8 +43,15 @@ class Session {
  private:
   explicit Session(capture::ProfileOptions options);
   void subscribe();
-  [[nodiscard]] std::vector<bool> find_memory_calls() const;
+  // What a driver call other than a launch is to the session.
+  struct CallRole {
+    bool gated = false;  // changes GPU memory: waits while a launch is being replayed
+    bool timed = false;  // on the timeline
+  };
+  [[nodiscard]] std::vector<CallRole> find_call_roles() const;
   void watch(bool on);
+  void before_fork() noexcept;
+  void after_fork(bool in_child) noexcept;
 
   // A launch that is being measured, from its entry to its exit.
   struct Measuring {
@@ -55,6 +65,7 @@ class Session {
 
   static void on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
   void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data);
   void on_launch_exit(const CUpti_CallbackData& data);
@@ -78,6 +89,7 @@ class Session {
   void look_around(std::uint64_t launch);
   void append_stats();
   void start_timing();
+  void take_activity();
   void stop_timing();
   void detach();
   void finish() noexcept;
@@ -88,16 +100,19 @@ class Session {
   const cupti::Library& library_;
   const cupti::Driver& driver_;
   Recorder recorder_;
+  EventLog event_log_;
+  Ranges ranges_;
+  Timeline timeline_;
   select::Selector selector_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 
   std::atomic<bool> active_{true};                  // callbacks are listened to
   std::atomic<bool> measuring_;                     // launches may be measured
-  std::atomic<bool> timing_{false};                 // activity records are being taken
-  std::atomic<bool> timing_complete_{true};         // and were of every launch until now
+  std::atomic<bool> timing_{false};                 // the ledger is told the GPU time of every launch
+  std::atomic<bool> timing_complete_{true};         // and was, until now
   std::atomic<std::uint64_t> timing_ends_{0};       // at this launch
-  std::uint64_t next_window_ = 0;                   // the launch from which on they are taken again
+  std::uint64_t next_window_ = 0;                   // the launch from which on it is told again
   std::atomic<bool> range_open_;                    // between cuProfilerStart and Stop, or from the start
   std::atomic<std::uint64_t> counters_used_at_{0};  // the launch measured last, while counters are held; else 0
   std::atomic<int> captures_active_{0};             // streams being recorded into graphs
@@ -105,7 +120,7 @@ class Session {
   std::shared_mutex gate_;
   std::mutex mutex_;
   Ledger ledger_;
-  const std::vector<bool> memory_calls_;  // by callback id
+  const std::vector<CallRole> call_roles_;  // by callback id
   FunctionTable functions_;
   std::atomic<std::uint64_t> launches_{0};
   std::chrono::steady_clock::time_point stats_appended_{};
@@ -117,6 +132,7 @@ class Session {
   };
   std::map<CUcontext, Replay> replays_;
   std::uint32_t metric_sets_ = 0;
+  capture::ClockRecord clock_;  // read when profiling began
   struct Base {
     std::uint64_t launch_index = 0;
     std::vector<std::uint8_t> image;

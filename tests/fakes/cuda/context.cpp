@@ -124,8 +124,9 @@ CUresult cuCtxSynchronize() {
   if (fakes::spoils_recording()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   const auto context = fakes::current_context();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize", nullptr);
   fakes::finish(context);
-  return CUDA_SUCCESS;
+  return call.gives(CUDA_SUCCESS);
 }
 
 }  // extern "C"

@@ -25,13 +25,31 @@ struct Kernel {
   std::uint64_t nanoseconds;  // gpu__time_duration.sum of that range
 };
 
+// What a launch call says besides its function and arguments.
+struct LaunchShape {
+  std::int32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  std::int32_t shared_bytes = 0;
+  CUstream stream = nullptr;
+  bool per_thread_stream = false;
+};
+
 // A launch on its way through the GPU.
 struct KernelRun {
   CUcontext context;
   const Kernel* kernel;
   std::vector<std::uint8_t> arguments;
   std::uint32_t correlation;
-  bool in_graph;
+  LaunchShape shape;
+  std::uint64_t graph_node;  // 0: launched by itself
+};
+
+// Memory that was copied (htod, dtoh) or set.
+struct MemoryMove {
+  enum class Kind : std::uint8_t { htod, dtoh, set };
+  Kind kind;
+  CUcontext context;
+  std::uint32_t correlation;
+  std::uint64_t bytes;
 };
 
 // All of a context's memory at one time.
@@ -46,6 +64,7 @@ struct DriverHooks {
   bool (*launch)(const KernelRun& run);
   // The GPU has run a kernel that no replay took.
   void (*executed)(const KernelRun& run);
+  void (*moved)(const MemoryMove& move);
 };
 
 struct DriverTable {

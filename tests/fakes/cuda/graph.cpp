@@ -44,8 +44,10 @@ CUresult cuStreamCreate(CUstream* stream, unsigned) {
 
 CUresult cuStreamSynchronize(CUstream stream) {
   FAKE_ENTRY(cuStreamSynchronize);
+  const cuStreamSynchronize_params params{stream};
+  fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, "cuStreamSynchronize", &params);
   fakes::finish(stream != nullptr ? stream->context : fakes::current_context());
-  return CUDA_SUCCESS;
+  return call.gives(CUDA_SUCCESS);
 }
 
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
@@ -87,9 +89,10 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   FAKE_ENTRY(cuGraphLaunch);
   const cuGraphLaunch_params params{executable, stream};
   fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "cuGraphLaunch", &params);
+  std::uint64_t node = 0;
   for (auto run : executable->nodes) {
     run.correlation = call.correlation();
-    run.in_graph = true;
+    run.graph_node = ++node;
     fakes::enqueue(std::move(run));
   }
   return call.gives(CUDA_SUCCESS);

@@ -1,5 +1,6 @@
 // The entries that launch kernels, in all the forms that programs use.
 #include <atomic>
+#include <string_view>
 
 #include "cuda/state.h"
 
@@ -50,12 +51,13 @@ std::vector<std::uint8_t> pack(const Kernel& kernel, void** parameters) {
   return packed;
 }
 
-CUresult launch(CUfunction function, CUstream stream, void** parameters, std::uint32_t correlation) {
+CUresult launch(CUfunction function, const LaunchShape& shape, void** parameters, std::uint32_t correlation) {
   const auto context = current_context();
   const auto* kernel = kernel_of(function);
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (kernel == nullptr || parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  KernelRun run{context, kernel, pack(*kernel, parameters), correlation, false};
+  KernelRun run{context, kernel, pack(*kernel, parameters), correlation, shape, 0};
+  const auto stream = shape.stream;
   if (stream != nullptr && stream != CU_STREAM_PER_THREAD && stream->recording != nullptr) {
     stream->recording->nodes.push_back(std::move(run));
     return CUDA_SUCCESS;
@@ -65,33 +67,51 @@ CUresult launch(CUfunction function, CUstream stream, void** parameters, std::ui
   return CUDA_SUCCESS;
 }
 
+LaunchShape shape_of(const CUlaunchConfig& config, bool per_thread_stream) {
+  return {{static_cast<int>(config.gridDimX), static_cast<int>(config.gridDimY), static_cast<int>(config.gridDimZ)},
+          {static_cast<int>(config.blockDimX), static_cast<int>(config.blockDimY), static_cast<int>(config.blockDimZ)},
+          static_cast<int>(config.sharedMemBytes),
+          config.hStream,
+          per_thread_stream};
+}
+
 }  // namespace
 }  // namespace fakes
 
 // cuLaunchKernel and its kin have the same parameters, but for `extra`, which cooperative launches lack.
-#define FAKE_PLAIN_LAUNCH(name, ...)                                                                              \
-  extern "C" __attribute__((visibility("default"))) CUresult name(                                                \
-      CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
-      unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters __VA_OPT__(, void** extra)) {   \
-    FAKE_ENTRY(name);                                                                                             \
-    const name##_params params{function, grid_x,  grid_y,       grid_z, block_x,                                  \
-                               block_y,  block_z, shared_bytes, stream, parameters __VA_OPT__(, extra)};          \
-    fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_##name, #name, &params, fakes::symbol_of(function));              \
-    return call.gives(fakes::launch(function, stream, parameters, call.correlation()));                           \
+#define FAKE_PLAIN_LAUNCH(name, ...)                                                                                 \
+  extern "C" __attribute__((visibility("default"))) CUresult name(                                                   \
+      CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y,    \
+      unsigned block_z, unsigned shared_bytes, CUstream stream, void** parameters __VA_OPT__(, void** extra)) {      \
+    FAKE_ENTRY(name);                                                                                                \
+    const name##_params params{function, grid_x,  grid_y,       grid_z, block_x,                                     \
+                               block_y,  block_z, shared_bytes, stream, parameters __VA_OPT__(, extra)};             \
+    fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_##name, #name, &params, fakes::symbol_of(function));                 \
+    const CUlaunchConfig config{.gridDimX = grid_x,                                                                  \
+                                .gridDimY = grid_y,                                                                  \
+                                .gridDimZ = grid_z,                                                                  \
+                                .blockDimX = block_x,                                                                \
+                                .blockDimY = block_y,                                                                \
+                                .blockDimZ = block_z,                                                                \
+                                .sharedMemBytes = shared_bytes,                                                      \
+                                .hStream = stream};                                                                  \
+    const bool per_thread = std::string_view(#name).ends_with("_ptsz");                                              \
+    return call.gives(fakes::launch(function, fakes::shape_of(config, per_thread), parameters, call.correlation())); \
   }
 FAKE_PLAIN_LAUNCH(cuLaunchKernel, extra)
 FAKE_PLAIN_LAUNCH(cuLaunchKernel_ptsz, extra)
 FAKE_PLAIN_LAUNCH(cuLaunchCooperativeKernel)
 FAKE_PLAIN_LAUNCH(cuLaunchCooperativeKernel_ptsz)
 
-#define FAKE_EX_LAUNCH(name)                                                                                         \
-  extern "C" __attribute__((visibility("default"))) CUresult name(const CUlaunchConfig* config, CUfunction function, \
-                                                                  void** parameters, void** extra) {                 \
-    FAKE_ENTRY(name);                                                                                                \
-    const name##_params params{config, function, parameters, extra};                                                 \
-    fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_##name, #name, &params, fakes::symbol_of(function));                 \
-    if (config == nullptr) return call.gives(CUDA_ERROR_INVALID_VALUE);                                              \
-    return call.gives(fakes::launch(function, config->hStream, parameters, call.correlation()));                     \
+#define FAKE_EX_LAUNCH(name)                                                                                          \
+  extern "C" __attribute__((visibility("default"))) CUresult name(const CUlaunchConfig* config, CUfunction function,  \
+                                                                  void** parameters, void** extra) {                  \
+    FAKE_ENTRY(name);                                                                                                 \
+    const name##_params params{config, function, parameters, extra};                                                  \
+    fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_##name, #name, &params, fakes::symbol_of(function));                  \
+    if (config == nullptr) return call.gives(CUDA_ERROR_INVALID_VALUE);                                               \
+    const bool per_thread = std::string_view(#name).ends_with("_ptsz");                                               \
+    return call.gives(fakes::launch(function, fakes::shape_of(*config, per_thread), parameters, call.correlation())); \
   }
 FAKE_EX_LAUNCH(cuLaunchKernelEx)
 FAKE_EX_LAUNCH(cuLaunchKernelEx_ptsz)

@@ -39,6 +39,10 @@ namespace {
 
 void* host(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
 
+void tell_moved(MemoryMove::Kind kind, CUcontext context, const ApiCall& call, std::size_t bytes) {
+  if (const auto* told = hooks()) told->moved({kind, context, call.correlation(), bytes});
+}
+
 }  // namespace
 }  // namespace fakes
 
@@ -67,11 +71,14 @@ CUresult cuMemFree(CUdeviceptr address) {
 
 CUresult cuMemsetD8(CUdeviceptr address, unsigned char value, std::size_t bytes) {
   FAKE_ENTRY(cuMemsetD8_v2);
+  const cuMemsetD8_v2_params params{address, value, bytes};
+  const fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2, "cuMemsetD8_v2", &params);
   const auto context = fakes::current_context();
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const std::lock_guard lock(context->mutex);
   fakes::finish(context);
   std::memset(fakes::host(address), value, bytes);
+  fakes::tell_moved(fakes::MemoryMove::Kind::set, context, call, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -84,6 +91,7 @@ CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
   const std::lock_guard lock(context->mutex);
   fakes::finish(context);
   std::memcpy(fakes::host(to), from, bytes);
+  fakes::tell_moved(fakes::MemoryMove::Kind::htod, context, call, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -96,6 +104,7 @@ CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
   const std::lock_guard lock(context->mutex);
   fakes::finish(context);
   std::memcpy(to, fakes::host(from), bytes);
+  fakes::tell_moved(fakes::MemoryMove::Kind::dtoh, context, call, bytes);
   return CUDA_SUCCESS;
 }
 

@@ -1,8 +1,12 @@
-// Kernel activity records. Full buffers are handed over on a thread of CUPTI's own, as the real one does.
+// Activity records of kernels, copies and sets. Full buffers are handed over on a thread of CUPTI's own, as the real one
+// does.
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <condition_variable>
 #include <cstring>
+#include <set>
 #include <thread>
 
 #include "common/journal.h"
@@ -13,6 +17,18 @@ namespace {
 
 // Small, so that even a short test sees buffers come on the other thread.
 constexpr std::size_t kRecordsPerBuffer = 64;
+// Copies and sets at the pace of PCIe 5 and HBM, about, and with the latency of either.
+constexpr std::uint64_t kMoveLatencyNs = 1000, kBytesPerNanosecond = 50;
+
+// A record of any kind. All take the same room.
+using Slot = std::array<std::uint8_t, 512>;
+template <typename Record>
+Slot to_slot(const Record& record) {
+  static_assert(sizeof(Record) <= sizeof(Slot));
+  Slot slot{};
+  std::memcpy(slot.data(), &record, sizeof record);
+  return slot;
+}
 
 struct Activity {
   std::mutex mutex;
@@ -20,9 +36,10 @@ struct Activity {
   int under_way = 0;  // buffers that threads of ours are handing over
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
-  bool enabled = false;
+  CUpti_TimestampCallbackFunc timestamp = nullptr;
+  std::set<CUpti_ActivityKind> enabled;
   std::uint64_t clock_ns = 1'000'000'000;
-  std::vector<CUpti_ActivityKernel10> records;
+  std::vector<Slot> records;
 };
 
 Activity& activity() {
@@ -31,12 +48,12 @@ Activity& activity() {
 }
 
 // Asks the client for memory, fills it, and gives it back. No lock is held.
-void hand_over(const std::vector<CUpti_ActivityKernel10>& records, CUpti_BuffersCallbackRequestFunc request,
+void hand_over(const std::vector<Slot>& records, CUpti_BuffersCallbackRequestFunc request,
                CUpti_BuffersCallbackCompleteFunc complete) {
   std::uint8_t* buffer = nullptr;
   std::size_t size = 0, limit = 0;
   request(&buffer, &size, &limit);
-  const std::size_t bytes = records.size() * sizeof(records[0]);
+  const std::size_t bytes = records.size() * sizeof(Slot);
   if (buffer == nullptr || size < bytes) return misuse("an activity buffer is missing or too small");
   std::memcpy(buffer, records.data(), bytes);
   complete(nullptr, 0, buffer, size, bytes);
@@ -45,7 +62,7 @@ void hand_over(const std::vector<CUpti_ActivityKernel10>& records, CUpti_Buffers
 // The activity's lock is held.
 void hand_over_on_own_thread() {
   auto& state = activity();
-  std::vector<CUpti_ActivityKernel10> records;
+  std::vector<Slot> records;
   records.swap(state.records);
   ++state.under_way;
   std::thread([records, request = state.request, complete = state.complete, &state] {
@@ -56,26 +73,70 @@ void hand_over_on_own_thread() {
   }).detach();
 }
 
+// One thing after the other on one GPU, none before it was asked for. The lock is held.
+template <typename Record>
+void take(Record& record, CUpti_ActivityKind kind, CUcontext context, std::uint32_t correlation, std::uint64_t nanoseconds) {
+  auto& state = activity();
+  record.kind = kind;
+  const std::uint64_t now = state.timestamp != nullptr ? state.timestamp() : 0;
+  record.start = std::max(state.clock_ns, now);
+  record.end = state.clock_ns = record.start + nanoseconds;
+  record.correlationId = correlation;
+  record.deviceId = static_cast<std::uint32_t>(driver()->device_of(context));
+  record.contextId = driver()->context_id(context);
+  state.records.push_back(to_slot(record));
+  if (state.records.size() >= kRecordsPerBuffer) hand_over_on_own_thread();
+}
+
 }  // namespace
 
 void record_activity(const KernelRun& run) {
   auto& state = activity();
   const std::lock_guard lock(state.mutex);
-  if (!state.enabled) return;
+  if (!state.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) return;
+  const auto& [grid, block, shared, stream, per_thread] = run.shape;
   CUpti_ActivityKernel10 record{};
-  record.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-  record.start = state.clock_ns;
-  record.end = state.clock_ns += run.kernel->nanoseconds;
-  record.correlationId = run.correlation;
   record.name = run.kernel->name;
-  record.graphNodeId = run.in_graph ? 1 : 0;
-  state.records.push_back(record);
-  if (state.records.size() >= kRecordsPerBuffer) hand_over_on_own_thread();
+  record.graphNodeId = run.graph_node;
+  record.streamId = driver()->stream_id(run.context, stream, per_thread);
+  record.gridX = grid[0], record.gridY = grid[1], record.gridZ = grid[2];
+  record.blockX = block[0], record.blockY = block[1], record.blockZ = block[2];
+  record.dynamicSharedMemory = shared;
+  take(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, run.context, run.correlation, run.kernel->nanoseconds);
+}
+
+void record_move(const MemoryMove& move) {
+  auto& state = activity();
+  const std::lock_guard lock(state.mutex);
+  const auto kind = move.kind == MemoryMove::Kind::set ? CUPTI_ACTIVITY_KIND_MEMSET : CUPTI_ACTIVITY_KIND_MEMCPY;
+  if (!state.enabled.contains(kind)) return;
+  const std::uint64_t nanoseconds = kMoveLatencyNs + move.bytes / kBytesPerNanosecond;
+  const std::uint32_t stream = driver()->stream_id(move.context, nullptr, false);
+  if (kind == CUPTI_ACTIVITY_KIND_MEMSET) {
+    CUpti_ActivityMemset4 record{};
+    record.bytes = move.bytes;
+    record.streamId = stream;
+    take(record, kind, move.context, move.correlation, nanoseconds);
+  } else {
+    CUpti_ActivityMemcpy6 record{};
+    record.copyKind = move.kind == MemoryMove::Kind::htod ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
+    record.bytes = move.bytes;
+    record.streamId = stream;
+    take(record, kind, move.context, move.correlation, nanoseconds);
+  }
 }
 
 }  // namespace fakes
 
 extern "C" {
+
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp) {
+  FAKE_GPU_CALL(cuptiActivityRegisterTimestampCallback);
+  const std::lock_guard lock(fakes::activity().mutex);
+  if (!fakes::activity().enabled.empty()) fakes::misuse("a clock for activity records comes after the first was enabled");
+  fakes::activity().timestamp = timestamp;
+  return CUPTI_SUCCESS;
+}
 
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request, CUpti_BuffersCallbackCompleteFunc complete) {
   FAKE_GPU_CALL(cuptiActivityRegisterCallbacks);
@@ -90,20 +151,20 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   FAKE_GPU_CALL(cuptiActivityEnable);
   const std::lock_guard lock(fakes::activity().mutex);
   if (fakes::activity().request == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;
-  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) fakes::activity().enabled = true;
+  fakes::activity().enabled.insert(kind);
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
   FAKE_GPU_CALL(cuptiActivityDisable);
   const std::lock_guard lock(fakes::activity().mutex);
-  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) fakes::activity().enabled = false;
+  fakes::activity().enabled.erase(kind);
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityFlushAll(std::uint32_t) {
   FAKE_GPU_CALL(cuptiActivityFlushAll);
-  std::vector<CUpti_ActivityKernel10> records;
+  std::vector<fakes::Slot> records;
   CUpti_BuffersCallbackRequestFunc request = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete = nullptr;
   {
@@ -120,8 +181,8 @@ CUptiResult cuptiActivityFlushAll(std::uint32_t) {
 CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_bytes, CUpti_Activity** record) {
   FAKE_CALL(cuptiActivityGetNextRecord);
   const auto* begin = reinterpret_cast<std::uint8_t*>(*record);
-  const std::size_t next = begin == nullptr ? 0 : static_cast<std::size_t>(begin - buffer) + sizeof(CUpti_ActivityKernel10);
-  if (next + sizeof(CUpti_ActivityKernel10) > valid_bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  const std::size_t next = begin == nullptr ? 0 : static_cast<std::size_t>(begin - buffer) + sizeof(fakes::Slot);
+  if (next + sizeof(fakes::Slot) > valid_bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   *record = reinterpret_cast<CUpti_Activity*>(buffer + next);
   return CUPTI_SUCCESS;
 }

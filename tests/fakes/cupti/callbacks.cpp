@@ -32,6 +32,7 @@ const DriverHooks kHooks{
     .resource = [](CUpti_CallbackId id, CUpti_ResourceData& data) { deliver(CUPTI_CB_DOMAIN_RESOURCE, id, &data); },
     .launch = run_in_range,
     .executed = record_activity,
+    .moved = record_move,
 };
 
 }  // namespace

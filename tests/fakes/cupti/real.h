@@ -56,6 +56,7 @@ inline constexpr std::uint64_t kFakeAvailabilityMagic = 0x656b61466c69'61ULL;
 // callbacks.cpp hands on what the driver tells: activity.cpp and range_profiler.cpp.
 bool run_in_range(const KernelRun& run);
 void record_activity(const KernelRun& run);
+void record_move(const MemoryMove& move);
 void attach_to_driver();
 
 }  // namespace fakes

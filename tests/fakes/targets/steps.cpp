@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "targets/marked.h"
 #include "targets/training.h"
 
 extern "C" CUresult cuCtxCreate_v2(CUcontext*, unsigned, CUdevice);  // cuda.h may call another cuCtxCreate
@@ -64,6 +65,14 @@ void train(const Arguments& arguments) {
   Training training(g_program.entry, g_program.stream);
   for (int i = 0; i < arguments.number(0); ++i) training.iterate();
   report("train", training.checksum());
+}
+
+// marked:N - so many steps of training with NVTX ranges around them.
+void mark(const Arguments& arguments) {
+  need_device();
+  Training training(g_program.entry, g_program.stream);
+  train_marked(training, arguments.number(0));
+  report("marked", training.checksum());
 }
 
 // threads:T:N - each in buffers of its own; all launch at once.
@@ -197,6 +206,7 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
   using A = const Arguments&;
   static const std::map<std::string, std::function<void(A)>> steps{
       {"train", train},
+      {"marked", mark},
       {"threads", train_in_threads},
       {"uploads", upload_meanwhile},
       {"contexts", train_in_contexts},

@@ -1,0 +1,221 @@
+#include "inject/event_log.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace dlkprof::inject {
+namespace {
+
+constexpr std::size_t kFirstCapacity = 64;  // most threads of most programs have few events
+constexpr std::size_t kGrowth = 8;
+// Texts do not wait for the next batch of events beyond the first, and are lost beyond the second while there is no capture.
+constexpr std::size_t kManyBytes = std::size_t{4} << 20U;
+constexpr std::size_t kMostBytes = std::size_t{32} << 20U;
+
+std::uint64_t new_log_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+// The text without what is beyond the limit; characters of UTF-8 stay whole.
+std::string_view cut(std::string_view text) {
+  if (text.size() <= EventLog::kMaxText) return text;
+  std::size_t end = EventLog::kMaxText;
+  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80; };
+  for (int steps = 0; steps < 3 && continues(end); ++steps) --end;
+  return text.substr(0, continues(end) ? EventLog::kMaxText : end);
+}
+
+}  // namespace
+
+std::int64_t event_clock_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+// --- The thread's own buffer ------------------------------------------------------------------------------------------
+
+// What a thread finds its buffer by. Of plain values, so that it can be read while the thread's other variables are
+// destroyed already.
+struct EventLog::Local {
+  std::uint64_t log = 0;  // the number of the log that the buffer is of; 0: there is none
+  Buffer* buffer = nullptr;
+  bool ending = false;
+};
+
+EventLog::Local& EventLog::local() noexcept {
+  static constinit thread_local Local local;
+  return local;
+}
+
+// Tells the log when the thread ends.
+struct EventLog::Owner {
+  std::shared_ptr<Buffer> buffer;
+
+  Owner() = default;
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() {
+    local() = {.ending = true};
+    abandon();
+  }
+  void abandon() const noexcept {
+    if (buffer != nullptr) buffer->abandoned.store(true, std::memory_order_release);
+  }
+};
+
+EventLog::EventLog(Recorder& recorder) : number_(new_log_number()), writer_(recorder, table_) {}
+
+EventLog::Buffer* EventLog::own_buffer() noexcept {
+  const Local& mine = local();
+  return mine.log == number_.load(std::memory_order_relaxed) ? mine.buffer : make_buffer();
+}
+
+EventLog::Buffer* EventLog::make_buffer() noexcept {
+  if (local().ending) return nullptr;
+  try {
+    static thread_local Owner owner;
+    auto buffer = std::make_shared<Buffer>();
+    {
+      const std::lock_guard lock(buffers_mutex_);
+      buffers_.push_back(buffer);
+    }
+    owner.abandon();
+    owner.buffer = std::move(buffer);
+    local() = {.log = number_, .buffer = owner.buffer.get()};
+    return local().buffer;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+// --- Gathering --------------------------------------------------------------------------------------------------------
+
+std::uint32_t EventLog::intern(std::string_view text) noexcept {
+  if (text.empty()) return 0;
+  try {
+    text = cut(text);
+    return table_.intern(text, StringTable::hash_of(text), StringTable::Stay::always).id;
+  } catch (...) {
+    return 0;
+  }
+}
+
+std::uint32_t EventLog::intern_passing(std::string_view text) noexcept {
+  if (text.empty() || writer_.is_closed()) return 0;
+  try {
+    text = cut(text);
+    const std::size_t hash = StringTable::hash_of(text);
+    const std::uint64_t generation = table_.generation();
+    Buffer* buffer = own_buffer();
+    if (buffer != nullptr) {
+      if (const auto id = buffer->strings.find(text, hash, generation); id != 0) return id;
+    }
+    if (table_.unwritten_bytes() > kManyBytes) {
+      if (writer_.is_ready()) writer_.write_strings();
+      if (table_.unwritten_bytes() > kMostBytes) return 0;
+    }
+    const auto interned = table_.intern(text, hash, StringTable::Stay::passing);
+    // A text is worth a place in the cache once it has come twice.
+    if (!interned.is_new && buffer != nullptr) buffer->strings.put(text, hash, generation, interned.id);
+    return interned.id;
+  } catch (...) {
+    return 0;
+  }
+}
+
+template <typename Event>
+void EventLog::add_event(const Event& event) noexcept {
+  if (Buffer* buffer = own_buffer()) return add_to(queue_of(*buffer, event), event);
+  const std::lock_guard lock(late_mutex_);
+  add_to(queue_of(late_buffer_, event), event);
+}
+
+template void EventLog::add_event(const capture::RangeEvent&) noexcept;
+template void EventLog::add_event(const capture::CallEvent&) noexcept;
+template void EventLog::add_event(const capture::WorkEvent&) noexcept;
+
+template <typename Event>
+void EventLog::add_to(EventQueue<Event>& queue, const Event& event) noexcept {
+  if (queue.add(event)) return;
+  make_room(queue);
+  if (!queue.add(event)) writer_.count_dropped(1);
+}
+
+template <typename Event>
+void EventLog::make_room(EventQueue<Event>& queue) noexcept {
+  const std::size_t capacity = queue.capacity();
+  const bool holds_a_batch = capacity >= capture::kEventsInABatch;
+  if (holds_a_batch && writer_.is_ready()) {
+    writer_.empty(queue);
+  } else if (capacity < kMostHeld) {
+    queue.grow(std::clamp(capacity * kGrowth, kFirstCapacity, kMostHeld));
+  }
+}
+
+void EventLog::flush() noexcept {
+  if (!writer_.is_ready()) return;
+  const std::lock_guard lock(buffers_mutex_);
+  writer_.write_all([this] { take_all(); });
+}
+
+void EventLog::finish() noexcept {
+  const std::lock_guard lock(buffers_mutex_);
+  writer_.write_all([this] {
+    if (writer_.is_ready()) take_all();
+    writer_.close();
+  });
+}
+
+// The caller holds buffers_mutex_.
+void EventLog::take_all() noexcept {
+  const auto take = [this](Buffer& buffer) {
+    writer_.write(buffer.ranges);
+    writer_.write(buffer.calls);
+    writer_.write(buffer.works);
+  };
+  for (auto& buffer : buffers_) {
+    const bool last_time = buffer->abandoned.load(std::memory_order_acquire);
+    take(*buffer);
+    if (last_time) buffer.reset();
+  }
+  std::erase(buffers_, nullptr);
+  take(late_buffer_);
+  writer_.write_strings();
+}
+
+// --- Fork -------------------------------------------------------------------------------------------------------------
+
+void EventLog::lock() {
+  late_mutex_.lock();
+  buffers_mutex_.lock();
+  writer_.lock();
+  table_.lock();
+}
+
+void EventLog::unlock() {
+  table_.unlock();
+  writer_.unlock();
+  buffers_mutex_.unlock();
+  late_mutex_.unlock();
+}
+
+void EventLog::forget() noexcept {
+  try {
+    // Not destroyed: their threads, which this process does not have, may have been amid a change.
+    static auto& left_behind = *new std::vector<std::vector<std::shared_ptr<Buffer>>>;
+    left_behind.push_back(std::move(buffers_));
+    buffers_.clear();
+    late_buffer_.ranges.clear();
+    late_buffer_.calls.clear();
+    late_buffer_.works.clear();
+    table_.forget();
+    writer_.forget();
+    number_ = new_log_number();
+  } catch (...) {
+    writer_.close();
+  }
+}
+
+}  // namespace dlkprof::inject

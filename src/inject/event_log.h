@@ -1,0 +1,102 @@
+// The timeline of this process on its way to the capture: interns texts, gathers events into batches, and appends them.
+// Threads gather in buffers of their own, so that the program's threads seldom wait for one another. Thread-safe; never
+// throws into the program: when appending fails it says so once, and further events are dropped.
+//
+// Until there is a capture (inject/recorder.h) events are held, kMostHeld of each kind and thread; they open none.
+//
+// Locks, in this order: late_mutex_, buffers_mutex_, then the writer's, which include a queue's.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "dlkprof/capture_format.h"
+#include "inject/event_queue.h"
+#include "inject/event_writer.h"
+#include "inject/recorder.h"
+#include "inject/string_table.h"
+
+namespace dlkprof::inject {
+
+// Now, on the clock of all events (CLOCK_MONOTONIC), ns.
+[[nodiscard]] std::int64_t event_clock_ns() noexcept;
+
+class EventLog {
+ public:
+  explicit EventLog(Recorder& recorder);
+
+  // The number of a text, good for as long as the process lives and in forked children; the same for equal texts. For
+  // names, which are few. Texts longer than kMaxText are cut; 0 where there is no memory for it.
+  [[nodiscard]] std::uint32_t intern(std::string_view text) noexcept;
+  // As above for messages, which may all differ: the number is good for events that are added soon.
+  [[nodiscard]] std::uint32_t intern_passing(std::string_view text) noexcept;
+  // Whether intern() or intern_passing() gave out this number.
+  [[nodiscard]] bool has_text(std::uint64_t id) const noexcept { return table_.has(id); }
+  // The text that intern() gave this number for; "" where it did not. Slow. Throws std::bad_alloc.
+  [[nodiscard]] std::string text_of(std::uint32_t id) { return table_.text_of(id); }
+
+  // From the thread that they belong to.
+  void add(const capture::RangeEvent& event) noexcept { add_event(event); }
+  void add(const capture::CallEvent& event) noexcept { add_event(event); }
+  // From CUPTI's thread.
+  void add(const capture::WorkEvent& event) noexcept { add_event(event); }
+  void add(capture::Fact fact) noexcept { writer_.add(std::move(fact)); }
+
+  // Appends all that was gathered, of all threads, those that ended too. Called now and then.
+  void flush() noexcept;
+  // The last time: what comes later is dropped.
+  void finish() noexcept;
+
+  // Around fork, so that the child never inherits a lock that nobody will release; before the recorder's.
+  void lock();
+  void unlock();
+  // In a forked child, between the two: what was gathered is the parent's.
+  void forget() noexcept;
+
+  static constexpr std::size_t kMaxText = std::size_t{1} << 16U;
+  static constexpr std::size_t kMostHeld = std::size_t{1} << 16U;
+
+ private:
+  struct Buffer {
+    EventQueue<capture::RangeEvent> ranges;
+    EventQueue<capture::CallEvent> calls;
+    EventQueue<capture::WorkEvent> works;
+    StringCache strings;
+    std::atomic<bool> abandoned{false};  // its thread has ended
+  };
+  struct Local;
+  struct Owner;
+  static Local& local() noexcept;
+
+  static auto& queue_of(Buffer& buffer, const capture::RangeEvent& /*kind*/) { return buffer.ranges; }
+  static auto& queue_of(Buffer& buffer, const capture::CallEvent& /*kind*/) { return buffer.calls; }
+  static auto& queue_of(Buffer& buffer, const capture::WorkEvent& /*kind*/) { return buffer.works; }
+
+  // Null where the thread's own is gone already, as it is ending, or there is no memory.
+  [[nodiscard]] Buffer* own_buffer() noexcept;
+  [[nodiscard]] Buffer* make_buffer() noexcept;
+  template <typename Event>
+  void add_event(const Event& event) noexcept;
+  template <typename Event>
+  void add_to(EventQueue<Event>& queue, const Event& event) noexcept;
+  template <typename Event>
+  void make_room(EventQueue<Event>& queue) noexcept;
+  void take_all() noexcept;
+
+  std::atomic<std::uint64_t> number_;  // of this log, and another one in a forked child: what thread-locals are known by
+  StringTable table_;
+  EventWriter writer_;
+
+  std::mutex late_mutex_;
+  Buffer late_buffer_;  // of all threads whose own is gone
+  std::mutex buffers_mutex_;
+  std::vector<std::shared_ptr<Buffer>> buffers_;
+};
+
+}  // namespace dlkprof::inject

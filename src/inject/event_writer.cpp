@@ -1,0 +1,216 @@
+#include "inject/event_writer.h"
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dlkprof::inject {
+
+EventWriter::~EventWriter() {
+  {
+    const std::lock_guard lock(taken_mutex_);
+    stopping_ = true;
+  }
+  taken_changed_->notify_all();
+  if (thread_ != nullptr) thread_->join();
+}
+
+// --- Full batches -----------------------------------------------------------------------------------------------------
+
+template <typename Event>
+EventBatch<Event> EventWriter::fresh_batch() noexcept {
+  {
+    const std::lock_guard lock(taken_mutex_);
+    auto& spare = std::get<EventBatch<Event>>(spare_);
+    if (spare.capacity != 0) return std::exchange(spare, {});
+  }
+  return EventBatch<Event>::of_capacity(capture::kEventsInABatch);
+}
+
+template <typename Event>
+void EventWriter::empty(EventQueue<Event>& queue) noexcept {
+  auto fresh = fresh_batch<Event>();
+  while (!queue.exchange(fresh, [this](EventBatch<Event>& batch) { return take_over(batch); })) write_all([] {});
+  if (!has_thread()) write_all([] {});
+}
+
+// The queue is locked meanwhile: who finds it empty finds the batch here.
+template <typename Event>
+bool EventWriter::take_over(EventBatch<Event>& batch) noexcept {
+  {
+    const std::lock_guard lock(taken_mutex_);
+    if (taken_count_ == kMostTaken) return false;
+    taken_[(first_taken_ + taken_count_) % kMostTaken] = AnyBatch(std::move(batch));
+    ++taken_count_;
+  }
+  taken_changed_->notify_one();
+  return true;
+}
+
+bool EventWriter::has_thread() noexcept {
+  const std::lock_guard lock(taken_mutex_);
+  return thread_ != nullptr || start_thread();
+}
+
+// The program's signals are the program's: no handler of it shall run on this thread.
+bool EventWriter::start_thread() noexcept {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+  try {
+    thread_ = std::make_unique<std::thread>([this] { run(); });
+  } catch (...) {  // no more threads may be had
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return thread_ != nullptr;
+}
+
+void EventWriter::run() noexcept {
+  for (;;) {
+    {
+      std::unique_lock lock(taken_mutex_);
+      taken_changed_->wait(lock, [this] { return stopping_ || taken_count_ > 0; });
+      if (taken_count_ == 0) return;
+    }
+    write_all([] {});
+  }
+}
+
+bool EventWriter::next(AnyBatch& batch) noexcept {
+  const std::lock_guard lock(taken_mutex_);
+  if (taken_count_ == 0) return false;
+  batch = std::move(taken_[first_taken_]);
+  first_taken_ = (first_taken_ + 1) % kMostTaken;
+  --taken_count_;
+  return true;
+}
+
+void EventWriter::write_taken() noexcept {
+  for (AnyBatch batch; next(batch);) write_and_keep(std::move(batch));
+}
+
+void EventWriter::write_and_keep(AnyBatch batch) noexcept {
+  write_and_keep(std::get_if<EventBatch<capture::RangeEvent>>(&batch));
+  write_and_keep(std::get_if<EventBatch<capture::CallEvent>>(&batch));
+  write_and_keep(std::get_if<EventBatch<capture::WorkEvent>>(&batch));
+}
+
+template <typename Event>
+void EventWriter::write_and_keep(EventBatch<Event>* batch) noexcept {
+  if (batch == nullptr) return;
+  write(batch->events());
+  if (batch->capacity != capture::kEventsInABatch) return;
+  const std::lock_guard lock(taken_mutex_);
+  std::swap(std::get<EventBatch<Event>>(spare_), *batch);
+}
+
+// --- Writing ----------------------------------------------------------------------------------------------------------
+
+template <typename Event>
+void EventWriter::write(EventQueue<Event>& queue) noexcept {
+  queue.take([this](std::span<const Event> events) {
+    write_taken();  // what came before, should its thread have given it away only now
+    write(events);
+  });
+}
+
+template <typename Event>
+void EventWriter::write(std::span<const Event> events) noexcept {
+  if (closed_) return;
+  try {
+    for (; !events.empty(); events = events.subspan(std::min(events.size(), capture::kEventsInABatch))) {
+      const auto packed = capture::pack_events(events.first(std::min(events.size(), capture::kEventsInABatch)));
+      const std::lock_guard lock(writing_);
+      append_strings();
+      recorder_.append(packed);
+    }
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+  note_dropped();
+}
+
+void EventWriter::write_strings() noexcept {
+  if (closed_) return;
+  try {
+    const std::lock_guard lock(writing_);
+    append_strings();
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+}
+
+void EventWriter::append_strings() {
+  if (auto strings = table_.take_unwritten(); !strings.empty()) recorder_.append(capture::StringsRecord{std::move(strings)});
+  if (!facts_.empty()) recorder_.append(capture::FactsRecord{std::exchange(facts_, {})});
+}
+
+void EventWriter::add(capture::Fact fact) noexcept {
+  try {
+    const std::lock_guard lock(writing_);
+    if (facts_seen_ == kMostFacts) return;
+    facts_.push_back(std::move(fact));
+    ++facts_seen_;
+  } catch (...) {  // out of memory: the fact is lost, the program is not
+  }
+}
+
+void EventWriter::note_dropped() noexcept {
+  const auto dropped = dropped_.exchange(0, std::memory_order_relaxed);
+  if (dropped == 0 || closed_) return;
+  try {
+    recorder_.note(capture::Severity::warning,
+                   "events of the timeline were left out, as there were too many before the first launch",
+                   std::to_string(dropped) + " events", "");
+  } catch (...) {  // out of memory: nothing can be said
+  }
+}
+
+void EventWriter::fail(const std::exception& error) noexcept {
+  if (closed_.exchange(true)) return;
+  try {
+    const auto* ours = dynamic_cast<const Error*>(&error);
+    recorder_.note(capture::Severity::error, std::string("the timeline ends here, the program runs on: ") + error.what(),
+                   ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
+  } catch (...) {  // as above
+  }
+}
+
+// --- Fork -------------------------------------------------------------------------------------------------------------
+
+void EventWriter::lock() {
+  order_.lock();
+  writing_.lock();
+  taken_mutex_.lock();
+}
+
+void EventWriter::unlock() {
+  taken_mutex_.unlock();
+  writing_.unlock();
+  order_.unlock();
+}
+
+void EventWriter::forget() {
+  for (AnyBatch& batch : taken_) batch = {};
+  taken_count_ = 0;
+  facts_.clear();
+  dropped_ = 0;
+  // The parent's: here there is no thread to join, nor one that waits and could be waited for.
+  (void)thread_.release();
+  (void)taken_changed_.release();
+  taken_changed_ = std::make_unique<std::condition_variable>();
+}
+
+template void EventWriter::empty(EventQueue<capture::RangeEvent>&) noexcept;
+template void EventWriter::empty(EventQueue<capture::CallEvent>&) noexcept;
+template void EventWriter::empty(EventQueue<capture::WorkEvent>&) noexcept;
+template void EventWriter::write(EventQueue<capture::RangeEvent>&) noexcept;
+template void EventWriter::write(EventQueue<capture::CallEvent>&) noexcept;
+template void EventWriter::write(EventQueue<capture::WorkEvent>&) noexcept;
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,239 @@
+// The session's launch path: counting launches, deciding on them, and having the selected ones measured.
+#include <unistd.h>
+
+#include <utility>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "capture/encoding.h"
+#include "inject/resource_names.h"
+#include "inject/session.h"
+#include "inject/session_thread.h"
+#include "inject/system_facts.h"
+
+namespace dlkprof::inject {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Looking at the clock in every launch would cost as much as the rest of counting it.
+constexpr std::uint64_t kLaunchesBetweenLooks = 1024;
+// After so many launches in a row that could not be measured the next will not be either.
+constexpr int kFailuresToStop = 3;
+
+}  // namespace
+
+bool Session::window_open() const {
+  if (!range_open_) return false;
+  if (options_.delay_seconds <= 0 && options_.duration_seconds <= 0) return true;
+  const double elapsed = std::chrono::duration<double>(Clock::now() - started_).count();
+  if (elapsed < options_.delay_seconds) return false;
+  return options_.duration_seconds <= 0 || elapsed < options_.delay_seconds + options_.duration_seconds;
+}
+
+// Most launches of most programs: of a function that no filter takes, when nothing else is to be done.
+bool Session::count_quickly(const LaunchCall& call, Thread& thread) {
+  const auto known = thread.counters.find(call.function, functions_.epoch());
+  if (known.counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0 ||
+      timing_.load(std::memory_order_relaxed)) {
+    return false;
+  }
+  known.counter->fetch_add(1, std::memory_order_relaxed);
+  thread.call.launch_index = launches_.fetch_add(1, std::memory_order_relaxed);
+  thread.call.function = known.function;
+  return true;
+}
+
+std::optional<Session::Measuring> Session::count(const LaunchCall& call, const CUpti_CallbackData& data) {
+  const std::lock_guard lock(mutex_);
+  const KernelFunction& function = functions_.find(call.function, data.symbolName);
+  const auto identity = identify(call, data, function);
+  const auto verdict = window_open() ? selector_.decide(function.match, identity) : select::Verdict::unmatched;
+  const auto counted = ledger_.launched(identity.key, function.match, verdict != select::Verdict::unmatched);
+  const std::uint64_t index = launches_++;
+  if (index % kLaunchesBetweenLooks == 0) look_around(index);
+  auto& thread = this_thread();
+  thread.call.launch_index = index;
+  thread.call.function = function.record.id;
+
+  if (verdict == select::Verdict::selected && options_.collect != capture::Collect::none) {
+    auto reason = reason_to_leave(call, function);
+    if (reason == capture::LeftAlone::none && !measuring_) reason = capture::LeftAlone::failed;
+    if (reason != capture::LeftAlone::none) {
+      ledger_.left_alone(counted.entry, reason, false);
+    } else if (ledger_.take_sample(counted.entry, options_.samples)) {
+      Measuring measuring;
+      measuring.entry = counted.entry;
+      measuring.record = {.index = index,
+                          .key = identity.key,
+                          .occurrence = static_cast<std::uint32_t>(counted.occurrence),
+                          .context_id = identity.context_id,
+                          .stream_id = identity.stream_id};
+      ++waiting_;
+      return measuring;
+    }
+  }
+  if (timing_.load(std::memory_order_relaxed)) {
+    ledger_.expect_time(data.correlationId, counted.entry);
+  } else if (function.match != select::NameMatch::yes && options_.selection.launch_skip_before_match == 0) {
+    thread.counters.put(call.function, functions_.epoch(), {ledger_.counter(counted.entry, function.match), function.record.id});
+  }
+  return std::nullopt;
+}
+
+// What filters look at. For functions whose name no filter takes, launch configurations are not told apart, and no calls
+// are made: that keeps the launch path of all other kernels short.
+select::LaunchIdentity Session::identify(const LaunchCall& call, const CUpti_CallbackData& data, const KernelFunction& function) {
+  select::LaunchIdentity launch;
+  launch.key = {.device = device_of(data.context), .function = function.record.id};
+  launch.name_id = function.name_id;
+  if (function.match != select::NameMatch::yes) return launch;
+  launch.key.grid = call.grid;
+  launch.key.block = call.block;
+  launch.key.cluster = call.cluster;
+  launch.key.dynamic_shared_bytes = call.dynamic_shared_bytes;
+  launch.context_id = data.contextUid;
+  DLKPROF_CUPTI(library_, cuptiGetStreamIdEx, data.context, call.stream, call.per_thread_stream ? 1 : 0, &launch.stream_id);
+  if (selector_.needs_resource_names()) {
+    launch.context_name = resource_name(data.context);
+    launch.stream_name = resource_name(call.stream);
+  }
+  return launch;
+}
+
+capture::LeftAlone Session::reason_to_leave(const LaunchCall& call, const KernelFunction& function) const {
+  if (call.cooperative) return capture::LeftAlone::cooperative;
+  if (function.collective) return capture::LeftAlone::collective;
+  // While any stream is being recorded, calls that synchronize would spoil the recording, also from other threads.
+  if (captures_active_ > 0) return capture::LeftAlone::captured;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (driver_.cuStreamIsCapturing(call.stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE) {
+    return capture::LeftAlone::captured;
+  }
+  return capture::LeftAlone::none;
+}
+
+void Session::begin(Measuring measuring, const LaunchCall& call, const CUpti_CallbackData& data) {
+  auto& thread = this_thread();
+  measuring.since = Clock::now();
+  measuring.record.start_unix_ns = unix_now_ns();
+  measuring.record.thread_id = static_cast<std::uint32_t>(gettid());
+  thread.ours = true;
+  const std::lock_guard lock(mutex_);
+  --waiting_;
+  try {
+    const cupti::CurrentContext current(driver_, data.context);
+    std::tie(measuring.replay, measuring.record.metric_set) = replay_for(data.context, measuring.record.key.device);
+    measuring.replay->begin(call);
+    thread.measuring = std::move(measuring);
+  } catch (const std::exception& error) {
+    give_up(measuring, error);
+    if (measuring.replay == nullptr) measuring_ = false;  // counters cannot be set up: nor will they be next time
+    replays_.erase(data.context);                         // ends whatever state the failure left in the context
+  }
+  thread.ours = false;
+}
+
+void Session::end(Measuring& measuring, const CUpti_CallbackData& data) {
+  auto& thread = this_thread();
+  auto& record = measuring.record;
+  const std::lock_guard lock(mutex_);
+  thread.ours = true;
+  try {
+    const cupti::CurrentContext current(driver_, data.context);
+    record.values = measuring.replay->end();
+  } catch (const std::exception& error) {
+    give_up(measuring, error);
+    replays_.erase(data.context);  // ends whatever state the failure left in the context
+    thread.ours = false;
+    return;
+  }
+  record.mode = capture::ReplayMode::kernel;
+  record.cache_control = measuring.replay->caches();
+  record.passes = static_cast<std::uint32_t>(measuring.replay->plan().passes);
+  record.cost_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - measuring.since).count());
+  failures_in_a_row_ = 0;
+  recorder_.append(record);
+  if (options_.keep_counters) keep_counters(record, measuring.replay->image());
+  append_stats();
+  if (selector_.exhausted() && waiting_ == 0 && !options_.timeline) detach();
+  thread.ours = false;
+}
+
+void Session::keep_counters(const capture::LaunchRecord& launch, std::span<const std::uint8_t> image) {
+  Base& base = bases_[launch.metric_set];
+  const bool builds_on_base = base.image.size() == image.size();
+  recorder_.append(capture::RawCountersRecord{
+      .launch_index = launch.index,
+      .metric_set = launch.metric_set,
+      .image_bytes = image.size(),
+      .zstd_image = capture::pack_image(
+          image, builds_on_base ? std::span<const std::uint8_t>(base.image) : std::span<const std::uint8_t>()),
+      .base_launch_index = builds_on_base ? base.launch_index : capture::kNoBase});
+  if (!builds_on_base) base = {launch.index, {image.begin(), image.end()}};
+}
+
+void Session::give_up(const Measuring& measuring, const std::exception& error) noexcept {
+  ledger_.left_alone(measuring.entry, capture::LeftAlone::failed, true);
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  recorder_.note(capture::Severity::error,
+                 ours != nullptr ? std::string("a kernel could not be measured: ") + error.what() : error.what(),
+                 ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
+  if (++failures_in_a_row_ >= kFailuresToStop) measuring_ = false;
+}
+
+std::uint32_t Session::device_of(CUcontext context) {
+  if (const auto known = context_devices_.find(context); known != context_devices_.end()) return known->second;
+  if (context_devices_.empty() && devices_.empty()) {
+    register_exit_handlers();
+    if (options_.timeline) {
+      recorder_.append(clock_);
+      for (capture::Fact& fact : system_facts()) event_log_.add(std::move(fact));
+    }
+  }
+  const cupti::CurrentContext current(driver_, context);
+  CUdevice device = 0;
+  cupti::check(driver_, driver_.cuCtxGetDevice(&device), "cuCtxGetDevice");
+  const auto index = static_cast<std::uint32_t>(device);
+  if (!devices_.contains(index)) {
+    auto record = cupti::read_device(driver_, device, cupti::chip_name(library_, index));
+    recorder_.append(record);
+    devices_.emplace(index, std::move(record));
+  }
+  context_devices_.emplace(context, index);
+  return index;
+}
+
+std::pair<KernelReplay*, std::uint32_t> Session::replay_for(CUcontext context, std::uint32_t device) {
+  counters_used_at_ = launches_.load();
+  for (auto& [other, held] : replays_) {
+    if (other != context && held.replay != nullptr) held.replay->release_counters();  // a GPU's counters have one user
+  }
+  auto& [replay, metric_set] = replays_[context];
+  if (replay == nullptr) {
+    if (metric_sets_ == 0) cupti::initialize_profiler(library_);
+    const auto& record = devices_.at(device);
+    replay = std::make_unique<KernelReplay>(library_, driver_, context, record.chip, options_.metrics, options_.cache_control,
+                                            record.l2_bytes);
+    metric_set = ++metric_sets_;
+    recorder_.append(capture::MetricSetRecord{.id = metric_set,
+                                              .device = device,
+                                              .passes = static_cast<std::uint32_t>(replay->plan().passes),
+                                              .metrics = replay->plan().metrics,
+                                              .unavailable = replay->unavailable()});
+  }
+  return {replay.get(), metric_set};
+}
+
+// The caller holds the gate alone.
+void Session::release_counters() noexcept {
+  const std::lock_guard lock(mutex_);
+  this_thread().ours = true;
+  for (auto& [context, held] : replays_) {
+    if (held.replay != nullptr) held.replay->release_counters();
+  }
+  this_thread().ours = false;
+  counters_used_at_ = 0;
+}
+
+}  // namespace dlkprof::inject

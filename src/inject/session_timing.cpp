@@ -1,0 +1,87 @@
+// The session's times: which launches the ledger is told the GPU time of, and what goes to the capture meanwhile.
+#include <limits>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "cupti/activity.h"
+#include "inject/session.h"
+#include "inject/session_thread.h"
+
+namespace dlkprof::inject {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Activity records slow a launch-bound program by some 6 %, so only windows of so many launches are timed. They start at
+// launch 0 and at 2048 times each power of 4: enough to say where the GPU time goes, early and late.
+constexpr std::uint64_t kTimedLaunches = 512;
+constexpr std::uint64_t kSecondWindow = 2048;
+constexpr std::uint64_t kWindowGrowth = 4;
+// How often counts go to the capture, so that little is lost when the process is killed.
+constexpr auto kStatsInterval = std::chrono::seconds(1);
+
+}  // namespace
+
+// What is done only now and then, as it costs something. The caller holds mutex_.
+void Session::look_around(std::uint64_t launch) {
+  if (Clock::now() - stats_appended_ > kStatsInterval) {
+    append_stats();
+    if (options_.timeline) event_log_.flush();
+  }
+  if (launch >= next_window_ && !timing_) {
+    this_thread().ours = true;
+    start_timing();
+    this_thread().ours = false;
+  }
+}
+
+void Session::append_stats() {
+  stats_appended_ = Clock::now();
+  if (auto changes = ledger_.changes(timing_complete_)) recorder_.append(*changes);
+}
+
+// Activity records are taken in windows of launches, or all the time where the timeline is asked for.
+void Session::take_activity() {
+  if (!options_.timeline) return;
+  try {
+    const capture::ClockRecord clock{.monotonic_ns = event_clock_ns(), .unix_ns = unix_now_ns()};
+    clock_ = clock;
+    cupti::Activity::enable(library_, cupti::Activity::Scope::kernels_and_memory,
+                            [this](const capture::WorkEvent& work, const char* kernel) {
+                              ledger_.add_time(work);
+                              timeline_.add(work, kernel);
+                            });
+  } catch (const Error& error) {
+    recorder_.note(capture::Severity::warning, "there is no timeline: GPU work cannot be timed", error.detail(), error.remedy());
+  }
+}
+
+void Session::start_timing() {
+  const bool all = options_.timeline || options_.collect == capture::Collect::none;  // what is asked for is times
+  next_window_ = launches_ == 0 ? kSecondWindow : next_window_ * kWindowGrowth;
+  timing_ends_ = all ? std::numeric_limits<std::uint64_t>::max() : launches_ + kTimedLaunches;
+  timing_ = true;
+  if (options_.timeline) return;
+  try {
+    cupti::Activity::enable(library_, cupti::Activity::Scope::kernels,
+                            [this](const capture::WorkEvent& work, const char*) { ledger_.add_time(work); });
+  } catch (const Error& error) {
+    timing_ = false;
+    timing_complete_ = false;
+    next_window_ = std::numeric_limits<std::uint64_t>::max();
+    recorder_.note(capture::Severity::warning, "kernels cannot be timed, so GPU time left unmatched is not known", error.detail(),
+                   error.remedy());
+  }
+}
+
+void Session::stop_timing() {
+  if (!timing_.exchange(false)) return;
+  timing_complete_ = false;
+  if (options_.timeline) return;
+  this_thread().ours = true;
+  cupti::Activity::disable();
+  cupti::Activity::flush(false);
+  this_thread().ours = false;
+}
+
+}  // namespace dlkprof::inject

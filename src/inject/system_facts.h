@@ -1,0 +1,15 @@
+// What the machine says of itself: facts of source "system".
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "dlkprof/capture_format.h"
+
+namespace dlkprof::inject {
+
+// cpu.model, driver.version; those that cannot be found are left out. `proc` is where procfs(5) is.
+[[nodiscard]] std::vector<capture::Fact> system_facts(const std::filesystem::path& proc = "/proc");
+
+}  // namespace dlkprof::inject

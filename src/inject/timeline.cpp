@@ -1,0 +1,48 @@
+#include "inject/timeline.h"
+
+#include <unistd.h>
+
+#include "inject/ranges.h"
+
+namespace dlkprof::inject {
+namespace {
+
+std::uint32_t own_thread() noexcept {
+  static thread_local const auto id = static_cast<std::uint32_t>(gettid());
+  return id;
+}
+
+}  // namespace
+
+void Timeline::begin(OpenCall& call) noexcept {
+  call.range = current_range();
+  call.start_ns = event_clock_ns();
+}
+
+void Timeline::end(OpenCall& call, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+  if (call.start_ns == 0) return;
+  log_.add(capture::CallEvent{.correlation = data.correlationId,
+                              .thread = own_thread(),
+                              .range = call.range,
+                              .name = name_of(id, data.functionName),
+                              .start_ns = call.start_ns,
+                              .end_ns = event_clock_ns(),
+                              .launch_index = call.launch_index,
+                              .function = call.function,
+                              .held = call.held});
+  call = {};
+}
+
+void Timeline::add(capture::WorkEvent event, const char* kernel) noexcept {
+  if (kernel != nullptr) event.name = log_.intern(kernel);
+  log_.add(event);
+}
+
+std::uint32_t Timeline::name_of(CUpti_CallbackId id, const char* name) noexcept {
+  if (id >= names_.size() || name == nullptr) return 0;
+  auto& known = names_[id];
+  if (known.load(std::memory_order_relaxed) == 0) known.store(log_.intern(name), std::memory_order_relaxed);
+  return known.load(std::memory_order_relaxed);
+}
+
+}  // namespace dlkprof::inject

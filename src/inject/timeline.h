@@ -1,0 +1,42 @@
+// The CUDA calls of the program and what the GPU did of them, as events of the capture. Thread-safe; never throws.
+#pragma once
+
+#include <cupti.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "dlkprof/capture_format.h"
+#include "inject/event_log.h"
+
+namespace dlkprof::inject {
+
+// A CUDA call that a thread is in. Its end is told by the same thread.
+struct OpenCall {
+  std::int64_t start_ns = 0;  // 0: none is open
+  std::uint64_t range = 0;
+  std::uint64_t launch_index = capture::kNoLaunch;
+  std::uint32_t function = 0;
+  bool held = false;  // CallEvent::held: the profiler's own work belongs to it
+};
+
+class Timeline {
+ public:
+  explicit Timeline(EventLog& log) : log_(log) {}
+
+  // The last thing at a call's entry and the first at its exit, so that what the profiler does counts for neither; the other
+  // way round where it does much, so that all of it can be cut out.
+  static void begin(OpenCall& call) noexcept;
+  void end(OpenCall& call, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
+  // `kernel`: the mangled name, or null.
+  void add(capture::WorkEvent event, const char* kernel) noexcept;
+
+ private:
+  [[nodiscard]] std::uint32_t name_of(CUpti_CallbackId id, const char* name) noexcept;
+
+  EventLog& log_;
+  std::array<std::atomic<std::uint32_t>, CUPTI_DRIVER_TRACE_CBID_SIZE> names_{};  // by callback id; 0: not asked for yet
+};
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,311 @@
+#include "inject/ranges.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "unit/inject/captured_log.h"
+
+namespace dlkprof::inject {
+namespace {
+
+using capture::RangeEvent;
+using capture::RangeKind;
+using test::CapturedLog;
+using test::on_other_thread;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::uint32_t kDefault = 0;
+
+class RangesTest : public testing::Test {
+ protected:
+  void SetUp() override { captured_.open(); }
+
+  RangeAttributes named(const char* name, std::uint32_t domain = kDefault) {
+    return {.domain = domain, .name = captured_.log().intern_passing(name)};
+  }
+  // Those that have ended, by name.
+  std::map<std::string, RangeEvent> ended() {
+    const auto written = captured_.flushed();
+    std::map<std::string, RangeEvent> by_name;
+    for (const auto& range : written.ranges) {
+      EXPECT_TRUE(by_name.emplace(written.text(range.name), range).second) << written.text(range.name) << " twice";
+    }
+    return by_name;
+  }
+
+  CapturedLog captured_;
+  Ranges ranges_{captured_.log(), captured_.recorder()};
+};
+
+TEST_F(RangesTest, NestAndNameTheirParents) {
+  EXPECT_EQ(current_range(), 0U);
+  const auto before = event_clock_ns();
+  EXPECT_EQ(ranges_.push({.name = captured_.log().intern("outer"), .category = 5, .payload_type = 2, .payload_bits = ~0ULL}), 0);
+  const auto outer = current_range();
+  EXPECT_EQ(ranges_.push(named("inner")), 1);
+  EXPECT_NE(current_range(), outer);
+  EXPECT_EQ(ranges_.pop(kDefault), 1);
+  EXPECT_EQ(current_range(), outer);
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  EXPECT_EQ(current_range(), 0U);
+
+  const auto found = ended();
+  const RangeEvent& first = found.at("outer");
+  const RangeEvent& second = found.at("inner");
+  EXPECT_EQ(first.id, outer);
+  EXPECT_EQ(first.id >> 40U, 1U);
+  EXPECT_EQ(first.parent, 0U);
+  EXPECT_EQ(first.thread, static_cast<std::uint32_t>(gettid()));
+  EXPECT_EQ(first.kind, RangeKind::push_pop);
+  EXPECT_EQ(first.category, 5U);
+  EXPECT_EQ(first.payload_type, 2U);
+  EXPECT_EQ(first.payload_bits, ~0ULL);
+  EXPECT_EQ(second.id, outer + 1);
+  EXPECT_EQ(second.parent, outer);
+  EXPECT_LE(before, first.start_ns);
+  EXPECT_LE(first.start_ns, second.start_ns);
+  EXPECT_LE(second.start_ns, second.end_ns);
+  EXPECT_LE(second.end_ns, first.end_ns);
+}
+
+TEST_F(RangesTest, PopEndsTheInnermostOfItsDomainOnly) {
+  const auto domain = captured_.log().intern("domain");
+  EXPECT_EQ(ranges_.push(named("a")), 0);
+  EXPECT_EQ(ranges_.push(named("b", domain)), 0);
+  const auto b = current_range();
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  EXPECT_EQ(current_range(), b);
+  EXPECT_EQ(ranges_.push(named("c")), 0);
+  EXPECT_EQ(ranges_.push(named("d", domain)), 1);
+  EXPECT_EQ(ranges_.pop(domain), 1);
+  EXPECT_EQ(ranges_.pop(domain), 0);
+  EXPECT_EQ(ranges_.pop(domain), Ranges::kNotTracked);
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+
+  const auto found = ended();
+  EXPECT_EQ(found.at("b").parent, found.at("a").id);
+  EXPECT_EQ(found.at("c").parent, b);
+  EXPECT_EQ(found.at("d").parent, found.at("c").id);
+  EXPECT_EQ(found.at("d").domain, domain);
+}
+
+TEST_F(RangesTest, PopWithoutPushIsIgnored) {
+  EXPECT_EQ(ranges_.pop(kDefault), Ranges::kNotTracked);
+  EXPECT_EQ(ranges_.push(named("a")), 0);
+  EXPECT_EQ(ranges_.pop(99), Ranges::kNotTracked);
+  on_other_thread([&] { EXPECT_EQ(ranges_.pop(kDefault), Ranges::kNotTracked); });
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  EXPECT_THAT(ended(), SizeIs(1));
+}
+
+TEST_F(RangesTest, StartedRangesEndInAnyOrder) {
+  const auto first = ranges_.start(named("first"));
+  const auto second = ranges_.start(named("second"));
+  EXPECT_EQ(current_range(), second);
+  EXPECT_EQ(ranges_.push(named("pushed")), 0) << "levels are those of push/pop";
+  const auto pushed = current_range();
+  ranges_.end(first);
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  EXPECT_EQ(current_range(), second);
+  ranges_.end(second);
+  EXPECT_EQ(current_range(), 0U);
+
+  const auto found = ended();
+  EXPECT_EQ(found.at("first").kind, RangeKind::start_end);
+  EXPECT_EQ(found.at("second").parent, first);
+  EXPECT_EQ(found.at("pushed").id, pushed);
+  EXPECT_EQ(found.at("pushed").parent, second);
+}
+
+TEST_F(RangesTest, AnotherThreadMayEndThem) {
+  const auto outer = ranges_.start(named("outer"));
+  const auto inner = ranges_.start(named("inner"));
+  on_other_thread([&] {
+    EXPECT_EQ(ranges_.push(named("other's")), 0);
+    ranges_.end(inner);
+    EXPECT_NE(current_range(), outer);
+    EXPECT_EQ(ranges_.pop(kDefault), 0);
+  });
+  EXPECT_EQ(current_range(), outer);
+  ranges_.end(outer);
+  const auto found = ended();
+  EXPECT_EQ(found.at("inner").thread, static_cast<std::uint32_t>(gettid()));
+  EXPECT_EQ(found.at("other's").parent, 0U);
+  EXPECT_EQ(found.at("other's").id >> 40U, 2U);
+}
+
+TEST_F(RangesTest, NumbersThatAreNoStartedRangeAreIgnored) {
+  const auto started = ranges_.start(named("started"));
+  EXPECT_EQ(ranges_.push(named("pushed")), 0);
+  for (const auto wrong : {std::uint64_t{0}, std::uint64_t{1}, current_range(), started + 7, started << 3U, ~std::uint64_t{0}}) {
+    ranges_.end(wrong);
+  }
+  EXPECT_THAT(ended(), IsEmpty());
+  ranges_.end(started);
+  ranges_.end(started);
+  EXPECT_THAT(ended(), SizeIs(1));
+}
+
+TEST_F(RangesTest, MarksHaveAParentAndNoLength) {
+  EXPECT_EQ(ranges_.push(named("range")), 0);
+  const auto range = current_range();
+  ranges_.mark(named("mark"));
+  EXPECT_EQ(current_range(), range);
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  const auto mark = ended().at("mark");
+  EXPECT_EQ(mark.kind, RangeKind::mark);
+  EXPECT_EQ(mark.parent, range);
+  EXPECT_EQ(mark.id, range + 1);
+  EXPECT_NE(mark.start_ns, 0);
+  EXPECT_EQ(mark.start_ns, mark.end_ns);
+}
+
+TEST_F(RangesTest, ThousandsNest) {
+  constexpr int kDeep = 20'000;
+  for (int i = 0; i < kDeep; ++i) ASSERT_EQ(ranges_.push({.category = static_cast<std::uint32_t>(i)}), i);
+  for (int i = kDeep; i-- > 0;) ASSERT_EQ(ranges_.pop(kDefault), i);
+  const auto written = captured_.flushed().ranges;
+  ASSERT_THAT(written, SizeIs(kDeep));
+  for (const auto& range : written) {
+    EXPECT_EQ(range.parent, range.category > 0 ? range.id - 1 : 0);
+  }
+}
+
+TEST_F(RangesTest, TooManyOpenOnesAreCountedOnly) {
+  const auto domain = captured_.log().intern("domain");
+  constexpr int kMost = static_cast<int>(Ranges::kMostOpen);
+  for (int i = 0; i < kMost; ++i) ASSERT_EQ(ranges_.push({}), i);
+  const auto innermost = current_range();
+  EXPECT_EQ(ranges_.push({}), kMost);
+  EXPECT_EQ(ranges_.push(named("lost", domain)), 0);
+  EXPECT_EQ(ranges_.start(named("lost")), 0U);
+  EXPECT_EQ(current_range(), innermost);
+  EXPECT_EQ(ranges_.pop(kDefault), kMost);
+  EXPECT_EQ(ranges_.pop(kDefault), kMost - 1);
+  EXPECT_EQ(ranges_.push(named("lost", domain)), 1) << "inside one that is counted only";
+  EXPECT_EQ(ranges_.pop(domain), 1);
+  EXPECT_EQ(ranges_.pop(domain), 0);
+  EXPECT_EQ(ranges_.push(named("kept", domain)), 0);
+  EXPECT_EQ(ranges_.pop(domain), 0);
+  for (int i = kMost - 1; i-- > 0;) ASSERT_EQ(ranges_.pop(kDefault), i);
+  EXPECT_EQ(ranges_.pop(kDefault), Ranges::kNotTracked);
+
+  testing::internal::CaptureStderr();
+  ranges_.finish();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("4 ranges"));
+  const auto written = captured_.flushed();
+  EXPECT_THAT(written.ranges, SizeIs(Ranges::kMostOpen + 1));
+  EXPECT_THAT(written.notices, SizeIs(1));
+}
+
+TEST_F(RangesTest, FinishWritesWhatIsOpenInnermostFirst) {
+  EXPECT_EQ(ranges_.push(named("outer")), 0);
+  (void)ranges_.start(named("started"));
+  EXPECT_EQ(ranges_.push(named("inner")), 1);
+  ranges_.finish();
+  EXPECT_EQ(current_range(), 0U);
+  const auto written = captured_.flushed();
+  std::vector<std::string> names;
+  for (const auto& range : written.ranges) {
+    EXPECT_EQ(range.end_ns, 0);
+    EXPECT_NE(range.start_ns, 0);
+    names.push_back(written.text(range.name));
+  }
+  EXPECT_THAT(names, ElementsAre("inner", "started", "outer"));
+}
+
+TEST_F(RangesTest, NothingIsRecordedAfterFinish) {
+  ranges_.finish();
+  EXPECT_EQ(ranges_.push(named("late")), Ranges::kNotTracked);
+  EXPECT_EQ(ranges_.pop(kDefault), Ranges::kNotTracked);
+  EXPECT_EQ(ranges_.start(named("late")), 0U);
+  ranges_.mark(named("late"));
+  EXPECT_THAT(ended(), IsEmpty());
+}
+
+TEST_F(RangesTest, AThreadThatEndsLeavesItsOpenRanges) {
+  std::uint64_t started = 0;
+  on_other_thread([&] {
+    EXPECT_EQ(ranges_.push(named("pushed")), 0);
+    started = ranges_.start(named("started"));
+  });
+  auto found = ended();
+  EXPECT_EQ(found.at("pushed").end_ns, 0);
+  EXPECT_FALSE(found.contains("started"));
+  on_other_thread([&] { ranges_.mark(named("mark")); });  // a new thread: ended ones are looked through
+  ranges_.end(started);
+  found = ended();
+  EXPECT_GE(found.at("started").end_ns, found.at("started").start_ns);
+  EXPECT_EQ(found.at("started").parent, found.at("pushed").id);
+}
+
+TEST_F(RangesTest, AnEndingThreadIsNotTracked) {
+  struct AtTheEnd {
+    Ranges* ranges = nullptr;
+    ~AtTheEnd() {
+      if (ranges == nullptr) return;
+      EXPECT_EQ(ranges->push({}), Ranges::kNotTracked);
+      EXPECT_EQ(ranges->pop(kDefault), Ranges::kNotTracked);
+      EXPECT_EQ(ranges->start({}), 0U);
+      ranges->mark({});
+      EXPECT_EQ(current_range(), 0U);
+    }
+  };
+  on_other_thread([&] {
+    static thread_local AtTheEnd last;  // made first, and so destroyed last
+    last.ranges = &ranges_;
+    EXPECT_EQ(ranges_.push(named("open")), 0);
+  });
+  EXPECT_THAT(ended(), SizeIs(1));
+}
+
+TEST_F(RangesTest, ThreadsEndEachOthersRanges) {
+  constexpr std::size_t kThreads = 4, kRounds = 3000;
+  std::array<std::atomic<std::uint64_t>, kThreads> handed{};
+  std::vector<std::thread> threads;
+  for (std::size_t t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < kRounds; ++i) {
+        EXPECT_EQ(ranges_.push({}), 0);
+        ranges_.end(handed[t].exchange(ranges_.start({})));  // whoever comes to it first
+        ranges_.end(handed[(t + 1) % kThreads].exchange(0));
+        (void)current_range();
+        EXPECT_EQ(ranges_.pop(kDefault), 0);
+      }
+    });
+  }
+  for (int i = 0; i < 20; ++i) captured_.log().flush();
+  for (auto& thread : threads) thread.join();
+  ranges_.finish();
+  std::set<std::uint64_t> ids;
+  for (const auto& range : captured_.flushed().ranges) EXPECT_TRUE(ids.insert(range.id).second) << range.id << " twice";
+  EXPECT_THAT(ids, SizeIs(2 * kThreads * kRounds));
+}
+
+TEST_F(RangesTest, AForkedChildBeginsWithNoneOpen) {
+  EXPECT_EQ(ranges_.push(named("parent's")), 0);
+  ranges_.lock();
+  const pid_t child = fork();
+  if (child == 0) {
+    ranges_.forget();
+    ranges_.unlock();
+    const bool right = current_range() == 0 && ranges_.pop(kDefault) == Ranges::kNotTracked && ranges_.push({}) == 0 &&
+                       current_range() != 0 && ranges_.pop(kDefault) == 0;
+    _exit(right ? 0 : 1);
+  }
+  ranges_.unlock();
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  EXPECT_THAT(ended(), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace dlkprof::inject
