@@ -92,6 +92,11 @@ class Folder {
     if (notices_seen_.emplace(record.what, record.detail).second) run_.notices.push_back(std::move(record));
   }
   void add(capture::EndRecord&& record) { run_.end = record; }
+  // The timeline's (model/timeline.h).
+  void add(capture::StringsRecord&& /*record*/) {}
+  void add(capture::EventsRecord&& /*record*/) {}
+  void add(capture::FactsRecord&& /*record*/) {}
+  void add(capture::ClockRecord&& /*record*/) {}
 
   void take_stored_values(Launch& launch) {
     const auto set = run_.metric_sets.find(launch.record.metric_set);

@@ -1,0 +1,81 @@
+#include "model/counter_join.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "model/time_arithmetic.h"
+
+namespace dlkprof::model {
+namespace {
+
+// NVPerf's "dram__bytes.sum" is a count of the launch, "dram__bytes.sum.per_second" is not.
+bool is_count(const std::string& metric) { return metric.ends_with(".sum"); }
+
+std::optional<double> mean_of(const std::vector<double>& values) {
+  double sum = 0;
+  std::size_t n = 0;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    sum += value;
+    ++n;
+  }
+  return n == 0 ? std::nullopt : std::optional(sum / static_cast<double>(n));
+}
+
+struct WeightedSum {
+  double sum = 0, weight = 0;
+};
+
+}  // namespace
+
+CounterJoin::CounterJoin(const Timeline& timeline) {
+  for (const auto& [config, metrics] : timeline.measured) {
+    Measured measured;
+    for (const auto& [metric, values] : metrics) {
+      measured.samples = std::max<std::uint64_t>(measured.samples, values.size());
+      if (const auto mean = mean_of(values)) measured.means.emplace_back(&metric, *mean);
+    }
+    measured_.emplace(config, std::move(measured));
+  }
+}
+
+void CounterJoin::add(std::size_t row, const Work& work) {
+  if (work.config == kNone || measured_.empty() || !measured_.contains(work.config)) return;
+  Share& share = shares_[std::uint64_t{row} << 32U | work.config];
+  ++share.launches;
+  add_ns(share.gpu_ns, gpu_ns(work));
+}
+
+std::vector<Counters> CounterJoin::finish(std::size_t rows) const {
+  // In the order of rows and configurations, so that sums of doubles come out the same each time.
+  const std::map<std::uint64_t, Share> sorted(shares_.begin(), shares_.end());
+  std::vector<Counters> all(rows);
+  for (auto share = sorted.begin(); share != sorted.end();) {
+    const std::uint64_t row = share->first >> 32U;
+    Counters& counters = all[row];
+    std::map<std::string, WeightedSum> means;
+    for (; share != sorted.end() && share->first >> 32U == row; ++share) {
+      const Measured& measured = measured_.at(static_cast<std::uint32_t>(share->first));
+      const auto launches = static_cast<double>(share->second.launches);
+      // A nanosecond each where none was timed: so they count among themselves, and for nothing beside those that were.
+      const double weight = std::max(static_cast<double>(share->second.gpu_ns), launches);
+      counters.samples += measured.samples;
+      add_ns(counters.covered_ns, share->second.gpu_ns);
+      for (const auto& [metric, mean] : measured.means) {
+        if (is_count(*metric)) {
+          counters.values[*metric] += mean * launches;
+        } else {
+          WeightedSum& sum = means[*metric];
+          sum.sum += mean * weight;
+          sum.weight += weight;
+        }
+      }
+    }
+    for (const auto& [metric, sum] : means) counters.values[metric] = sum.sum / sum.weight;
+  }
+  return all;
+}
+
+}  // namespace dlkprof::model

@@ -1,0 +1,56 @@
+#include "model/tensor_core_use.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+namespace dlkprof::model {
+namespace {
+
+// Metrics that are above 0 exactly where tensor cores were at work: cycles in which the tensor pipe was active, and instructions
+// that were issued to it. By the names of NVPerf's catalogue (dlkprof metrics --query tensor).
+constexpr std::array<std::string_view, 2> kTensorMetrics{"sm__pipe_tensor", "sm__inst_executed_pipe_tensor"};
+
+bool is_tensor_metric(std::string_view name) {
+  return std::any_of(kTensorMetrics.begin(), kTensorMetrics.end(),
+                     [&](std::string_view beginning) { return name.starts_with(beginning); });
+}
+
+TensorCoreUse use_by_counter(const Timeline& timeline, std::uint32_t config) {
+  TensorCoreUse use;
+  const auto measured = timeline.measured.find(config);
+  if (config == kNone || measured == timeline.measured.end()) return use;
+  for (const auto& [metric, values] : measured->second) {
+    if (!is_tensor_metric(metric)) continue;
+    for (const double value : values) {
+      if (!std::isfinite(value)) continue;
+      use.source = TensorCoreSource::counter;
+      use.uses |= value > 0;
+    }
+  }
+  return use;
+}
+
+TensorCoreUse use_by_name(const Kernel& kernel) {
+  // The long name: what says so is often a template argument, as in cutlass::Kernel2<cutlass_80_tensorop_...>.
+  const std::string& name = !kernel.long_name.empty() ? kernel.long_name : !kernel.name.empty() ? kernel.name : kernel.mangled;
+  if (name.empty()) return {};
+  return {kernel.kind == capture::WorkKind::kernel && tensor_core_name(name), TensorCoreSource::name};
+}
+
+}  // namespace
+
+TensorCoreTable::TensorCoreTable(const Timeline& timeline) : by_config_(timeline.configs.size()) {
+  for (const auto& [config, metrics] : timeline.measured) by_config_.at(config) = use_by_counter(timeline, config);
+  by_kernel_.reserve(timeline.kernels.size());
+  for (const Kernel& kernel : timeline.kernels) by_kernel_.push_back(use_by_name(kernel));
+}
+
+TensorCoreUse tensor_core_use(const Timeline& timeline, std::uint32_t kernel, std::uint32_t config) {
+  const TensorCoreUse counted = use_by_counter(timeline, config);
+  return counted.source == TensorCoreSource::counter ? counted : use_by_name(timeline.kernels[kernel]);
+}
+
+}  // namespace dlkprof::model

@@ -1,0 +1,170 @@
+// Captures on their way into a timeline, one after another: load() reads one and joins what belongs together within it;
+// finish() brings all into order. Events go straight into the timeline's arrays, for the time of loading with the capture's own
+// numbers where indices belong, so that nothing is held twice.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "capture/reader.h"
+#include "model/join_index.h"
+#include "model/kernel_table.h"
+#include "model/notice_counts.h"
+#include "model/time_arithmetic.h"
+#include "model/timeline.h"
+
+namespace dlkprof::model {
+
+// Brings the clocks of several hosts together. CLOCK_MONOTONIC counts from a host's boot: processes of one host share it, and
+// two hosts differ by the difference of unix_ns - monotonic_ns. Times become those of the first capture's host.
+class HostClocks {
+ public:
+  // What to add to times of a process (a clock of zeros is not known); none where the clocks cannot be brought together.
+  [[nodiscard]] std::optional<std::int64_t> shift_ns(const std::string& host, const capture::ClockRecord& clock);
+
+ private:
+  std::optional<std::string> first_host_;
+  std::map<std::string, std::int64_t> boot_unix_ns_;
+};
+
+// A kernel's launch configuration as its work says it: without the function, which only the call knows.
+struct LaunchShape {
+  std::uint32_t name = 0;  // of the capture's strings
+  capture::LaunchKey key;
+  friend bool operator==(const LaunchShape&, const LaunchShape&) = default;
+};
+
+// Of the capture that is being read: what is needed until its events are joined, which are those of the timeline from the
+// counts below on.
+struct CaptureParts {
+  std::uint32_t process = 0;
+  std::size_t ranges = 0, calls = 0, works = 0;
+
+  JoinIndex<std::uint32_t> strings;  // InternedString::id -> index into texts
+  struct Text {
+    std::uint32_t string = 0;  // index into Timeline::strings
+    std::uint32_t sequence = kNone, op_id = kNone;
+    [[nodiscard]] bool is_split() const { return sequence != kNone || op_id != kNone; }
+  };
+  std::vector<Text> texts = std::vector<Text>(1);                // the first one is empty
+  std::unordered_map<std::uint32_t, std::uint32_t> whole_texts;  // by index: those of texts with numbers that are no messages
+  JoinIndex<std::uint64_t> range_ids;
+  std::vector<std::uint64_t> parents;  // RangeEvent::parent of each range
+  struct CallNumbers {
+    std::uint64_t range = 0, launch_index = 0;
+    std::uint32_t function = 0;
+    bool held = false;
+  };
+  std::vector<CallNumbers> call_numbers;  // of each call
+  JoinIndex<std::uint32_t> correlations;  // CallEvent::correlation -> index into Timeline::calls
+
+  struct HashShape {
+    std::size_t operator()(const LaunchShape& shape) const noexcept {
+      return KernelTable::HashKey()(shape.key) + shape.name * std::size_t{0x9e3779b97f4a7c15U};
+    }
+  };
+  std::unordered_map<LaunchShape, std::uint32_t, HashShape> shape_numbers;
+  std::vector<const LaunchShape*> shapes;                               // by number; the keys above
+  std::unordered_map<std::uint32_t, std::uint32_t> threads;             // gettid(2) -> index into Timeline::threads
+  std::unordered_map<std::uint32_t, std::uint32_t> functions;           // FunctionRecord::id -> index into kernels
+  std::unordered_map<std::uint32_t, std::uint32_t> function_of_kernel;  // where only one function is it; else 0
+  std::map<std::uint32_t, capture::DeviceRecord> devices;               // by CUDA ordinal
+  std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
+  std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
+  std::map<std::uint64_t, capture::LaunchRecord> launches;  // by LaunchRecord::index
+  std::vector<capture::Fact> facts;
+  std::map<std::pair<std::string, std::string>, std::size_t> fact_numbers;
+  bool has_process = false, ended = false;
+};
+
+class TimelineLoader {
+ public:
+  TimelineLoader();
+  // Throws Error where the file is no capture of ours.
+  void load(const std::filesystem::path& path);
+  [[nodiscard]] Timeline finish() &&;
+
+ private:
+  // timeline_loader.cpp: one record each.
+  void add(capture::ProcessRecord&& record);
+  void add(capture::DeviceRecord&& record);
+  void add(capture::FunctionRecord&& record);
+  void add(capture::MetricSetRecord&& record);
+  void add(capture::LaunchRecord&& record);
+  void add(capture::NoticeRecord&& record);
+  void add(capture::StringsRecord&& record);
+  void add(capture::EventsRecord&& record);
+  void add(capture::FactsRecord&& record);
+  void add(const capture::ClockRecord& record);
+  void add(const capture::EndRecord&) { parts_.ended = true; }
+  void add(const capture::RawCountersRecord&) {}
+  void add(const capture::KeyStatsRecord&) {}
+  void add_event(const capture::RangeEvent& event);
+  void add_event(const capture::CallEvent& event);
+  void add_event(const capture::WorkEvent& event);
+  template <typename Event>
+  void add_events(const capture::EventsRecord& record);
+  [[nodiscard]] std::uint32_t thread_index(std::uint32_t tid);
+  [[nodiscard]] std::uint32_t shape_number(const capture::WorkEvent& event);
+  void note_state(const std::filesystem::path& path, const capture::ReadState& state);
+
+  // timeline_join.cpp: of the capture just read.
+  void join();
+  void join_ranges();
+  void close_open_ranges();
+  void join_calls();
+  void join_works(const std::map<std::uint32_t, std::uint32_t>& devices);
+  void join_work(Work& work, std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels);
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> kernel_and_config(const LaunchShape& shape, std::uint32_t function);
+  void join_strings();
+  [[nodiscard]] std::uint32_t text_index(std::uint32_t id);
+  [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
+  [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();
+  [[nodiscard]] std::uint32_t unknown_device();
+  void join_measured();
+  void join_facts();
+  void shift_times();
+  // Of all events of the capture: whatever `move` makes of a time.
+  template <typename Move>
+  void move_times(const Move& move);
+
+  // timeline_clocks.cpp, timeline_cuts.cpp: likewise.
+  void bound_clocks();
+  void cut_held(const std::map<std::uint32_t, std::uint32_t>& devices);
+  [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
+
+  Timeline timeline_;
+  std::unordered_map<std::string, std::uint32_t> split_messages_;  // their texts -> index into Timeline::strings
+  std::vector<std::uint32_t> range_rank_;  // of each range: the order of ids, in which the outer of two comes first
+  KernelTable kernels_;
+  HostClocks clocks_;
+  std::map<std::pair<std::string, std::string>, std::uint32_t> devices_;  // by host and PCI bus id
+  std::map<std::pair<std::string, std::string>, bool> notices_seen_, facts_known_;
+  NoticeCounts notices_;
+  CaptureParts parts_;
+};
+
+template <typename Move>
+void TimelineLoader::move_times(const Move& move) {
+  const auto move_all = [&](auto& events, std::size_t first) {
+    for (std::size_t i = first; i < events.size(); ++i) {
+      events[i].start_ns = move(events[i].start_ns);
+      events[i].end_ns = move(events[i].end_ns);
+    }
+  };
+  move_all(timeline_.ranges, parts_.ranges);
+  move_all(timeline_.calls, parts_.calls);
+  for (std::size_t i = parts_.works; i < timeline_.works.size(); ++i) {
+    Work& work = timeline_.works[i];
+    if (!is_timed(work)) continue;
+    work.start_ns = move(work.start_ns);
+    work.end_ns = move(work.end_ns);
+  }
+}
+
+}  // namespace dlkprof::model
