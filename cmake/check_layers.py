@@ -16,12 +16,13 @@ LAYERS = {
     "select": {"base", "capture"},
     "inject": {"base", "capture", "cupti", "select"},
     "model": {"base", "capture", "cupti"},
-    "report": {"base", "capture", "cupti", "model"},
-    "cli": {"base", "capture", "cupti", "select", "model", "report"},
+    "store": {"base", "capture", "model"},
+    "report": {"base", "capture", "cupti", "model", "store"},
+    "cli": {"base", "capture", "cupti", "select", "model", "store", "report"},
 }
 PUBLIC = "dlkprof"  # include/dlkprof: for everybody, and knowing nobody
 # Slow to compile, so kept out of every header.
-HEAVY = re.compile(r"(nlohmann|CLI)/")
+HEAVY = re.compile(r"(nlohmann|CLI)/|sqlite3\.h")
 INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 

@@ -24,6 +24,8 @@ endfunction()
 dlkprof_static(pcre2 pcre2.h libpcre2-8.a)
 dlkprof_static(zstd zstd.h libzstd.a)
 dlkprof_static(iberty libiberty/demangle.h libiberty.a)
+dlkprof_static(sqlite sqlite3.h libsqlite3.a)
+target_link_libraries(dlkprof_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 
 # fmt's headers; its compiled part is src/base/fmt.cpp.
 get_target_property(FMT_INCLUDE fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)

@@ -1,0 +1,241 @@
+#include "store/aggregation.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "dlkprof/version.h"
+#include "store/open.h"
+#include "store/schema.h"
+
+namespace dlkprof::store {
+namespace {
+
+using model::Stats;
+
+std::optional<std::uint32_t> or_null(std::uint32_t index) { return index == model::kNone ? std::nullopt : std::optional(index); }
+
+const char* name_of(model::Direction direction) {
+  switch (direction) {
+    case model::Direction::none:
+      return "";
+    case model::Direction::fprop:
+      return "fprop";
+    case model::Direction::bprop:
+      return "bprop";
+  }
+  return "";
+}
+
+const char* name_of(model::Framework framework) {
+  switch (framework) {
+    case model::Framework::none:
+      return "";
+    case model::Framework::pytorch:
+      return "pytorch";
+    case model::Framework::dlkprof:
+      return "dlkprof";
+    case model::Framework::pyprof:
+      return "pyprof";
+    case model::Framework::xla:
+      return "xla";
+    case model::Framework::tensorflow:
+      return "tensorflow";
+    case model::Framework::tensorrt:
+      return "tensorrt";
+    case model::Framework::deepspeed:
+      return "deepspeed";
+    case model::Framework::megatron:
+      return "megatron";
+    case model::Framework::vllm:
+      return "vllm";
+  }
+  return "";
+}
+
+const char* name_of(model::KeyNodeSource source) {
+  switch (source) {
+    case model::KeyNodeSource::none:
+      return "none";
+    case model::KeyNodeSource::asked:
+      return "asked";
+    case model::KeyNodeSource::framework:
+      return "framework";
+    case model::KeyNodeSource::repetition:
+      return "repetition";
+  }
+  return "";
+}
+
+const char* name_of(model::TensorCoreSource source) {
+  switch (source) {
+    case model::TensorCoreSource::unknown:
+      return "unknown";
+    case model::TensorCoreSource::name:
+      return "name";
+    case model::TensorCoreSource::counter:
+      return "counter";
+  }
+  return "";
+}
+
+// Rows of one aggregation into one table: its id goes before what is given.
+class Inserter {
+ public:
+  Inserter(const Connection& connection, int aggregation, const char* table)
+      : statement_(insert_into(connection, table)), aggregation_(aggregation) {}
+
+  // Stats and Counters are several columns each.
+  template <typename... Values>
+  void add(const Values&... values) {
+    std::apply([this](const auto&... cells) { statement_.run(aggregation_, cells...); }, std::tuple_cat(cells_of(values)...));
+  }
+
+ private:
+  template <typename Value>
+  static auto cells_of(const Value& value) {
+    return std::tuple<const Value&>(value);
+  }
+  static auto cells_of(const Stats& stats) { return std::tuple(stats.n, stats.total, stats.least, stats.most); }
+  static auto cells_of(const model::OpsLine& line) { return std::tuple(line.gpu_ns, line.cpu_ns, line.count); }
+  static auto cells_of(const model::Counters& counters) { return std::tuple(counters.samples, counters.covered_ns); }
+
+  Statement statement_;
+  int aggregation_;
+};
+
+// What one aggregation is written with.
+struct Writer {
+  const Connection& connection;
+  int id;
+  const model::Fold& fold;
+  const model::Aggregate& aggregate;
+  [[nodiscard]] Inserter rows(const char* table) const { return {connection, id, table}; }
+};
+
+void insert_head(const Connection& connection, int id, const Aggregation& made) {
+  insert_into(connection, "aggregation")
+      .run(id, unix_now_ns(), DLKPROF_VERSION, made.options.key_node, fmt::format("{}", fmt::join(made.options.domains, ",")),
+           made.range.start, made.range.stop, made.fold.key_node, name_of(made.fold.key_node_source), made.fold.key_nodes_found,
+           made.aggregate.first_iteration, made.aggregate.last_iteration);
+}
+
+void insert_fold(const Writer& to) {
+  std::uint32_t index = 0;
+  Inserter groups = to.rows("op_group");
+  for (const model::Group& group : to.fold.groups) groups.add(index++, group.name, or_null(group.parent));
+  index = 0;
+  Inserter ops = to.rows("op");
+  for (const model::Op& op : to.fold.ops) {
+    ops.add(index++, op.id, op.name, op.type, name_of(op.direction), name_of(op.framework), op.data_types, op.input_shapes,
+            or_null(op.group), op.eligible, op.leaf);
+  }
+  index = 0;
+  Inserter iterations = to.rows("iteration");
+  for (const model::Iteration& iteration : to.fold.iterations) iterations.add(index++, iteration.start_ns, iteration.stop_ns);
+}
+
+void insert_placement(const Writer& to) {
+  Inserter placement = to.rows("placement");
+  for (std::size_t work = 0; work < to.fold.work_instance.size(); ++work) {
+    const model::OpInstance& instance = to.fold.instances.at(to.fold.work_instance[work]);
+    placement.add(work, instance.op, to.fold.work_iteration.at(work), or_null(instance.range));
+  }
+}
+
+enum class CounterKind : std::uint8_t { op = 0, kernel = 1, op_type = 2 };
+
+void insert_counters(Inserter& rows, CounterKind kind, std::size_t rank, const model::Counters& counters) {
+  for (const auto& [metric, value] : counters.values) rows.add(kind, rank, metric, value);
+}
+
+void insert_op_stats(const Writer& to) {
+  Inserter stats = to.rows("op_stats");
+  Inserter kernels = to.rows("op_kernel");
+  Inserter counters = to.rows("counter");
+  for (std::size_t rank = 0; rank < to.aggregate.ops.size(); ++rank) {
+    const model::OpRow& row = to.aggregate.ops[rank];
+    stats.add(rank, row.op, row.cpu, row.gpu, row.overhead, row.idle, row.mapped, row.uses_tc, name_of(row.tc_source),
+              row.tc_gpu_ns, row.counters);
+    for (const std::uint32_t kernel : row.tc_kernels) kernels.add(row.op, kernel, true);
+    for (const std::uint32_t kernel : row.others) kernels.add(row.op, kernel, false);
+    insert_counters(counters, CounterKind::op, rank, row.counters);
+  }
+}
+
+void insert_kernel_stats(const Writer& to) {
+  Inserter stats = to.rows("kernel_stats");
+  Inserter counters = to.rows("counter");
+  for (std::size_t rank = 0; rank < to.aggregate.kernels.size(); ++rank) {
+    const model::KernelRow& row = to.aggregate.kernels[rank];
+    stats.add(rank, row.kernel, row.op, row.gpu, row.api, row.uses_tc, name_of(row.tc_source), row.counters);
+    insert_counters(counters, CounterKind::kernel, rank, row.counters);
+  }
+}
+
+void insert_type_stats(const Writer& to) {
+  Inserter stats = to.rows("op_type_stats");
+  Inserter counters = to.rows("counter");
+  for (std::size_t rank = 0; rank < to.aggregate.types.size(); ++rank) {
+    const model::OpTypeRow& row = to.aggregate.types[rank];
+    stats.add(rank, row.type, row.nodes, row.eligible, row.uses_tc, row.cpu, row.gpu, row.overhead, row.idle, row.counters);
+    insert_counters(counters, CounterKind::op_type, rank, row.counters);
+  }
+}
+
+void insert_group_stats(const Writer& to) {
+  Inserter stats = to.rows("group_stats");
+  for (std::size_t rank = 0; rank < to.aggregate.groups.size(); ++rank) {
+    const model::GroupRow& row = to.aggregate.groups[rank];
+    stats.add(rank, row.group, row.leaf_instances, row.eligible_leaves, row.tc_leaves, row.cpu, row.gpu, row.overhead, row.idle);
+  }
+}
+
+void insert_summary(const Writer& to) {
+  const model::Summary& sum = to.aggregate.summary;
+  const model::Duration& share = sum.share;
+  to.rows("summary_stats")
+      .add(sum.wall_ns, sum.tc_utilization, share.gpu, share.tc, share.non_tc, share.memory, share.dataloader, share.io,
+           share.cpu, share.other, sum.total_iterations, sum.aggregated_iterations, sum.start_iteration, sum.stop_iteration,
+           sum.mean_iteration_ns, sum.iteration_deviation_ns, sum.all_ops, sum.tc_ops, sum.eligible_without_tc, sum.other_ops,
+           sum.all_kernels, sum.tc_kernels, sum.memory, sum.other_kernels);
+}
+
+// The id of the next aggregation. What it is to be made of must be what the database holds.
+int next_id(const OpenDatabase& database, const Aggregation& aggregation) {
+  const std::int64_t works = database.connection.number("SELECT max(id) + 1 FROM work");  // not count(*), which reads all
+  const std::int64_t last = database.connection.number("SELECT max(id) FROM aggregation");
+  const bool same = static_cast<std::uint64_t>(works) == aggregation.fold.work_instance.size();
+  if (same && last >= 0 && last < std::numeric_limits<int>::max()) return static_cast<int>(last) + 1;
+  throw Error("cannot write the database " + printable(database.path.native()),
+              same ? fmt::format("its last aggregation is {}", last) : "it was changed since it was read",
+              same ? "It is damaged: make it again from the captures." : "Try again.");
+}
+
+}  // namespace
+
+void insert_aggregation(const Connection& connection, int id, const Aggregation& aggregation) {
+  insert_head(connection, id, aggregation);
+  const Writer writer{connection, id, aggregation.fold, aggregation.aggregate};
+  insert_fold(writer);
+  insert_placement(writer);
+  insert_op_stats(writer);
+  insert_kernel_stats(writer);
+  insert_type_stats(writer);
+  insert_group_stats(writer);
+  insert_summary(writer);
+}
+
+int add_aggregation(const std::filesystem::path& path, const Aggregation& aggregation) {
+  OpenDatabase database = open_ours(path, Access::add);
+  Transaction transaction(database.connection);
+  const int id = next_id(database, aggregation);
+  insert_aggregation(database.connection, id, aggregation);
+  transaction.commit();
+  return id;
+}
+
+}  // namespace dlkprof::store

@@ -1,0 +1,12 @@
+// The rows of one aggregation.
+#pragma once
+
+#include "store/database.h"
+#include "store/sqlite.h"
+
+namespace dlkprof::store {
+
+// Within a transaction of the caller's.
+void insert_aggregation(const Connection& connection, int id, const Aggregation& aggregation);
+
+}  // namespace dlkprof::store

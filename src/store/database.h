@@ -1,0 +1,42 @@
+// The database of a run: one SQLite file with everything that captures hold but raw counters, and what folding made of it.
+// Its views (docs/schema.md) are the stable interface for others' queries. The only door to SQLite.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "model/aggregate.h"
+#include "model/fold.h"
+#include "model/timeline.h"
+
+namespace dlkprof::store {
+
+inline constexpr int kSchemaVersion = 1;
+
+// What one aggregation was asked for, and gave.
+struct Aggregation {
+  model::FoldOptions options;
+  model::IterationRange range;
+  const model::Fold& fold;
+  const model::Aggregate& aggregate;
+};
+
+// Writes `path` whole, with 0600, under a temporary name beside it and then moved there: never half a file, never through a
+// link. Replaces what is there. Throws Error (folder not writable, disk full).
+void write_database(const std::filesystem::path& path, const model::Timeline& timeline, const Aggregation& aggregation);
+
+// Adds an aggregation to a database of ours, as the one that views show; the earlier ones stay, by their ids. Returns its id.
+// Throws Error.
+int add_aggregation(const std::filesystem::path& path, const Aggregation& aggregation);
+
+// Throws Error: no such file, not a database of ours, damaged, or written by a newer version (named). Its content is hostile
+// input: whatever it says, the timeline keeps what timeline.h promises.
+[[nodiscard]] model::Timeline read_timeline(const std::filesystem::path& path);
+
+// Whether the file begins as an SQLite database does; false where it cannot be read.
+[[nodiscard]] bool is_database(const std::filesystem::path& path) noexcept;
+
+// The schema in words, for docs/schema.md: tables and views with their columns, units and meanings.
+[[nodiscard]] std::string describe_schema();
+
+}  // namespace dlkprof::store

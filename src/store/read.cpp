@@ -1,0 +1,264 @@
+#include <algorithm>
+
+#include "store/database.h"
+#include "store/rows.h"
+
+namespace dlkprof::store {
+namespace {
+
+using model::Timeline;
+
+// Reads table after table; what rows name by id has been read before them.
+class TimelineReader {
+ public:
+  explicit TimelineReader(const std::filesystem::path& path)
+      : database_(open_ours(path, Access::read)), budget_(database_.bytes) {}
+
+  [[nodiscard]] Timeline read();
+
+ private:
+  [[nodiscard]] Rows rows(std::string_view table) { return {database_, budget_, table}; }
+  void processes();
+  void devices();
+  void threads();
+  void strings();
+  void ranges();
+  void calls();
+  void kernels();
+  void configs();
+  void works();
+  void words();
+  void measured();
+  void about();
+  void saw(std::int64_t start, std::int64_t end) {
+    first_ = std::min(first_, start);
+    last_ = std::max(last_, end);
+  }
+
+  OpenDatabase database_;
+  TextBudget budget_;
+  Timeline timeline_;
+  std::int64_t first_ = std::numeric_limits<std::int64_t>::max(), last_ = std::numeric_limits<std::int64_t>::min();
+};
+
+// The initializers of a braced list are evaluated from left to right: the order of the columns.
+
+void TimelineReader::processes() {
+  for (Rows row = rows("process"); row.next();) {
+    row.id();
+    model::Process process;
+    capture::ProcessRecord& record = process.record;
+    record.pid = row.number<std::uint32_t>();
+    record.parent_pid = row.number<std::uint32_t>();
+    record.start_unix_ns = row.number<std::int64_t>();
+    record.host = row.text();
+    record.dlkprof_version = row.text();
+    record.cupti_version = row.number<std::uint32_t>();
+    record.driver_version = row.number<std::uint32_t>();
+    record.options_json = row.text();
+    process.clock.monotonic_ns = row.number<std::int64_t>();
+    process.clock.unix_ns = row.number<std::int64_t>();
+    process.gpu_early_ns = row.number<std::int64_t>();
+    process.gpu_late_ns = row.number<std::int64_t>();
+    process.held_ns = row.number<std::int64_t>();
+    timeline_.processes.push_back(std::move(process));
+  }
+  for (Rows row = rows("argument"); row.next();) {
+    std::vector<std::string>& arguments = timeline_.processes[row.index(timeline_.processes.size())].record.arguments;
+    row.expect(arguments.size());
+    arguments.push_back(row.text());
+  }
+}
+
+void TimelineReader::devices() {
+  for (Rows row = rows("device"); row.next();) {
+    row.id();
+    capture::DeviceRecord record;
+    record.index = row.number<std::uint32_t>();
+    for (std::string* text : {&record.name, &record.chip, &record.pci_bus_id}) *text = row.text();
+    for (std::uint32_t* number :
+         {&record.cc_major, &record.cc_minor, &record.sm_count, &record.warp_size, &record.max_threads_per_sm,
+          &record.max_threads_per_block, &record.max_blocks_per_sm, &record.registers_per_sm, &record.registers_per_block,
+          &record.shared_per_sm, &record.shared_per_block, &record.shared_per_block_optin, &record.shared_reserved_per_block})
+      *number = row.number<std::uint32_t>();
+    record.l2_bytes = row.number<std::uint64_t>();
+    record.memory_bytes = row.number<std::uint64_t>();
+    record.sm_clock_khz = row.number<std::uint32_t>();
+    record.memory_clock_khz = row.number<std::uint32_t>();
+    timeline_.devices.push_back({std::move(record)});
+  }
+}
+
+void TimelineReader::threads() {
+  for (Rows row = rows("thread"); row.next();) {
+    row.id();
+    timeline_.threads.push_back({row.index(timeline_.processes.size()), row.number<std::uint32_t>()});
+  }
+}
+
+void TimelineReader::strings() {
+  Rows row = rows("string");
+  timeline_.strings.reserve(row.count());
+  while (row.next()) {
+    row.id();
+    timeline_.strings.push_back(row.text());
+    if (!timeline_.strings.front().empty()) row.fail("the first one is not empty");
+  }
+  if (timeline_.strings.empty()) row.fail("it is missing");
+}
+
+void TimelineReader::ranges() {
+  Rows row = rows("range");
+  std::vector<model::Range>& ranges = timeline_.ranges;
+  ranges.reserve(row.count());
+  while (row.next()) {
+    row.id();
+    model::Range range;
+    range.start_ns = ranges.empty() ? row.time() : row.time(ranges.back().start_ns);
+    range.end_ns = row.time(range.start_ns);
+    range.parent = row.index_or_none(ranges.size());
+    range.thread = row.index(timeline_.threads.size());
+    range.message = row.index(timeline_.strings.size());
+    range.domain = row.index(timeline_.strings.size());
+    range.kind = row.enumeration(capture::RangeKind::mark);
+    range.closed = row.flag();
+    range.sequence = row.number_or_none();
+    range.op_id = row.number_or_none();
+    if (range.parent != model::kNone) {
+      const model::Range& parent = ranges[range.parent];
+      if (parent.thread != range.thread || parent.end_ns < range.end_ns) row.fail("it does not lie inside its parent");
+    }
+    saw(range.start_ns, range.end_ns);
+    ranges.push_back(range);
+  }
+}
+
+void TimelineReader::calls() {
+  Rows row = rows("call");
+  std::vector<model::Call>& calls = timeline_.calls;
+  calls.reserve(row.count());
+  while (row.next()) {
+    row.id();
+    model::Call call;
+    call.start_ns = calls.empty() ? row.time() : row.time(calls.back().start_ns);
+    call.end_ns = row.time(call.start_ns);
+    call.range = row.index_or_none(timeline_.ranges.size());
+    call.thread = row.index(timeline_.threads.size());
+    call.name = row.index(timeline_.strings.size());
+    if (call.range != model::kNone) {
+      const model::Range& range = timeline_.ranges[call.range];
+      const bool inside = range.start_ns <= call.start_ns && call.start_ns <= range.end_ns;
+      if (range.thread != call.thread || !inside) row.fail("it was not made inside its range");
+    }
+    saw(call.start_ns, call.end_ns);
+    calls.push_back(call);
+  }
+}
+
+void TimelineReader::kernels() {
+  for (Rows row = rows("kernel"); row.next();) {
+    row.id();
+    timeline_.kernels.push_back({row.enumeration(capture::WorkKind::set), row.text(), row.text(), row.text()});
+  }
+}
+
+void TimelineReader::configs() {
+  for (Rows row = rows("config"); row.next();) {
+    row.id();
+    model::Config config{row.index(timeline_.processes.size()), {}};
+    capture::LaunchKey& key = config.key;
+    key.device = row.number<std::uint32_t>();
+    key.function = row.number<std::uint32_t>();
+    for (capture::Dim3* dim : {&key.grid, &key.block, &key.cluster})
+      *dim = {row.number<std::uint32_t>(), row.number<std::uint32_t>(), row.number<std::uint32_t>()};
+    key.dynamic_shared_bytes = row.number<std::uint32_t>();
+    timeline_.configs.push_back(config);
+  }
+}
+
+void TimelineReader::works() {
+  Rows row = rows("work");
+  timeline_.works.reserve(row.count());
+  std::optional<std::int64_t> previous;  // start of the last one that was timed
+  while (row.next()) {
+    row.id();
+    model::Work work;
+    if (row.null()) {
+      if (!row.null()) row.fail("it ended but did not start");
+    } else {
+      work.start_ns = previous ? row.time(*previous) : row.time();
+      work.end_ns = row.time(work.start_ns);
+      previous = work.start_ns;
+      saw(work.start_ns, work.end_ns);
+    }
+    work.bytes = row.number<std::uint64_t>();
+    if (!row.null()) work.launch_index = row.number<std::uint64_t>();
+    work.call = row.index_or_none(timeline_.calls.size());
+    work.kernel = row.index(timeline_.kernels.size());
+    work.config = row.index_or_none(timeline_.configs.size());
+    work.device = row.index(timeline_.devices.size());
+    work.stream = row.number<std::uint32_t>();
+    work.in_graph = row.flag();
+    work.replayed = row.flag();
+    timeline_.works.push_back(work);
+  }
+}
+
+void TimelineReader::words() {
+  for (Rows row = rows("fact"); row.next();) {
+    row.id();
+    timeline_.facts.push_back({row.text(), row.text(), row.text()});
+  }
+  for (Rows row = rows("notice"); row.next();) {
+    row.id();
+    timeline_.notices.push_back({row.enumeration(capture::Severity::error), row.text(), row.text(), row.text()});
+  }
+}
+
+void TimelineReader::measured() {
+  std::vector<std::string> metrics;
+  for (Rows row = rows("metric"); row.next();) {
+    row.id();
+    metrics.push_back(row.text());
+  }
+  for (Rows row = rows("measured"); row.next();) {
+    const std::uint32_t config = row.index(timeline_.configs.size());
+    std::vector<double>& values = timeline_.measured[config][metrics[row.index(metrics.size())]];
+    row.expect(values.size());
+    values.push_back(row.real_or_nan());
+  }
+}
+
+void TimelineReader::about() {
+  Rows row = rows("about");
+  if (!row.next()) row.fail("it is missing");
+  row.id();
+  row.skip();
+  row.skip();
+  timeline_.first_ns = row.time();
+  timeline_.last_ns = row.time(timeline_.first_ns);
+  timeline_.first_ns = std::min(timeline_.first_ns, first_);
+  timeline_.last_ns = std::max(timeline_.last_ns, last_);
+}
+
+Timeline TimelineReader::read() {
+  processes();
+  devices();
+  threads();
+  strings();
+  ranges();
+  calls();
+  kernels();
+  configs();
+  works();
+  words();
+  measured();
+  about();
+  return std::move(timeline_);
+}
+
+}  // namespace
+
+Timeline read_timeline(const std::filesystem::path& path) { return TimelineReader(path).read(); }
+
+}  // namespace dlkprof::store

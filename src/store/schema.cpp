@@ -1,0 +1,128 @@
+#include "store/schema.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "store/database.h"
+
+namespace dlkprof::store {
+namespace {
+
+const char* name_of(ColumnType type) {
+  switch (type) {
+    case ColumnType::integer:
+      return "INTEGER";
+    case ColumnType::real:
+      return "REAL";
+    case ColumnType::text:
+      return "TEXT";
+  }
+  return "";
+}
+
+bool numbered(const Table& table) { return table.keys == 1 && table.columns.front().name == "id"; }
+
+std::string key_of(const Table& table) {
+  std::string key;
+  for (std::size_t i = 0; i < table.keys; ++i) key += (i == 0 ? "" : ", ") + table.columns[i].name;
+  return key;
+}
+
+// A cell of a markdown table.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char byte : text) {
+    if (byte == '|') out += '\\';
+    out += byte;
+  }
+  return out;
+}
+
+std::string describe(const Table& table) {
+  std::string text = fmt::format("\n### {}\n\n{} Key: {}.\n\n| column | type | unit | meaning |\n| --- | --- | --- | --- |\n",
+                                 table.name, table.meaning, key_of(table));
+  for (const Column& column : table.columns) {
+    text += fmt::format("| `{}` | {}{} | {} | {} |\n", column.name, name_of(column.type), column.nullable ? " or NULL" : "",
+                        cell(column.unit), cell(column.meaning));
+  }
+  return text;
+}
+
+std::string describe(const View& view) {
+  std::string text = fmt::format("\n### {}\n\n{}\n\n| column | unit | meaning |\n| --- | --- | --- |\n", view.name, view.meaning);
+  for (const ViewColumn& column : view.columns)
+    text += fmt::format("| `{}` | {} | {} |\n", column.name, cell(column.unit), cell(column.meaning));
+  return text;
+}
+
+constexpr const char* kIntroduction =
+    R"(# The database
+
+Generated from the code that writes it: a test compares the two.
+
+A database of dlkprof, `<base_name>_dldb.sqlite`, is one SQLite file of application id {:#x} ("DLKP"), schema version
+{} (`PRAGMA user_version`). It holds what the captures of a run say, but for raw counters, and what folding made of that.
+Each folding, with its key node, NVTX domains and range of iterations, adds an aggregation, and the figures of earlier
+ones stay.
+
+## Views
+
+What your own queries should use: views keep their names and columns when the tables beneath them change. They show the
+newest aggregation.
+
+    sqlite3 dlkprof_dldb.sqlite "SELECT op_name, gpu_total_ns FROM detail LIMIT 10"
+)";
+
+}  // namespace
+
+const Table& table(std::string_view name) {
+  for (const std::span<const Table> tables : {timeline_tables(), aggregation_tables()}) {
+    const auto found = std::find_if(tables.begin(), tables.end(), [&](const Table& table) { return table.name == name; });
+    if (found != tables.end()) return *found;
+  }
+  throw std::logic_error("no such table: " + std::string(name));
+}
+
+std::string create_statement(const Table& table) {
+  std::string columns;
+  for (const Column& column : table.columns) {
+    const bool rowid = numbered(table) && column.name == "id";
+    const char* suffix = rowid ? " PRIMARY KEY" : column.nullable ? "" : " NOT NULL";
+    columns += fmt::format("{}{} {}{}", columns.empty() ? "" : ", ", column.name, name_of(column.type), suffix);
+  }
+  if (numbered(table)) return fmt::format("CREATE TABLE {} ({})", table.name, columns);
+  return fmt::format("CREATE TABLE {} ({}, PRIMARY KEY ({})) WITHOUT ROWID", table.name, columns, key_of(table));
+}
+
+std::string create_statement(const View& view) {
+  std::string columns;
+  for (const ViewColumn& column : view.columns)
+    columns += fmt::format("{}{} AS {}", columns.empty() ? "" : ", ", column.expression, column.name);
+  return fmt::format("CREATE VIEW {} AS SELECT {} {}", view.name, columns, view.from);
+}
+
+Statement insert_into(const Connection& connection, std::string_view name) {
+  std::string parameters = "?";
+  for (std::size_t i = 1; i < table(name).columns.size(); ++i) parameters += ",?";
+  return connection.prepare(fmt::format("INSERT INTO {} VALUES ({})", name, parameters));
+}
+
+Statement select_all(const Connection& connection, std::string_view name) {
+  std::string columns;
+  for (const Column& column : table(name).columns) columns += (columns.empty() ? "" : ", ") + column.name;
+  return connection.prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", columns, name, key_of(table(name))));
+}
+
+std::string describe_schema() {
+  std::string text = fmt::format(kIntroduction, kApplicationId, kSchemaVersion);
+  for (const View& view : views()) text += describe(view);
+  text += "\n## Tables of the timeline\n\nWhat captures say. Ids that count from 0 have no gaps.\n";
+  for (const Table& table : timeline_tables()) text += describe(table);
+  text += "\n## Tables of aggregations\n\nWhat folding the timeline gave, each row with the id of its aggregation.\n";
+  for (const Table& table : aggregation_tables()) text += describe(table);
+  return text;
+}
+
+}  // namespace dlkprof::store

@@ -1,0 +1,63 @@
+// The schema as rows of data: what tables and views there are, their columns, units and meanings. The CREATE statements, the
+// statements that fill and read tables, and docs/schema.md all come from here.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/sqlite.h"
+
+namespace dlkprof::store {
+
+inline constexpr int kApplicationId = 0x444c4b50;  // "DLKP"; in the file's header
+
+enum class ColumnType : std::uint8_t { integer, real, text };
+
+struct Column {
+  std::string name;
+  ColumnType type = ColumnType::integer;
+  std::string unit;  // "ns", "bytes", "id of op", "0 or 1"; "" where it has none
+  std::string meaning;
+  bool nullable = false;
+};
+
+struct Table {
+  std::string name;
+  std::string meaning;
+  std::vector<Column> columns;
+  std::size_t keys = 1;  // so many first columns identify a row; one that is called id is the row's number
+};
+
+struct ViewColumn {
+  std::string name;
+  std::string expression;  // SQL
+  std::string unit;
+  std::string meaning;
+};
+
+struct View {
+  std::string name;
+  std::string meaning;
+  std::vector<ViewColumn> columns;
+  std::string from;  // SQL from FROM on
+};
+
+// What captures say; read back by read_timeline().
+[[nodiscard]] std::span<const Table> timeline_tables();
+// What folding and aggregating gave, each row with the id of its aggregation.
+[[nodiscard]] std::span<const Table> aggregation_tables();
+[[nodiscard]] std::span<const View> views();
+
+// Of either kind; the name must be of one.
+[[nodiscard]] const Table& table(std::string_view name);
+
+[[nodiscard]] std::string create_statement(const Table& table);
+[[nodiscard]] std::string create_statement(const View& view);
+// With a parameter for each column, in their order.
+[[nodiscard]] Statement insert_into(const Connection& connection, std::string_view table);
+// All columns of all rows, in the order of their key.
+[[nodiscard]] Statement select_all(const Connection& connection, std::string_view table);
+
+}  // namespace dlkprof::store

@@ -1,0 +1,158 @@
+#include <array>
+
+#include "store/columns.h"
+#include "store/schema.h"
+
+namespace dlkprof::store {
+namespace {
+
+constexpr const char* kClock = "ns";  // of CLOCK_MONOTONIC
+
+Table process_table() {
+  return {"process",
+          "A process that was profiled.",
+          {id("From 0."), number("pid", "", ""), number("parent_pid", "", ""),
+           number("start_unix_ns", "ns since 1970", "When its capture was opened."), text("host", "Name of the machine."),
+           text("dlkprof_version", "That collected it."), number("cupti_version", "", "As cuptiGetVersion gives it."),
+           number("driver_version", "", "1000 * major + 10 * minor of the CUDA driver."),
+           text("options_json", "What was asked for when it was collected."),
+           number("monotonic_ns", kClock, "Read together with unix_ns: how times relate to the wall clock."),
+           number("unix_ns", "ns since 1970", "Read together with monotonic_ns."),
+           number("gpu_early_ns", "ns", "GPU times may be too early by at most this; -1: not known."),
+           number("gpu_late_ns", "ns", "GPU times may be too late by at most this; -1: not known."),
+           number("held_ns", "ns", "That the profiler held it for, to measure; cut out of all times.")}};
+}
+
+Table argument_table() {
+  return {"argument",
+          "The command line of a process.",
+          {reference("process", "process", ""), number("position", "", "From 0, which is the program."), text("value", "")},
+          2};
+}
+
+Table device_table() {
+  return {"device",
+          "A GPU.",
+          {id("From 0."),
+           number("ordinal", "", "CUDA's number of it in the process that saw it first."),
+           text("name", ""),
+           text("chip", "NVPerf's name: GH100."),
+           text("pci_bus_id", ""),
+           number("cc_major", "", "Compute capability."),
+           number("cc_minor", "", "Compute capability."),
+           number("sm_count", "", "Streaming multiprocessors."),
+           number("warp_size", "threads", ""),
+           number("max_threads_per_sm", "threads", ""),
+           number("max_threads_per_block", "threads", ""),
+           number("max_blocks_per_sm", "blocks", ""),
+           number("registers_per_sm", "", ""),
+           number("registers_per_block", "", ""),
+           number("shared_per_sm", "bytes", "Shared memory."),
+           number("shared_per_block", "bytes", "Shared memory."),
+           number("shared_per_block_optin", "bytes", "Shared memory, where a kernel asks for more."),
+           number("shared_reserved_per_block", "bytes", "Shared memory that CUDA itself takes."),
+           number("l2_bytes", "bytes", "Of the L2 cache."),
+           number("memory_bytes", "bytes", ""),
+           number("sm_clock_khz", "kHz", "The highest."),
+           number("memory_clock_khz", "kHz", "The highest.")}};
+}
+
+Table range_table() {
+  return {"range",
+          "An NVTX range, or a mark, whose times are the same. Ordered by start, an enclosing range before those inside it.",
+          {id("From 0, in order."), number("start_ns", kClock, ""), number("end_ns", kClock, ""),
+           nullable(reference("parent", "range", "The innermost range open on its thread when it began.")),
+           reference("thread", "thread", "That it began on."), reference("message", "string", ""),
+           reference("domain", "string", "0: the default domain."), number("kind", "", "0 push/pop, 1 start/end, 2 mark."),
+           flag("closed", "0: the program never ended it."),
+           nullable(number("sequence", "", "PyTorch's seq, which the message lacks. View ranges puts it back.")),
+           nullable(number("op_id", "", "PyTorch's op_id, which the message lacks as well."))}};
+}
+
+Table call_table() {
+  return {"call",
+          "A CUDA call that gave work to a GPU or waited for one. Ordered by start.",
+          {id("From 0, in order."), number("start_ns", kClock, ""), number("end_ns", kClock, ""),
+           nullable(reference("range", "range", "The innermost range open around it.")), reference("thread", "thread", ""),
+           reference("name", "string", "cuLaunchKernel.")}};
+}
+
+Table kernel_table() {
+  return {"kernel",
+          "A kernel function, or a kind of copy or set, by name.",
+          {id("From 0."), number("kind", "", "0 kernel, 1 copy, 2 set."), text("mangled", "The name in the machine code."),
+           text("name", "Without namespaces, template arguments and parameters."), text("long_name", "The whole name in C++.")}};
+}
+
+Table config_table() {
+  return {"config",
+          "A launch configuration of a process: launches that agree in all of these.",
+          {id("From 0."), reference("process", "process", ""), number("device", "", "CUDA's number of the GPU in that process."),
+           number("function", "", "The capture's number of the kernel function; 0: not known."), number("grid_x", "blocks", ""),
+           number("grid_y", "blocks", ""), number("grid_z", "blocks", ""), number("block_x", "threads", ""),
+           number("block_y", "threads", ""), number("block_z", "threads", ""), number("cluster_x", "blocks", ""),
+           number("cluster_y", "blocks", ""), number("cluster_z", "blocks", ""),
+           number("dynamic_shared_bytes", "bytes", "Shared memory asked for at the launch."),
+           nullable(reference("kernel", "kernel", "That its first launch ran."))}};
+}
+
+Table work_table() {
+  return {
+      "work",
+      "What a GPU did: a kernel's run, a copy or a set of memory. Ordered by start.",
+      {id("From 0, in order."), nullable(number("start_ns", kClock, "On the GPU. NULL: not timed.")),
+       nullable(number("end_ns", kClock, "On the GPU.")), number("bytes", "bytes", "Copied or set."),
+       nullable(number("launch_index", "", "Position among all kernel launches of its process, from 0.")),
+       nullable(reference("call", "call", "That caused it.")), reference("kernel", "kernel", ""),
+       nullable(reference("config", "config", "Of kernels.")), reference("device", "device", ""),
+       number("stream", "", "As CUPTI numbers them."), flag("in_graph", "1: of a CUDA graph, whose launch was its call."),
+       flag("replayed", "1: its length is gpu__time_duration, measured while it was replayed."),
+       flag("uses_tc", "1: uses tensor cores."), number("tc_source", "", "How that is known: 0 not, 1 by name, 2 by counter.")}};
+}
+
+Table notice_table() {
+  return {"notice",
+          "What dlkprof had to say of a capture.",
+          {id("From 0."), number("severity", "", "0 info, 1 warning, 2 error."), text("what", ""), text("detail", ""),
+           text("remedy", "What can be done.")}};
+}
+
+Table measured_table() {
+  return {"measured",
+          "Hardware counters: a metric of one measured launch.",
+          {reference("config", "config", "Of the launch."), reference("metric", "metric", ""),
+           number("position", "", "Of the launch among the measured ones of its configuration, from 0."),
+           nullable(real("value", "of the metric", "NULL: none came."))},
+          3};
+}
+
+}  // namespace
+
+std::span<const Table> timeline_tables() {
+  static const std::array tables{
+      Table{"about",
+            "The one row that says what this database is.",
+            {id("0."), text("dlkprof_version", "That wrote it."), number("written_unix_ns", "ns since 1970", ""),
+             number("first_ns", kClock, "The first event."), number("last_ns", kClock, "The last event.")}},
+      process_table(),
+      argument_table(),
+      device_table(),
+      Table{"thread",
+            "A thread of a process.",
+            {id("From 0."), reference("process", "process", ""), number("tid", "", "As gettid(2) gives it.")}},
+      Table{"string", "Text that others name by its id.", {id("From 0, which is the empty text."), text("value", "")}},
+      range_table(),
+      call_table(),
+      kernel_table(),
+      config_table(),
+      work_table(),
+      Table{"fact",
+            "What the program's framework said of itself.",
+            {id("From 0."), text("source", "pytorch"), text("name", "cudnn.benchmark"), text("value", "false")}},
+      notice_table(),
+      Table{"metric", "A metric that was measured.", {id("From 0."), text("name", "As NVPerf has it.")}},
+      measured_table()};
+  return tables;
+}
+
+}  // namespace dlkprof::store

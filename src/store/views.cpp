@@ -1,0 +1,282 @@
+#include <array>
+#include <initializer_list>
+
+#include "store/schema.h"
+
+namespace dlkprof::store {
+namespace {
+
+// SQL: the aggregation that views show.
+const std::string kNewest = "(SELECT max(id) FROM aggregation)";
+
+using ViewColumns = std::vector<ViewColumn>;
+
+ViewColumns join(std::initializer_list<ViewColumns> parts) {
+  ViewColumns all;
+  for (const ViewColumns& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+// The columns of a model::Stats in table s.
+ViewColumns stats(const std::string& name, const std::string& meaning) {
+  const std::string of = "s." + name;
+  return {{name + "_total_ns", of + "_total_ns", "ns", meaning},
+          {name + "_avg_ns", "1.0 * " + of + "_total_ns / " + of + "_n", "ns", "NULL: there are none."},
+          {name + "_min_ns", of + "_min_ns", "ns", ""},
+          {name + "_max_ns", of + "_max_ns", "ns", ""}};
+}
+
+// What names the op in table o.
+ViewColumns op_columns() {
+  return {{"op_id", "o.op_id", "", "Names the op in every view."},
+          {"op_name", "o.name", "", "Path of what encloses it."},
+          {"direction", "o.direction", "", "fprop, bprop or empty."},
+          {"op_type", "o.type", "", ""}};
+}
+
+ViewColumns counted() {
+  return {{"samples", "s.samples", "launches", "Measured behind its counters."},
+          {"covered_ns", "s.covered_ns", "ns", "Its GPU time in launch configurations that were measured."}};
+}
+
+const std::string kOpOfStats = "JOIN op o ON o.aggregation = s.aggregation AND o.id = s.op ";
+std::string of_newest(const std::string& alias) { return "WHERE " + alias + ".aggregation = " + kNewest; }
+
+View ops_view() {
+  return {"ops", "Ops: what they are. Their figures are in detail.",
+          join({op_columns(),
+                {{"framework", "o.framework", "", "That named it."},
+                 {"data_types", "o.data_types", "", "Of its first instance's inputs."},
+                 {"input_shapes", "o.input_shapes", "", "Of its first instance."},
+                 {"group_node", "g.name", "", "The group node it lies in; NULL: none."},
+                 {"tc_eligible", "o.eligible", "0 or 1", "Can use tensor cores."},
+                 {"leaf", "o.leaf", "0 or 1", "No range lies inside any of its instances."}}}),
+          "FROM op o LEFT JOIN op_group g ON g.aggregation = o.aggregation AND g.id = o.op_group " + of_newest("o")};
+}
+
+View iterations_view() {
+  return {"iterations",
+          "Iterations, all of them.",
+          {{"iteration", "i.id", "", "From 0."},
+           {"start_ns", "i.start_ns", "ns", "Of CLOCK_MONOTONIC."},
+           {"stop_ns", "i.stop_ns", "ns", "Of CLOCK_MONOTONIC, inclusive."},
+           {"duration_ns", "i.stop_ns - i.start_ns + 1", "ns", ""},
+           {"aggregated", "i.id BETWEEN a.first_iteration AND a.last_iteration", "0 or 1", "Figures are of it, too."}},
+          "FROM aggregation a JOIN iteration i ON i.aggregation = a.id WHERE a.id = " + kNewest};
+}
+
+// SQL: a message with a number in its place again.
+std::string put_back(const std::string& message, const std::string& field, const std::string& number) {
+  const std::string text = "', " + field + " = '";
+  return "CASE WHEN " + number + " IS NULL THEN " + message + " ELSE replace(" + message + ", " + text + ", " + text + " || " +
+         number + ") END";
+}
+
+View ranges_view() {
+  return {
+      "ranges",
+      "NVTX ranges, and marks, whose length is 0.",
+      {{"range", "r.id", "id of range", ""},
+       {"start_ns", "r.start_ns", "ns", "Of CLOCK_MONOTONIC."},
+       {"duration_ns", "r.end_ns - r.start_ns", "ns", ""},
+       {"parent", "r.parent", "id of range", "The innermost range open on its thread when it began."},
+       {"pid", "p.pid", "", ""},
+       {"tid", "t.tid", "", "As gettid(2) gives it."},
+       {"domain", "d.value", "", "Empty: the default domain."},
+       {"message", put_back(put_back("m.value", "seq", "r.sequence"), "op_id", "r.op_id"), "",
+        "As the program gave it, but that PyTorch's input_op_ids are counted back from its op_id: -4 for 5 where op_id is 9."}},
+      "FROM range r JOIN thread t ON t.id = r.thread JOIN process p ON p.id = t.process "
+      "JOIN string d ON d.id = r.domain JOIN string m ON m.id = r.message"};
+}
+
+View kernels_view() {
+  return {"kernels", "What GPUs did, a row for each run of a kernel, copy or set, of all iterations; times of CLOCK_MONOTONIC.",
+          join({{{"iteration", "p.iteration", "", "In which it was called."}},
+                op_columns(),
+                {{"kind", "CASE k.kind WHEN 0 THEN 'kernel' WHEN 1 THEN 'copy' ELSE 'set' END", "", "kernel, copy or set."},
+                 {"kernel_name", "k.name", "", "Without namespaces, template arguments and parameters."},
+                 {"device", "w.device", "id of device", ""},
+                 {"stream", "w.stream", "", "As CUPTI numbers them."},
+                 {"gpu_start_ns", "w.start_ns", "ns", "NULL: not timed, as of a launch that was being measured."},
+                 {"gpu_ns", "w.end_ns - w.start_ns", "ns", "On the GPU."},
+                 {"api_name", "n.value", "", "The CUDA call that caused it."},
+                 {"api_start_ns", "c.start_ns", "ns", ""},
+                 {"api_ns", "c.end_ns - c.start_ns", "ns", "On the CPU, in that call."},
+                 {"uses_tc", "w.uses_tc", "0 or 1", "Uses tensor cores."},
+                 {"tc_source", "CASE w.tc_source WHEN 1 THEN 'name' WHEN 2 THEN 'counter' ELSE 'unknown' END", "",
+                  "How that is known."},
+                 {"grid_x", "f.grid_x", "blocks", "NULL, as the nine that follow: not a kernel."},
+                 {"grid_y", "f.grid_y", "blocks", ""},
+                 {"grid_z", "f.grid_z", "blocks", ""},
+                 {"block_x", "f.block_x", "threads", ""},
+                 {"block_y", "f.block_y", "threads", ""},
+                 {"block_z", "f.block_z", "threads", ""},
+                 {"cluster_x", "f.cluster_x", "blocks", ""},
+                 {"cluster_y", "f.cluster_y", "blocks", ""},
+                 {"cluster_z", "f.cluster_z", "blocks", ""},
+                 {"dynamic_shared_bytes", "f.dynamic_shared_bytes", "bytes", "Shared memory asked for at the launch."},
+                 {"bytes", "w.bytes", "bytes", "Copied or set."},
+                 {"in_graph", "w.in_graph", "0 or 1", "Of a CUDA graph."},
+                 {"replayed", "w.replayed", "0 or 1", "Its time was measured while it was replayed."},
+                 {"data_types", "o.data_types", "", "Of the op."},
+                 {"input_shapes", "o.input_shapes", "", "Of the op's first instance."},
+                 {"long_kernel_name", "k.long_name", "", "The whole name in C++."},
+                 {"op_instance", "p.range", "id of range", "Tells instances of the op apart; NULL: outside of every range."},
+                 {"config", "w.config", "id of config", "Its launch configuration."},
+                 {"launch_index", "w.launch_index", "", "Position among all kernel launches of its process."}}}),
+          "FROM placement p JOIN work w ON w.id = p.work JOIN kernel k ON k.id = w.kernel "
+          "JOIN op o ON o.aggregation = p.aggregation AND o.id = p.op LEFT JOIN call c ON c.id = w.call "
+          "LEFT JOIN string n ON n.id = c.name LEFT JOIN config f ON f.id = w.config " +
+              of_newest("p")};
+}
+
+View detail_view() {
+  return {"detail", "Figures of ops, accumulated over their instances in the iterations aggregated.",
+          join({op_columns(),
+                {{"calls", "s.cpu_n", "", "Its instances."},
+                 {"tc_eligible", "o.eligible", "0 or 1", "Can use tensor cores."},
+                 {"uses_tc", "s.uses_tc", "0 or 1", "Uses tensor cores."},
+                 {"tc_source", "s.tc_source", "", "How that is known: unknown, name or counter."}},
+                stats("cpu", "Length on the CPU."),
+                stats("gpu", "Sum over its own kernels, copies and sets."),
+                stats("overhead", "On the CPU outside of CUDA calls."),
+                stats("idle", "Between its kernels, when none of them ran."),
+                stats("mapped", "From its first kernel's start to its last one's end."),
+                {{"tc_gpu_ns", "s.tc_gpu_ns", "ns", "In kernels that use tensor cores."},
+                 {"data_types", "o.data_types", "", "Of its first instance's inputs."},
+                 {"input_shapes", "o.input_shapes", "", "Of its first instance."}},
+                counted()}),
+          "FROM op_stats s " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
+}
+
+std::string count_kernels(const char* condition) {
+  return std::string("(SELECT count(*) FROM op_kernel x WHERE x.aggregation = s.aggregation AND x.op = s.op AND ") + condition +
+         ")";
+}
+
+View tensor_view() {
+  return {"tensor", "Ops that can use tensor cores, and how far they do.",
+          join({op_columns(),
+                {{"uses_tc", "s.uses_tc", "0 or 1", "Uses tensor cores."},
+                 {"gpu_total_ns", "s.gpu_total_ns", "ns", ""},
+                 {"tc_gpu_ns", "s.tc_gpu_ns", "ns", "In kernels that use tensor cores."},
+                 {"non_tc_gpu_ns", "s.gpu_total_ns - s.tc_gpu_ns", "ns", "In others."},
+                 {"tc_utilization_pct", "100.0 * s.tc_gpu_ns / s.gpu_total_ns", "%", "NULL: no GPU time."},
+                 {"tc_kernels", count_kernels("x.uses_tc"), "", "Kernels that use tensor cores, by name."},
+                 {"non_tc_kernels", count_kernels("NOT x.uses_tc"), "", "Others, by name."}}}),
+          "FROM op_stats s " + kOpOfStats + of_newest("s") + " AND o.eligible ORDER BY s.rank"};
+}
+
+View op_kernels_view() {
+  return {"op_kernels", "Figures of kernels within ops, accumulated over the iterations aggregated.",
+          join({{{"kernel_name", "k.name", "", "Without namespaces, template arguments and parameters."}},
+                op_columns(),
+                {{"calls", "s.gpu_n", "", "Its runs."},
+                 {"uses_tc", "s.uses_tc", "0 or 1", "Uses tensor cores."},
+                 {"tc_source", "s.tc_source", "", "How that is known: unknown, name or counter."}},
+                stats("gpu", "On the GPU."),
+                stats("api", "On the CPU, in the CUDA calls that caused them."),
+                counted(),
+                {{"long_kernel_name", "k.long_name", "", "The whole name in C++."}}}),
+          "FROM kernel_stats s JOIN kernel k ON k.id = s.kernel " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
+}
+
+View op_types_view() {
+  return {"op_types", "Figures of all ops of one type.",
+          join({{{"op_type", "s.type", "", ""},
+                 {"nodes", "s.nodes", "", "Its ops."},
+                 {"calls", "s.cpu_n", "", "Their instances."},
+                 {"tc_eligible", "s.eligible", "0 or 1", "Can use tensor cores."},
+                 {"uses_tc", "s.uses_tc", "0 or 1", "Uses tensor cores."}},
+                stats("cpu", "Length on the CPU."),
+                stats("gpu", "Sum over their own kernels, copies and sets."),
+                stats("overhead", "On the CPU outside of CUDA calls."),
+                stats("idle", "Between kernels of an instance, when none of them ran."),
+                counted()}),
+          "FROM op_type_stats s " + of_newest("s") + " ORDER BY s.rank"};
+}
+
+View group_nodes_view() {
+  return {"group_nodes", "Figures of group nodes: a value an iteration, of which overlapping time counts once.",
+          join({{{"group_node", "g.name", "", "Path."},
+                 {"leaf_calls", "s.leaf_instances", "", "Instances of ops below it."},
+                 {"tc_eligible_ops", "s.eligible_leaves", "", "Ops below it that can use tensor cores."},
+                 {"tc_ops", "s.tc_leaves", "", "Ops below it that use tensor cores."}},
+                stats("cpu", "Length on the CPU."),
+                stats("gpu", "In kernels of ops below it."),
+                stats("overhead", "On the CPU outside of CUDA calls."),
+                stats("idle", "When none of its kernels ran.")}),
+          "FROM group_stats s JOIN op_group g ON g.aggregation = s.aggregation AND g.id = s.op_group " + of_newest("s") +
+              " ORDER BY s.rank"};
+}
+
+// Every column of table summary_stats but the first, after what was aggregated.
+View summary_view() {
+  ViewColumns columns = {{"aggregation", "a.id", "id of aggregation", "That views show."},
+                         {"key_node", "a.key_node", "", "Name of the op whose end parts iterations."},
+                         {"key_node_source", "a.key_node_source", "", "How it was found: none, asked, framework or repetition."},
+                         {"key_nodes_found", "a.key_nodes_found", "", "Its instances; iterations are one more."}};
+  const std::vector<Column>& figures = table("summary_stats").columns;
+  for (auto column = figures.begin() + 1; column != figures.end(); ++column)
+    columns.push_back({column->name, "s." + column->name, column->unit, column->meaning});
+  return {"summary", "Figures of the whole, in one row.", columns,
+          "FROM aggregation a JOIN summary_stats s ON s.aggregation = a.id WHERE a.id = " + kNewest};
+}
+
+View metrics_view() {
+  return {"metrics",
+          "Hardware counters of launch configurations.",
+          {{"config", "f.id", "id of config", "The launch configuration."},
+           {"kernel_name", "k.name", "", "NULL: of it nothing else was seen."},
+           {"grid_x", "f.grid_x", "blocks", ""},
+           {"grid_y", "f.grid_y", "blocks", ""},
+           {"grid_z", "f.grid_z", "blocks", ""},
+           {"block_x", "f.block_x", "threads", ""},
+           {"block_y", "f.block_y", "threads", ""},
+           {"block_z", "f.block_z", "threads", ""},
+           {"metric", "t.name", "", "As NVPerf has it."},
+           {"samples", "count(m.value)", "launches", "Measured, with a value."},
+           {"mean", "avg(m.value)", "of the metric", ""},
+           {"min", "min(m.value)", "of the metric", ""},
+           {"max", "max(m.value)", "of the metric", ""}},
+          "FROM measured m JOIN metric t ON t.id = m.metric JOIN config f ON f.id = m.config "
+          "LEFT JOIN kernel k ON k.id = f.kernel GROUP BY m.config, m.metric"};
+}
+
+ViewColumns counter_columns() {
+  return {{"metric", "v.metric", "", "As NVPerf has it."},
+          {"value", "v.value", "of the metric", "Ratios are means weighted by GPU time, counts are sums over launches measured."},
+          {"samples", "s.samples", "launches", "Measured behind it."}};
+}
+
+std::string counters_of(int kind) {
+  return "JOIN counter v ON v.aggregation = s.aggregation AND v.kind = " + std::to_string(kind) + " AND v.rank = s.rank ";
+}
+
+View op_metrics_view() {
+  return {"op_metrics", "Hardware counters of ops.", join({op_columns(), counter_columns()}),
+          "FROM op_stats s " + kOpOfStats + counters_of(0) + of_newest("s")};
+}
+
+View op_kernel_metrics_view() {
+  return {"op_kernel_metrics", "Hardware counters of kernels within ops.",
+          join({{{"kernel_name", "k.name", "", ""}}, op_columns(), counter_columns()}),
+          "FROM kernel_stats s JOIN kernel k ON k.id = s.kernel " + kOpOfStats + counters_of(1) + of_newest("s")};
+}
+
+View op_type_metrics_view() {
+  return {"op_type_metrics", "Hardware counters of op types.", join({{{"op_type", "s.type", "", ""}}, counter_columns()}),
+          "FROM op_type_stats s " + counters_of(2) + of_newest("s")};
+}
+
+}  // namespace
+
+std::span<const View> views() {
+  static const std::array all{
+      summary_view(),           detail_view(),         ops_view(),      iterations_view(),  ranges_view(),  kernels_view(),
+      op_kernels_view(),        tensor_view(),         op_types_view(), group_nodes_view(), metrics_view(), op_metrics_view(),
+      op_kernel_metrics_view(), op_type_metrics_view()};
+  return all;
+}
+
+}  // namespace dlkprof::store

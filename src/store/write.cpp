@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <map>
+
+#include "base/clock.h"
+#include "dlkprof/version.h"
+#include "model/tensor_core_use.h"
+#include "store/aggregation.h"
+#include "store/database.h"
+#include "store/new_file.h"
+#include "store/schema.h"
+
+namespace dlkprof::store {
+namespace {
+
+using model::Timeline;
+
+std::optional<std::uint32_t> or_null(std::uint32_t index) { return index == model::kNone ? std::nullopt : std::optional(index); }
+
+void insert_processes(const Connection& connection, const Timeline& timeline) {
+  Statement processes = insert_into(connection, "process");
+  Statement arguments = insert_into(connection, "argument");
+  std::uint32_t id = 0;
+  for (const model::Process& process : timeline.processes) {
+    const capture::ProcessRecord& record = process.record;
+    processes.run(id, record.pid, record.parent_pid, record.start_unix_ns, record.host, record.dlkprof_version,
+                  record.cupti_version, record.driver_version, record.options_json, process.clock.monotonic_ns,
+                  process.clock.unix_ns, process.gpu_early_ns, process.gpu_late_ns, process.held_ns);
+    std::uint32_t position = 0;
+    for (const std::string& argument : record.arguments) arguments.run(id, position++, argument);
+    ++id;
+  }
+  id = 0;
+  Statement threads = insert_into(connection, "thread");
+  for (const model::Thread& thread : timeline.threads) threads.run(id++, thread.process, thread.tid);
+}
+
+void insert_devices(const Connection& connection, const Timeline& timeline) {
+  Statement devices = insert_into(connection, "device");
+  std::uint32_t id = 0;
+  for (const auto& [record] : timeline.devices) {
+    devices.run(id++, record.index, record.name, record.chip, record.pci_bus_id, record.cc_major, record.cc_minor,
+                record.sm_count, record.warp_size, record.max_threads_per_sm, record.max_threads_per_block,
+                record.max_blocks_per_sm, record.registers_per_sm, record.registers_per_block, record.shared_per_sm,
+                record.shared_per_block, record.shared_per_block_optin, record.shared_reserved_per_block, record.l2_bytes,
+                record.memory_bytes, record.sm_clock_khz, record.memory_clock_khz);
+  }
+}
+
+void insert_ranges(const Connection& connection, const Timeline& timeline) {
+  Statement strings = insert_into(connection, "string");
+  std::uint32_t id = 0;
+  for (const std::string& text : timeline.strings) strings.run(id++, text);
+  id = 0;
+  Statement ranges = insert_into(connection, "range");
+  for (const model::Range& range : timeline.ranges) {
+    ranges.run(id++, range.start_ns, range.end_ns, or_null(range.parent), range.thread, range.message, range.domain, range.kind,
+               range.closed, or_null(range.sequence), or_null(range.op_id));
+  }
+  id = 0;
+  Statement calls = insert_into(connection, "call");
+  for (const model::Call& call : timeline.calls)
+    calls.run(id++, call.start_ns, call.end_ns, or_null(call.range), call.thread, call.name);
+}
+
+// Of each configuration the kernel that its first launch ran.
+std::vector<std::uint32_t> kernels_of_configs(const Timeline& timeline) {
+  std::vector<std::uint32_t> kernels(timeline.configs.size(), model::kNone);
+  for (const model::Work& work : timeline.works) {
+    if (work.config < kernels.size() && kernels[work.config] == model::kNone) kernels[work.config] = work.kernel;
+  }
+  return kernels;
+}
+
+void insert_kernels(const Connection& connection, const Timeline& timeline) {
+  const std::vector<std::uint32_t> config_kernels = kernels_of_configs(timeline);
+  Statement kernels = insert_into(connection, "kernel");
+  std::uint32_t id = 0;
+  for (const model::Kernel& kernel : timeline.kernels)
+    kernels.run(id++, kernel.kind, kernel.mangled, kernel.name, kernel.long_name);
+  id = 0;
+  Statement configs = insert_into(connection, "config");
+  for (const auto& [process, key] : timeline.configs) {
+    configs.run(id, process, key.device, key.function, key.grid.x, key.grid.y, key.grid.z, key.block.x, key.block.y, key.block.z,
+                key.cluster.x, key.cluster.y, key.cluster.z, key.dynamic_shared_bytes, or_null(config_kernels[id]));
+    ++id;
+  }
+}
+
+void insert_works(const Connection& connection, const Timeline& timeline) {
+  Statement works = insert_into(connection, "work");
+  const model::TensorCoreTable tensor_cores(timeline);
+  std::uint32_t id = 0;
+  for (const model::Work& work : timeline.works) {
+    const bool timed = work.start_ns != 0 || work.end_ns != 0;
+    const auto time = [timed](std::int64_t value) { return timed ? std::optional(value) : std::nullopt; };
+    const auto launch = work.launch_index == capture::kNoLaunch ? std::nullopt : std::optional(work.launch_index);
+    const model::TensorCoreUse use = tensor_cores.of(work);
+    works.run(id++, time(work.start_ns), time(work.end_ns), work.bytes, launch, or_null(work.call), work.kernel,
+              or_null(work.config), work.device, work.stream, work.in_graph, work.replayed, use.uses, use.source);
+  }
+}
+
+void insert_words(const Connection& connection, const Timeline& timeline) {
+  std::uint32_t id = 0;
+  Statement facts = insert_into(connection, "fact");
+  for (const capture::Fact& fact : timeline.facts) facts.run(id++, fact.source, fact.name, fact.value);
+  id = 0;
+  Statement notices = insert_into(connection, "notice");
+  for (const capture::NoticeRecord& notice : timeline.notices)
+    notices.run(id++, notice.severity, notice.what, notice.detail, notice.remedy);
+  insert_into(connection, "about").run(0, DLKPROF_VERSION, unix_now_ns(), timeline.first_ns, timeline.last_ns);
+}
+
+void insert_measured(const Connection& connection, const Timeline& timeline) {
+  const std::map sorted(timeline.measured.begin(), timeline.measured.end());  // rows come in the order of their key
+  std::map<std::string, std::uint32_t> ids;
+  for (const auto& [config, metrics] : sorted) {
+    for (const auto& [metric, values] : metrics) ids.emplace(metric, 0);
+  }
+  std::uint32_t id = 0;
+  Statement metric_rows = insert_into(connection, "metric");
+  for (auto& [metric, number] : ids) {
+    number = id++;
+    metric_rows.run(number, metric);
+  }
+  Statement rows = insert_into(connection, "measured");
+  for (const auto& [config, metrics] : sorted) {
+    for (const auto& [metric, values] : metrics) {
+      std::uint32_t position = 0;
+      for (const double value : values) rows.run(config, ids.at(metric), position++, value);
+    }
+  }
+}
+
+void insert_timeline(const Connection& connection, const Timeline& timeline) {
+  insert_processes(connection, timeline);
+  insert_devices(connection, timeline);
+  insert_ranges(connection, timeline);
+  insert_kernels(connection, timeline);
+  insert_works(connection, timeline);
+  insert_words(connection, timeline);
+  insert_measured(connection, timeline);
+}
+
+void create_schema(Connection& connection) {
+  connection.run("PRAGMA application_id=" + std::to_string(kApplicationId));
+  connection.run("PRAGMA user_version=" + std::to_string(kSchemaVersion));
+  for (const Table& table : timeline_tables()) connection.run(create_statement(table));
+  for (const Table& table : aggregation_tables()) connection.run(create_statement(table));
+  for (const View& view : views()) connection.run(create_statement(view));
+}
+
+}  // namespace
+
+void write_database(const std::filesystem::path& path, const Timeline& timeline, const Aggregation& aggregation) {
+  NewFile file(path);
+  {
+    Connection connection(file.path(), Access::build);
+    Transaction transaction(connection);
+    create_schema(connection);
+    insert_timeline(connection, timeline);
+    insert_aggregation(connection, 1, aggregation);
+    transaction.commit();
+  }
+  file.move_to_target();
+}
+
+}  // namespace dlkprof::store

@@ -1,0 +1,84 @@
+// Whether two timelines say the same in every field, and if not, where they differ.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "model/timeline.h"
+
+namespace dlkprof::test {
+
+inline auto fields_of(const model::Process& process) {
+  const auto& [pid, parent, start, host, arguments, version, cupti, driver, options] = process.record;
+  const auto& [monotonic, unix_time] = process.clock;
+  return std::tuple(pid, parent, start, host, arguments, version, cupti, driver, options, monotonic, unix_time,
+                    process.gpu_early_ns, process.gpu_late_ns, process.held_ns);
+}
+inline auto fields_of(const model::Device& device) {
+  const auto& [index, name, chip, bus, major, minor, sms, warp, threads_sm, threads_block, blocks, registers_sm, registers_block,
+               shared_sm, shared_block, optin, reserved, l2, memory, sm_clock, memory_clock] = device.record;
+  return std::tuple(index, name, chip, bus, major, minor, sms, warp, threads_sm, threads_block, blocks, registers_sm,
+                    registers_block, shared_sm, shared_block, optin, reserved, l2, memory, sm_clock, memory_clock);
+}
+inline auto fields_of(const model::Range& range) {
+  const auto& [start, end, parent, thread, message, domain, kind, closed, sequence, op_id] = range;
+  return std::tuple(start, end, parent, thread, message, domain, kind, closed, sequence, op_id);
+}
+inline auto fields_of(const model::Call& call) {
+  const auto& [start, end, range, thread, name] = call;
+  return std::tuple(start, end, range, thread, name);
+}
+inline auto fields_of(const model::Kernel& kernel) {
+  const auto& [kind, mangled, name, long_name] = kernel;
+  return std::tuple(kind, mangled, name, long_name);
+}
+inline auto fields_of(const model::Config& config) {
+  const auto& [process, key] = config;
+  return std::tuple(process, key);
+}
+inline auto fields_of(const model::Work& work) {
+  const auto& [start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed] = work;
+  return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed);
+}
+inline auto fields_of(const capture::NoticeRecord& notice) {
+  const auto& [severity, what, detail, remedy] = notice;
+  return std::tuple(severity, what, detail, remedy);
+}
+
+template <typename T>
+void expect_same_rows(const std::vector<T>& found, const std::vector<T>& wanted, const char* what) {
+  ASSERT_EQ(found.size(), wanted.size()) << what;
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(fields_of(found[i]), fields_of(wanted[i])) << what << ' ' << i;
+}
+
+inline bool same_values(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+}
+
+inline void expect_same(const model::Timeline& found, const model::Timeline& wanted) {
+  expect_same_rows(found.processes, wanted.processes, "process");
+  expect_same_rows(found.devices, wanted.devices, "device");
+  EXPECT_EQ(found.threads, wanted.threads);
+  EXPECT_EQ(found.strings, wanted.strings);
+  expect_same_rows(found.ranges, wanted.ranges, "range");
+  expect_same_rows(found.calls, wanted.calls, "call");
+  expect_same_rows(found.kernels, wanted.kernels, "kernel");
+  expect_same_rows(found.configs, wanted.configs, "config");
+  expect_same_rows(found.works, wanted.works, "work");
+  EXPECT_EQ(found.facts, wanted.facts);
+  expect_same_rows(found.notices, wanted.notices, "notice");
+  ASSERT_EQ(found.measured.size(), wanted.measured.size());
+  for (const auto& [config, metrics] : wanted.measured) {
+    ASSERT_EQ(found.measured.count(config), 1U);
+    ASSERT_EQ(found.measured.at(config).size(), metrics.size());
+    for (const auto& [metric, values] : metrics) EXPECT_TRUE(same_values(found.measured.at(config).at(metric), values)) << metric;
+  }
+  EXPECT_EQ(found.first_ns, wanted.first_ns);
+  EXPECT_EQ(found.last_ns, wanted.last_ns);
+}
+
+}  // namespace dlkprof::test

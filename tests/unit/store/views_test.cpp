@@ -1,0 +1,113 @@
+#include "database_fixture.h"
+#include "store/schema.h"
+
+namespace dlkprof::store {
+namespace {
+
+using testing::ElementsAre;
+
+class ViewsTest : public DatabaseTest {
+ protected:
+  ViewsTest() { write(); }
+};
+
+TEST_F(ViewsTest, AllAnswerWithTheColumnsTheyPromise) {
+  const Connection connection(path(), Access::build);
+  for (const View& view : views()) {
+    Statement statement = connection.prepare("SELECT * FROM " + view.name);
+    ASSERT_TRUE(statement.step()) << view.name;
+    ASSERT_EQ(statement.columns(), static_cast<int>(view.columns.size())) << view.name;
+    for (int column = 0; column < statement.columns(); ++column)
+      EXPECT_EQ(statement.column_name(column), view.columns[static_cast<std::size_t>(column)].name) << view.name;
+  }
+}
+
+TEST_F(ViewsTest, OpsSayWhatTheyAre) {
+  EXPECT_THAT(
+      rows("SELECT op_id, op_name, direction, op_type, framework, data_types, input_shapes, group_node, tc_eligible, leaf "
+           "FROM ops ORDER BY op_id"),
+      ElementsAre("aten::mm_fprop_1|/step/aten::mm|fprop|aten::mm|pytorch|fp16|[[4, 4], [4, 4]]|/step|1|1",
+                  "memcpy_1|unassociated_[CUDA memcpy HtoD]||[CUDA memcpy HtoD]|||||0|1"));
+}
+
+TEST_F(ViewsTest, RangesHaveTheirNumbersBack) {
+  EXPECT_THAT(rows("SELECT range, start_ns, duration_ns, parent, pid, tid, message FROM ranges WHERE domain = '' LIMIT 3"),
+              ElementsAre("0|1000|1000||41|41|step", "2|3000|1000||41|41|step",
+                          "3|3100|400|2|41|41|aten::mm, seq = 7, op_id = 9, input_op_ids = [(-4,0)]"));
+}
+
+TEST_F(ViewsTest, DetailIsTheFiguresOfOps) {
+  EXPECT_THAT(
+      rows("SELECT op_id, calls, tc_eligible, uses_tc, tc_source, cpu_total_ns, cpu_avg_ns, cpu_min_ns, cpu_max_ns, "
+           "gpu_total_ns, overhead_total_ns, overhead_min_ns, overhead_max_ns, idle_total_ns, mapped_total_ns, tc_gpu_ns, "
+           "samples, covered_ns FROM detail"),
+      ElementsAre("aten::mm_fprop_1|2|1|1|counter|800|400.0|400|400|1000|560|260|300|0|1000|1000|2|1000",
+                  "memcpy_1|1|0|0|unknown|100|100.0|100|100|100|0|0|0|0|0|0|0|0"));
+}
+
+TEST_F(ViewsTest, MeansOfNothingAreNull) { EXPECT_THAT(rows("SELECT mapped_avg_ns IS NULL FROM detail"), ElementsAre("0", "1")); }
+
+TEST_F(ViewsTest, IterationsAreAllThereAre) {
+  EXPECT_THAT(rows("SELECT * FROM iterations"), ElementsAre("0|500|1999|1500|1", "1|2000|4000|2001|1"));
+}
+
+TEST_F(ViewsTest, KernelsAreTheRunsInTheirPlaces) {
+  EXPECT_THAT(rows("SELECT iteration, op_id, kind, kernel_name, device, stream, gpu_start_ns, gpu_ns, api_name, api_start_ns, "
+                   "api_ns, grid_x, block_x, cluster_x, dynamic_shared_bytes, bytes, in_graph, op_instance, config, launch_index "
+                   "FROM kernels"),
+              ElementsAre("0|memcpy_1|copy|[CUDA memcpy HtoD]|0|0|700|100|cuMemcpy|500|100|||||4096|0|||",
+                          "0|aten::mm_fprop_1|kernel|gemm|0|7|1400|500|cuLaunchKernel|1200|100|4|64|2|8192|0|0|1|0|0",
+                          "1|aten::mm_fprop_1|kernel|gemm|0|7|||cuLaunchKernel|3150|40|4|64|2|8192|0|0|3|0|1",
+                          "1|aten::mm_fprop_1|kernel|gemm|0|7|3450|500|cuLaunchKernel|3300|100|4|64|2|8192|0|1|3|0|2"));
+}
+
+TEST_F(ViewsTest, SumsOverKernelsAreThoseOfDetail) {
+  EXPECT_THAT(
+      rows("SELECT d.op_id, d.gpu_total_ns - (SELECT sum(k.gpu_ns) FROM kernels k WHERE k.op_id = d.op_id) FROM detail d"),
+      ElementsAre("aten::mm_fprop_1|0", "memcpy_1|0"));
+}
+
+TEST_F(ViewsTest, OpKernelsAreTheFiguresOfKernelsWithinOps) {
+  EXPECT_THAT(rows("SELECT kernel_name, op_id, calls, uses_tc, tc_source, gpu_total_ns, gpu_avg_ns, api_total_ns, api_avg_ns, "
+                   "api_min_ns, long_kernel_name FROM op_kernels"),
+              ElementsAre("gemm|aten::mm_fprop_1|2|1|name|1000|500.0|240|80.0|40|void ns::gemm<int>()",
+                          "[CUDA memcpy HtoD]|memcpy_1|1|0|unknown|100|100.0|100|100.0|100|[CUDA memcpy HtoD]"));
+}
+
+TEST_F(ViewsTest, TensorIsTheEligibleOps) {
+  EXPECT_THAT(
+      rows("SELECT op_id, uses_tc, gpu_total_ns, tc_gpu_ns, non_tc_gpu_ns, tc_utilization_pct, tc_kernels, non_tc_kernels "
+           "FROM tensor"),
+      ElementsAre("aten::mm_fprop_1|1|1000|1000|0|100.0|1|2"));
+}
+
+TEST_F(ViewsTest, OpTypesAndGroupNodesAreTheirRows) {
+  EXPECT_THAT(rows("SELECT op_type, nodes, calls, tc_eligible, uses_tc, cpu_total_ns, gpu_avg_ns, overhead_max_ns, samples "
+                   "FROM op_types"),
+              ElementsAre("aten::mm|1|2|1|1|800|500.0|300|2", "[CUDA memcpy HtoD]|1|1|0|0|100|100.0|0|0"));
+  EXPECT_THAT(
+      rows("SELECT group_node, leaf_calls, tc_eligible_ops, tc_ops, cpu_total_ns, gpu_avg_ns, overhead_min_ns, idle_max_ns "
+           "FROM group_nodes"),
+      ElementsAre("/step|2|1|1|810|505.0|260|2"));
+}
+
+TEST_F(ViewsTest, SummaryIsOneRow) {
+  EXPECT_THAT(rows("SELECT aggregation, key_node, key_node_source, wall_ns, tc_utilization_pct, gpu_pct, tc_pct, non_tc_pct, "
+                   "memory_pct, dataloader_pct, io_pct, cpu_pct, other_pct, total_iterations, stop_iteration, mean_iteration_ns, "
+                   "iteration_deviation_ns, all_ops_gpu_ns, all_ops_cpu_ns, all_ops_count, other_kernels_count FROM summary"),
+              ElementsAre("1|/step|framework|3501|90.5|31.0|28.0|2.0|1.0|3.0|4.0|5.0|6.0|2|1|1750.5|353.5|1100|900|2|9"));
+}
+
+TEST_F(ViewsTest, MetricsAreOfConfigurationsAndOfFigures) {
+  EXPECT_THAT(rows("SELECT config, kernel_name, grid_x, metric, samples, mean, min, max FROM metrics WHERE config = 0"),
+              ElementsAre("0|gemm|4|sm__cycles_active.avg|2|2.0|1.5|2.5", "0|gemm|4|tensor.pct|0|||"));
+  EXPECT_THAT(rows("SELECT op_id, metric, value, samples FROM op_metrics"),
+              ElementsAre("aten::mm_fprop_1|sm__cycles_active.avg|2.0|2", "aten::mm_fprop_1|tensor.pct|50.5|2"));
+  EXPECT_THAT(rows("SELECT kernel_name, op_id, metric, value FROM op_kernel_metrics WHERE value > 50"),
+              ElementsAre("gemm|aten::mm_fprop_1|tensor.pct|50.5"));
+  EXPECT_THAT(rows("SELECT op_type, metric, value FROM op_type_metrics WHERE value < 50"),
+              ElementsAre("aten::mm|sm__cycles_active.avg|2.0"));
+}
+
+}  // namespace
+}  // namespace dlkprof::store
