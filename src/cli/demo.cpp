@@ -5,18 +5,21 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/analysis.h"
 #include "cli/arguments.h"
 #include "cli/installation.h"
 #include "cli/verbs.h"
 #include "report/asked.h"
+#include "report/coverage.h"
 #include "report/kernel_tables.h"
-#include "report/summary.h"
+#include "report/top_ops.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -38,7 +41,8 @@ std::vector<std::filesystem::path> recorded_captures(const std::filesystem::path
 }  // namespace
 
 int run_demo(int argc, char** argv) {
-  CLI::App app("Shows the kernels of the recorded captures that ship with dlkprof; no GPU is needed.", "dlkprof demo");
+  CLI::App app("Shows the kernels and the top ops of the recorded captures that ship with dlkprof; no GPU is needed.",
+               "dlkprof demo");
   std::string cupti_path;
   std::string folder = (share_folder() / "captures").string();
   app.add_option("--cupti-path", cupti_path, "The libcupti to evaluate counters with");
@@ -51,7 +55,9 @@ int run_demo(int argc, char** argv) {
     const report::Asked asked = report::asked_of(run, catalogue);
     print_data(fmt::format("==== {} ====\n\n", printable(path.filename().string(), 60)));
     print_data(report::kernel_tables(run, {asked.sections, asked.metrics, is_styled(STDOUT_FILENO)}));
-    print_data("\n" + report::summary(run) + "\n");
+    const Analysis analysis = analyse(model::load_timeline(std::array{path}), {});
+    if (analysis.has_ops()) print_data("\n" + report::top_ops(analysis.model()));
+    print_data("\n" + report::coverage(run) + "\n");
   }
   return 0;
 }

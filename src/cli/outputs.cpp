@@ -3,17 +3,58 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "base/text.h"
+#include "cli/report_file.h"
+#include "report/coverage.h"
 #include "report/csv.h"
+#include "report/detail_report.h"
+#include "report/group_node_report.h"
+#include "report/iteration_report.h"
 #include "report/json.h"
+#include "report/kernel_report.h"
 #include "report/kernels_report.h"
-#include "report/summary.h"
+#include "report/model_dump.h"
+#include "report/op_type_report.h"
+#include "report/summary_report.h"
+#include "report/tensor_report.h"
+#include "report/top_ops.h"
 
 namespace dlkprof::cli {
 namespace {
+
+namespace fs = std::filesystem;
+
+// A report of ops; `summary` is not made of rows, and has no maker.
+struct OpReport {
+  const char* name;
+  report::Rows (*make)(const report::Model& model);
+};
+// In the order of the guide, which is that of --reports=all.
+constexpr std::array kOpReports{OpReport{"summary", nullptr},
+                                OpReport{"detail", report::detail_report},
+                                OpReport{"iteration", report::iteration_report},
+                                OpReport{"kernel", report::kernel_report},
+                                OpReport{"tensor", report::tensor_report},
+                                OpReport{"op_type", report::op_type_report},
+                                OpReport{"group_node", report::group_node_report}};
+constexpr std::array kCaptureReports{"metrics", "kernels"};
+constexpr std::array kOfSimpleMode{"summary", "kernel"};
+const std::vector<std::string> kFormats{"csv", "json"};
+
+const OpReport* op_report(const std::string& name) {
+  const auto* found =
+      std::find_if(kOpReports.begin(), kOpReports.end(), [&name](const OpReport& one) { return name == one.name; });
+  return found == kOpReports.end() ? nullptr : found;
+}
+
+std::vector<std::string> all_names() {
+  std::vector<std::string> names(kCaptureReports.begin(), kCaptureReports.end());
+  for (const OpReport& one : kOpReports) names.emplace_back(one.name);
+  return names;
+}
 
 void check_name(const std::string& name, const std::vector<std::string>& names, const char* what) {
   if (std::find(names.begin(), names.end(), name) != names.end()) return;
@@ -22,64 +63,176 @@ void check_name(const std::string& name, const std::vector<std::string>& names, 
                    near.empty() ? fmt::format("There are: {}", fmt::join(names, ", ")) : fmt::format("Did you mean {}?", near));
 }
 
+bool is_in_simple_mode(const std::string& name) {
+  return is_of_capture(name) || std::find(kOfSimpleMode.begin(), kOfSimpleMode.end(), name) != kOfSimpleMode.end();
+}
+
+const model::Run& only_run(const std::string& report, std::span<const model::Run> runs) {
+  if (runs.size() == 1) return runs.front();
+  throw UsageError(fmt::format("the report {} is of one capture", report), "",
+                   runs.empty() ? "A database does not hold what it shows: name a capture, a .dlkcap file."
+                                : "Name one of the captures, or write files with --formats: then each has its own.");
+}
+
+report::Rows op_rows(const std::string& name, const ReportInputs& inputs) {
+  return op_report(name)->make(inputs.analysis->model());
+}
+
+std::vector<report::SummaryTable> summary_of(const ReportInputs& inputs) {
+  const report::Model model = inputs.analysis->model();
+  return inputs.simple ? report::simple_summary_tables(model) : report::summary_tables(model, {inputs.profile_name, inputs.runs});
+}
+
+report::Table capture_report(const std::string& name, const ReportInputs& inputs) {
+  const model::Run& run = only_run(name, inputs.runs);
+  return name == "kernels" ? report::kernels_report(run, inputs.sections) : report::metrics_report(run, inputs.unit_of);
+}
+
+// What was measured, and before it what became of it on the timeline where there is one.
+std::string summary_text(const ReportInputs& inputs) {
+  std::string text;
+  if (inputs.analysis->has_ops() || inputs.runs.empty()) {
+    const report::Model model = inputs.analysis->model();
+    text = report::summary_text(inputs.simple ? report::simple_summary_tables(model) : report::summary_tables(model, {}));
+    if (!inputs.simple) text += "\n" + report::top_ops(model);
+  }
+  for (const model::Run& run : inputs.runs) text += (text.empty() ? "" : "\n") + report::coverage(run);
+  return text;
+}
+
 // One file to write: what is in it and where it goes.
 struct OutputFile {
   std::string report, format;
-  std::filesystem::path path;
+  std::span<const model::Run> runs;
+  fs::path path;
 };
 
-std::vector<OutputFile> plan(const Outputs& outputs) {
+fs::path file_of(const Outputs& outputs, const std::string& base_name, const std::string& what, const std::string& format) {
+  return outputs.directory / fmt::format("{}_{}.{}", base_name, what, format);
+}
+
+std::vector<OutputFile> plan(const Outputs& outputs, std::span<const model::Run> runs) {
   std::vector<OutputFile> files;
   for (const std::string& report : outputs.reports) {
     for (const std::string& format : outputs.formats) {
-      files.push_back({report, format, outputs.directory / fmt::format("{}_{}.{}", outputs.base_name, report, format)});
+      if (!is_of_capture(report) || runs.size() < 2) {
+        files.push_back({report, format, runs, file_of(outputs, outputs.base_name, report, format)});
+        continue;
+      }
+      for (std::size_t i = 0; i < runs.size(); ++i) {
+        files.push_back({report, format, runs.subspan(i, 1), file_of(outputs, runs[i].path.stem(), report, format)});
+      }
     }
   }
   return files;
 }
 
-}  // namespace
+fs::path model_file(const Outputs& outputs) { return file_of(outputs, outputs.base_name, "model", "json"); }
 
-std::vector<std::filesystem::path> output_files(const Outputs& outputs) {
-  std::vector<std::filesystem::path> paths;
-  for (const OutputFile& file : plan(outputs)) paths.push_back(file.path);
-  return paths;
-}
-
-void check_outputs(const Outputs& outputs) {
-  for (const std::string& report : outputs.reports) check_name(report, {"metrics", "kernels", "summary"}, "report");
-  for (const std::string& format : outputs.formats) check_name(format, {"csv", "json"}, "format for files");
-  if (outputs.base_name.empty() || outputs.base_name.find('/') != std::string::npos) {
-    throw UsageError(fmt::format("'{}' cannot begin the name of a file", printable(outputs.base_name, 80)), "",
-                     "Give the folder with --output_path, and --base_name without slashes.");
-  }
-  const std::vector<std::filesystem::path> files = output_files(outputs);
-  std::error_code failure;
-  if (!files.empty() && !std::filesystem::is_directory(outputs.directory, failure)) {
-    throw UsageError(fmt::format("there is no folder {}", printable(outputs.directory.string())),
-                     failure ? failure.message() : "", "Make it first, or name another with --output_path.");
-  }
-  if (outputs.force) return;
-  for (const std::filesystem::path& file : files) {
-    if (!std::filesystem::exists(std::filesystem::symlink_status(file, failure))) continue;
+void check_free(const std::vector<fs::path>& files) {
+  for (const fs::path& file : files) {
+    std::error_code failure;
+    if (!fs::exists(fs::symlink_status(file, failure))) continue;
     throw UsageError(fmt::format("{} is there already", printable(file.string())), "",
                      "Name another with --base_name or --output_path, or replace it with --force.");
   }
 }
 
-report::Table make_report(const model::Run& run, const std::string& name, const ReportInputs& inputs) {
-  if (name == "kernels") return report::kernels_report(run, inputs.sections);
-  if (name == "summary") return report::summary_report(run);
-  return report::metrics_report(run, inputs.unit_of);
+}  // namespace
+
+bool is_of_capture(const std::string& report) {
+  return std::find(kCaptureReports.begin(), kCaptureReports.end(), report) != kCaptureReports.end();
 }
 
-std::vector<std::filesystem::path> write_reports(const model::Run& run, const Outputs& outputs, const ReportInputs& inputs) {
-  check_outputs(outputs);
-  for (const OutputFile& file : plan(outputs)) {
-    const report::Table table = make_report(run, file.report, inputs);
-    write_file(file.path, file.format == "csv" ? report::to_csv(table) : report::to_json(table), outputs.force);
+std::vector<std::string> report_names(const std::vector<std::string>& names, bool simple) {
+  std::vector<std::string> found;
+  const auto add = [&found](const std::string& name) {
+    if (std::find(found.begin(), found.end(), name) == found.end()) found.push_back(name);
+  };
+  for (const std::string& name : names) {
+    if (name == "all") {
+      for (const OpReport& one : kOpReports) {
+        if (!simple || is_in_simple_mode(one.name)) add(one.name);
+      }
+      continue;
+    }
+    const std::string known = name == "node_op" ? "op_type" : name;
+    check_name(known, all_names(), "report");
+    if (simple && !is_in_simple_mode(known)) {
+      throw UsageError(fmt::format("there is no report {} in simple mode", known), "",
+                       fmt::format("There are: {}. Leave out --mode=simple for the others.", fmt::join(kOfSimpleMode, ", ")));
+    }
+    add(known);
   }
-  return output_files(outputs);
+  return found;
+}
+
+fs::path database_file(const Outputs& outputs) { return file_of(outputs, outputs.base_name, "dldb", "sqlite"); }
+
+std::vector<fs::path> output_files(const Outputs& outputs) {
+  std::vector<fs::path> paths;
+  if (outputs.database) paths.push_back(database_file(outputs));
+  for (const OutputFile& file : plan(outputs, {})) paths.push_back(file.path);
+  if (outputs.model_data) paths.push_back(model_file(outputs));
+  return paths;
+}
+
+void check_outputs(const Outputs& outputs) {
+  for (const std::string& report : outputs.reports) check_name(report, all_names(), "report");
+  for (const std::string& format : outputs.formats) check_name(format, kFormats, "format for files");
+  if (outputs.base_name.empty() || outputs.base_name.find('/') != std::string::npos) {
+    throw UsageError(fmt::format("'{}' cannot begin the name of a file", printable(outputs.base_name, 80)), "",
+                     "Give the folder with --output_path, and --base_name without slashes.");
+  }
+  const std::vector<fs::path> files = output_files(outputs);
+  std::error_code failure;
+  if (!files.empty() && !fs::is_directory(outputs.directory, failure)) {
+    throw UsageError(fmt::format("there is no folder {}", printable(outputs.directory.string())),
+                     failure ? failure.message() : "", "Make it first, or name another with --output_path.");
+  }
+  if (!outputs.force) check_free(files);
+}
+
+void write_report(const std::string& name, const std::string& format, const ReportInputs& inputs, const report::Sink& sink) {
+  const bool csv = format == "csv";
+  const auto write_rows = [&](const report::Rows& rows) { csv ? report::write_csv(rows, sink) : report::write_json(rows, sink); };
+  if (is_of_capture(name)) {
+    const report::Table table = capture_report(name, inputs);
+    write_rows(report::rows_of(table));
+  } else if (name == "summary") {
+    const auto tables = summary_of(inputs);
+    sink(csv ? report::to_csv(report::flatten(tables)) : report::summary_json(tables));
+  } else {
+    write_rows(op_rows(name, inputs));
+  }
+}
+
+std::string report_text(const std::string& name, const ReportInputs& inputs) {
+  if (is_of_capture(name)) return report::to_text(capture_report(name, inputs));
+  if (name == "summary") return summary_text(inputs);
+  return report::to_text(report::to_table(op_rows(name, inputs)));
+}
+
+std::vector<fs::path> write_reports(const Outputs& outputs, const ReportInputs& inputs) {
+  Outputs checked = outputs;
+  checked.database = false;  // has been written already
+  check_outputs(checked);
+  const std::vector<OutputFile> files = plan(outputs, inputs.runs);
+  std::vector<fs::path> paths;
+  for (const OutputFile& file : files) paths.push_back(file.path);
+  if (!outputs.force) check_free(paths);
+  for (const OutputFile& file : files) {
+    ReportInputs its_own = inputs;
+    its_own.runs = file.runs;
+    write_pieces(file.path, outputs.force,
+                 [&](const report::Sink& sink) { write_report(file.report, file.format, its_own, sink); });
+  }
+  if (outputs.model_data) {
+    paths.push_back(model_file(outputs));
+    write_pieces(paths.back(), outputs.force,
+                 [&](const report::Sink& sink) { report::write_model(inputs.analysis->model(), sink); });
+  }
+  return paths;
 }
 
 }  // namespace dlkprof::cli

@@ -1,13 +1,16 @@
-// Reports as files: their names, and that nothing there is overwritten unasked.
+// Reports: their names, how they are made, and as files, which are never overwritten unasked.
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cli/analysis.h"
 #include "cupti/catalogue.h"
+#include "model/run.h"
 #include "report/metrics_report.h"
-#include "report/table.h"
+#include "report/rows.h"
 
 namespace dlkprof::cli {
 
@@ -15,28 +18,48 @@ namespace dlkprof::cli {
 struct Outputs {
   std::filesystem::path directory = ".";
   std::string base_name = "dlkprof";
-  std::vector<std::string> reports = {"metrics"};  // metrics, kernels, summary
+  std::vector<std::string> reports = {"metrics"};  // as report_names() gives them
   std::vector<std::string> formats;                // csv, json; none: no files
   bool force = false;                              // replace files
+  bool database = false;                           // <base_name>_dldb.sqlite is written too
+  bool model_data = false;                         // and <base_name>_model.json
 };
+
+// What was asked for by `names`: DLProf's `all` and `node_op` put into our words, each report once. Throws UsageError for a
+// report that there is not, or not in simple mode.
+[[nodiscard]] std::vector<std::string> report_names(const std::vector<std::string>& names, bool simple);
+
+// Whether a report shows single launches of one capture, rather than ops.
+[[nodiscard]] bool is_of_capture(const std::string& report);
 
 // Throws UsageError: a report or format that there is not, a base name with a slash, a folder that is not there, and,
 // without `force`, a file that is. To be called before anything is run or written.
 void check_outputs(const Outputs& outputs);
 
-// The files that check_outputs() looks at and write_reports() writes.
+// The files that check_outputs() looks at. A profile of several processes has some reports once a capture: these come beside.
 [[nodiscard]] std::vector<std::filesystem::path> output_files(const Outputs& outputs);
 
-// What reports are made from besides the run.
+[[nodiscard]] std::filesystem::path database_file(const Outputs& outputs);
+
+// What reports are made from. All of it outlives them.
 struct ReportInputs {
-  std::vector<cupti::Section> sections;  // those shown
+  std::span<const model::Run> runs;    // one a capture; none for a database
+  const Analysis* analysis = nullptr;  // none where only reports of captures are asked for
+  bool simple = false;
+  std::string profile_name;
+  std::vector<cupti::Section> sections;  // those shown by `kernels`
   report::UnitLookup unit_of;
 };
 
-// A report as data. `name` was checked.
-[[nodiscard]] report::Table make_report(const model::Run& run, const std::string& name, const ReportInputs& inputs);
+// A report as data: csv or json. `name` is one of report_names(). Throws UsageError where it takes one capture, and there is
+// none, or more.
+void write_report(const std::string& name, const std::string& format, const ReportInputs& inputs, const report::Sink& sink);
 
-// Writes every report in every format and returns the files, after check_outputs(). Throws Error.
-std::vector<std::filesystem::path> write_reports(const model::Run& run, const Outputs& outputs, const ReportInputs& inputs);
+// For people.
+[[nodiscard]] std::string report_text(const std::string& name, const ReportInputs& inputs);
+
+// Writes every report in every format, and the model where it is asked for, and returns the files, after check_outputs().
+// Where there are several runs, reports of captures are written for each, by the capture's name. Throws Error.
+std::vector<std::filesystem::path> write_reports(const Outputs& outputs, const ReportInputs& inputs);
 
 }  // namespace dlkprof::cli

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <future>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -14,12 +17,16 @@
 #include "cli/installation.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
+#include "cli/report_command.h"
 #include "cli/verbs.h"
 #include "cupti/host.h"
+#include "report/coverage.h"
 #include "report/kernel_tables.h"
-#include "report/summary.h"
+#include "report/summary_report.h"
+#include "report/top_ops.h"
 #include "report/units.h"
 #include "select/selector.h"
+#include "store/database.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -87,6 +94,21 @@ fs::path injected_library() {
   return path;
 }
 
+// What makes every Python that the program starts tell what PyTorch does: python/inject/sitecustomize.py, found through the
+// search path, before what the user has there.
+std::map<std::string, std::string> python_environment(const ProfileCommand& command) {
+  if (command.folding.mode != Mode::pytorch) return {};
+  const fs::path folder = share_folder() / "python" / "inject";
+  if (!fs::exists(folder)) {
+    throw Error("the Python part of --mode=pytorch is missing", folder.string(),
+                "Keep bin/, lib/ and share/ of the installation together.");
+  }
+  const char* search = std::getenv("PYTHONPATH");
+  const std::string others = search != nullptr && *search != '\0' ? std::string(":") + search : "";
+  const bool quiet = command.verbosity == Verbosity::quiet;
+  return {{"PYTHONPATH", folder.string() + others}, {"DLKPROF_PYTHON", quiet ? "pytorch,quiet" : "pytorch"}};
+}
+
 // What the program's environment gets: the driver loads the library for CUDA, NVTX for itself.
 std::map<std::string, std::string> injection_environment(capture::ProfileOptions options, const fs::path& library, int pid) {
   options.application_pid = static_cast<std::uint32_t>(pid);
@@ -101,53 +123,103 @@ std::optional<std::uint64_t> expected_launches(const capture::ProfileOptions& op
   return all ? options.selection.launch_count : std::nullopt;
 }
 
-void show(const model::Run& run, const ProfileCommand& command) {
-  if (command.verbosity == Verbosity::quiet) return;
-  if (command.verbosity >= Verbosity::normal) {
-    auto shown = run;
-    const bool all = command.verbosity >= Verbosity::detailed || shown.launches.size() <= kMostTables;
-    if (!all) shown.launches.resize(kMostTables);
-    const report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
-    fmt::print(stderr, "{}", report::kernel_tables(shown, tables));
-    if (!all) {
-      fmt::print(stderr, "... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables,
-                 printable(run.path.string()));
-    }
+// The tables of the launches measured, for people.
+void show_kernels(const model::Run& run, const ProfileCommand& command) {
+  auto shown = run;
+  const bool all = command.verbosity >= Verbosity::detailed || shown.launches.size() <= kMostTables;
+  if (!all) shown.launches.resize(kMostTables);
+  const report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
+  fmt::print(stderr, "{}", report::kernel_tables(shown, tables));
+  if (!all) {
+    fmt::print(stderr, "... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables,
+               printable(run.path.string()));
   }
-  fmt::print(stderr, "{}", report::summary(run));
+}
+
+// The operations that took most time, or in simple mode its three figures.
+void show_ops(const Analysis& analysis, const ProfileCommand& command) {
+  if (!analysis.has_ops()) return;
+  const std::string text = command.folding.simple() ? report::summary_text(report::simple_summary_tables(analysis.model()))
+                                                    : report::top_ops(analysis.model());
+  fmt::print(stderr, "{}\n", text);
+}
+
+void show(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command) {
+  if (command.verbosity >= Verbosity::normal) {
+    for (const auto& run : runs) show_kernels(run, command);
+  }
+  show_ops(analysis, command);
+  for (const auto& run : runs) fmt::print(stderr, "{}", report::coverage(run));
+}
+
+std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command,
+                                  const cupti::Catalogue& catalogue) {
+  std::vector<fs::path> files;
+  std::future<void> database;  // written beside the reports: with millions of ranges each takes seconds
+  if (command.outputs.database) {
+    files.push_back(database_file(command.outputs));
+    database = std::async(std::launch::async, [&command, &analysis, path = files.back()] {
+      store::write_database(path, analysis.timeline,
+                            {command.folding.fold, command.folding.range, analysis.fold, analysis.aggregate});
+    });
+  }
+  const ReportInputs inputs{runs,
+                            &analysis,
+                            command.folding.simple(),
+                            command.outputs.base_name,
+                            command.sections,
+                            report::unit_lookup(catalogue, runs.front(), command.options.cupti_path)};
+  for (auto& file : write_reports(command.outputs, inputs)) files.push_back(std::move(file));
+  if (database.valid()) database.get();
+  return files;
 }
 
 void report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue) {
   const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
-  if (captures.empty() && command.verbosity != Verbosity::quiet) {
-    fmt::print(stderr, "dlkprof: the program launched no CUDA kernel, so there is no capture\n");
+  const bool quiet = command.verbosity == Verbosity::quiet;
+  if (captures.empty()) {
+    if (!quiet) fmt::print(stderr, "dlkprof: the program launched no CUDA kernel, so there is no capture\n");
+    return;
   }
+  std::vector<model::Run> runs;
   for (const auto& path : captures) {
-    const auto run = model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}});
-    show(run, command);
-    auto outputs = command.outputs;
-    outputs.base_name = path.stem().string();
-    if (outputs.formats.empty()) continue;
-    const ReportInputs inputs{command.sections, report::unit_lookup(catalogue, run, command.options.cupti_path)};
-    for (const auto& file : write_reports(run, outputs, inputs)) {
-      if (command.verbosity != Verbosity::quiet) fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));
-    }
+    runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
+  }
+  const Analysis analysis = analyse_somehow(model::load_timeline(captures), command.folding);
+  if (!quiet) show(runs, analysis, command);
+  for (const auto& file : write_files(runs, analysis, command, catalogue)) {
+    if (!quiet) fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));
   }
 }
 
-// `dlkprof --database=<file> --reports=...` is `dlkprof report <file>` with DLProf's spelling.
-int report_again(const ProfileCommand& command) {
-  std::vector<std::string> words{"report", command.database, "--base_name=" + command.outputs.base_name};
-  if (!command.outputs.formats.empty()) {
-    words.push_back("--output_path=" + command.outputs.directory.string());
-    words.push_back(fmt::format("--reports={}", fmt::join(command.outputs.reports, ",")));
-    words.push_back(fmt::format("--formats={}", fmt::join(command.outputs.formats, ",")));
+// The program has run, and its exit code is what counts: whatever goes wrong now is said, and no more.
+void report_unharmed(const ProfileCommand& command, const cupti::Catalogue& catalogue) {
+  // A file that may not grow (ulimit -f) is to be an error, not our end.
+  (void)std::signal(SIGXFSZ, SIG_IGN);
+  try {
+    report_captures(command, catalogue);
+  } catch (const std::exception& failure) {
+    const auto* error = dynamic_cast<const Error*>(&failure);
+    fmt::print(stderr, "dlkprof: {}\n", error != nullptr ? error->message() : failure.what());
   }
-  if (command.outputs.force) words.emplace_back("--force");
-  for (const auto& section : command.sections) words.push_back("--section=" + section.name);
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  return run_report(static_cast<int>(argv.size()), argv.data());
+}
+
+// What profiling and reporting have in common on the command line.
+int report_database(const ProfileCommand& command) {
+  ReportCommand again;
+  again.file = command.database;
+  again.cupti_path = command.options.cupti_path;
+  if (command.sections_named) {
+    for (const auto& section : command.sections) again.sections.push_back(section.name);
+  }
+  again.metrics = command.extra_metrics;
+  again.outputs = command.outputs;
+  again.outputs.database = false;
+  again.to_files = command.reports_named;
+  if (!command.reports_named) again.outputs.reports.clear();
+  again.folding = command.folding;
+  again.keep_aggregation = true;
+  return report_again(std::move(again));
 }
 
 }  // namespace
@@ -156,13 +228,14 @@ int run_profile(int argc, char** argv) {
   const auto catalogue = load_catalogue();
   auto command = parse_profile(argc, argv, catalogue);
   if (!command) return 0;
-  if (!command->database.empty()) return report_again(*command);
+  if (!command->database.empty()) return report_database(*command);
   if (command->program.empty()) {
     throw UsageError("there is no program to profile", "", "Example: dlkprof --kernel-id ::regex:gemm: python train.py");
   }
   (void)select::Selector::compile(command->options.selection);
   check_metrics_exist(command->extra_metrics, command->options.cupti_path);
   const auto library = injected_library();
+  const auto python = python_environment(*command);
   prepare_folder(*command);
 
   const bool talk = command->verbosity >= Verbosity::normal;
@@ -170,7 +243,13 @@ int run_profile(int argc, char** argv) {
                     stderr_is_terminal());
   try {
     const auto result = run_child(
-        command->program, [&](int pid) { return injection_environment(command->options, library, pid); }, kTick,
+        command->program,
+        [&](int pid) {
+          auto variables = injection_environment(command->options, library, pid);
+          variables.insert(python.begin(), python.end());
+          return variables;
+        },
+        kTick,
         [&] {
           if (talk) progress.update();
         });
@@ -178,7 +257,7 @@ int run_profile(int argc, char** argv) {
     if (result.signal != 0 && command->verbosity != Verbosity::quiet) {
       fmt::print(stderr, "dlkprof: the program was ended by signal {} ({})\n", result.signal, strsignal(result.signal));
     }
-    report_captures(*command, catalogue);
+    report_unharmed(*command, catalogue);
     return result.exit_code;
   } catch (const CannotStart& failure) {
     fmt::print(stderr, "dlkprof: the program cannot be started: {}\n", failure.what());

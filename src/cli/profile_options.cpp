@@ -15,7 +15,7 @@ namespace {
 
 // Words as they were typed, before they are given meaning.
 struct Typed {
-  std::string replay_mode = "auto", cache_control = "none", samples = "1";
+  std::string replay_mode = "auto", cache_control = "none", samples = "1", timeline = "on";
   std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
   std::vector<std::string> sections, reports, formats, metrics;
   std::string set;
@@ -73,21 +73,30 @@ void add_collecting(CLI::App& app, Typed& typed, capture::ProfileOptions& option
                        "all: flush the caches before each pass; none: leave them as the replay finds them"))
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
+  group(app.add_option("--timeline", typed.timeline, "off: no ops and iterations, and the profiler lets go once all is measured"))
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
   group(app.add_flag("--keep-counters", options.keep_counters,
                      "Keep raw counters in the capture, to evaluate other metrics later"));
 }
 
 void add_output(CLI::App& app, Typed& typed, ProfileCommand& command) {
   const auto group = [](CLI::Option* option) { return option->group("Output"); };
-  group(app.add_option("--database", command.database, "Report from this capture; no program is run"));
-  group(app.add_option("--reports", typed.reports, "Reports to write to files: metrics, kernels, summary"))
+  group(app.add_option("--database", command.database,
+                       "Fold this again and report, and run no program: a database (.sqlite), a capture, or a folder"));
+  group(app.add_option("--reports", typed.reports,
+                       "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, or all; "
+                       "metrics, kernels"))
       ->delimiter(',')
       ->allow_extra_args(false);
   group(app.add_option("--formats", typed.formats, "Their formats: csv, json; default csv"))
       ->delimiter(',')
       ->allow_extra_args(false);
-  group(app.add_option("--output_path", command.outputs.directory, "Where captures and reports go"))->capture_default_str();
+  group(app.add_option("--output_path", command.outputs.directory, "Where captures, the database and reports go"))
+      ->capture_default_str();
   group(app.add_option("--base_name", command.outputs.base_name, "What their names begin with"))->capture_default_str();
+  group(app.add_flag("--dump_model_data", command.outputs.model_data,
+                     "Write ops, instances and iterations to <base_name>_model.json"));
   group(app.add_flag("-f,--force", command.outputs.force, "Replace files that are there"));
   group(app.add_option("-v,--verbosity", typed.verbosity, "What is said on stderr besides errors"))
       ->check(CLI::IsMember({"quiet", "minimal", "normal", "detailed", "diagnostic"}))
@@ -134,6 +143,18 @@ void resolve_metrics(const Typed& typed, const cupti::Catalogue& catalogue, Prof
   }
 }
 
+// Without a timeline there is nothing to fold.
+void check_no_ops_asked(const ProfileCommand& command) {
+  const auto& reports = command.outputs.reports;
+  const auto of_launches = [](const std::string& report) { return report == "metrics" || report == "kernels"; };
+  const bool of_ops = command.reports_named && !std::all_of(reports.begin(), reports.end(), of_launches);
+  if (of_ops || command.outputs.model_data || command.folding.mode != Mode::automatic || !command.folding.fold.key_node.empty()) {
+    throw UsageError(
+        "there are no ops and iterations with --timeline off", "",
+        "Leave out --timeline off; or --mode, --key_node, --dump_model_data and all --reports but metrics, kernels.");
+  }
+}
+
 void give_meaning(const Typed& typed, ProfileCommand& command) {
   auto& options = command.options;
   options.selection.devices = parse_devices(typed.devices);
@@ -149,7 +170,13 @@ void give_meaning(const Typed& typed, ProfileCommand& command) {
   command.verbosity = parse_verbosity(typed.verbosity);
   options.quiet = command.verbosity == Verbosity::quiet;
   options.base_name = command.outputs.base_name;
-  if (!typed.reports.empty()) command.outputs.reports = typed.reports;
+  command.reports_named = !typed.reports.empty() || !typed.formats.empty();
+  command.sections_named = !typed.set.empty() || !typed.sections.empty() || !typed.metrics.empty();
+  check_folding(command.folding);
+  options.timeline = typed.timeline == "on";
+  command.outputs.database = options.timeline && !command.folding.simple();
+  if (!typed.reports.empty()) command.outputs.reports = report_names(typed.reports, command.folding.simple());
+  if (!options.timeline) check_no_ops_asked(command);
   command.outputs.formats = typed.formats;
   if (!typed.reports.empty() && typed.formats.empty()) command.outputs.formats = {"csv"};
 }
@@ -160,15 +187,18 @@ std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::
   ProfileCommand command;
   Typed typed;
   CLI::App app(
-      "Measures the kernels of an unchanged program on NVIDIA GPUs: occupancy, stalls, memory, tensor cores.\n"
+      "Measures the kernels of an unchanged program on NVIDIA GPUs: occupancy, stalls, memory, tensor cores;\n"
+      "and says which op launched them, in which direction and iteration.\n"
       "  dlkprof [options] [--] <program> [arguments]   profile a program\n"
-      "  dlkprof report <file>                          report from a capture\n"
+      "  dlkprof [options] --database=<file>            fold and report again, without the program\n"
+      "  dlkprof report <file>                          report from a capture or a database\n"
       "  dlkprof demo                                   show the recorded captures\n"
       "  dlkprof metrics                                metrics, sections and sets\n"
       "  dlkprof doctor                                 what works on this machine",
       "dlkprof");
   add_selecting(app, command.options.selection, typed, command.options);
   add_collecting(app, typed, command.options);
+  add_folding(app, command.folding);
   add_output(app, typed, command);
   auto parsed = parse(app, argc, argv, OptionsEnd::at_positional);
   if (parsed.done) return std::nullopt;

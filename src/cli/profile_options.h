@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "capture/options.h"
+#include "cli/analysis.h"
 #include "cli/outputs.h"
 #include "cupti/catalogue.h"
 
@@ -18,8 +19,11 @@ struct ProfileCommand {
   std::vector<cupti::Section> sections;    // what the tables show
   std::vector<std::string> extra_metrics;  // of --metrics
   Outputs outputs;
+  Folding folding;
   Verbosity verbosity = Verbosity::normal;
-  std::string database;              // fold this again instead of running a program
+  std::string database;              // fold this again instead of running a program: a database, a capture, or their folder
+  bool reports_named = false;        // --reports or --formats was given
+  bool sections_named = false;       // --set, --section or --metrics was given
   std::vector<std::string> program;  // and its arguments
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/text.h"
 #include "report/layout.h"
@@ -11,7 +12,10 @@
 namespace dlkprof::report {
 namespace {
 
-bool is_number(const Cell& cell) { return std::holds_alternative<std::uint64_t>(cell) || std::holds_alternative<double>(cell); }
+bool is_number(const Cell& cell) {
+  return std::holds_alternative<std::uint64_t>(cell) || std::holds_alternative<std::int64_t>(cell) ||
+         std::holds_alternative<double>(cell);
+}
 
 // A line of cells; numbers are set to the right, and no line ends in blanks.
 std::string line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths, const std::vector<bool>& right) {
@@ -26,11 +30,21 @@ std::string line(const std::vector<std::string>& cells, const std::vector<std::s
 
 }  // namespace
 
+void add_cell_text(std::string& out, const Cell& cell) {
+  if (const auto* truth = std::get_if<bool>(&cell)) out += *truth ? "true" : "false";
+  const auto add = [&out](const fmt::format_int& digits) { out.append(digits.data(), digits.size()); };
+  if (const auto* count = std::get_if<std::uint64_t>(&cell)) add(fmt::format_int(*count));
+  if (const auto* number = std::get_if<std::int64_t>(&cell)) add(fmt::format_int(*number));
+  if (const auto* number = std::get_if<double>(&cell); number != nullptr && std::isfinite(*number)) {
+    fmt::format_to(std::back_inserter(out), "{}", *number);
+  }
+  if (const auto* text = std::get_if<std::string>(&cell)) out += *text;
+}
+
 std::string cell_text(const Cell& cell) {
-  if (const auto* count = std::get_if<std::uint64_t>(&cell)) return fmt::format("{}", *count);
-  if (const auto* number = std::get_if<double>(&cell)) return std::isfinite(*number) ? fmt::format("{}", *number) : "";
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return "";
+  std::string text;
+  add_cell_text(text, cell);
+  return text;
 }
 
 std::string to_text(const Table& table, std::size_t max_cell_columns) {

@@ -9,7 +9,7 @@
 namespace dlkprof::report {
 
 // Empty where nothing was measured: never a guess, never a zero that stands for one.
-using Cell = std::variant<std::monostate, std::uint64_t, double, std::string>;
+using Cell = std::variant<std::monostate, bool, std::uint64_t, std::int64_t, double, std::string>;
 
 struct Column {
   std::string name;
@@ -22,8 +22,10 @@ struct Table {
   std::vector<std::vector<Cell>> rows;  // as many cells as there are columns
 };
 
-// A cell as text, in base units: doubles in their shortest form that reads back the same; empty for an empty cell.
+// A cell as text, in base units: doubles in their shortest form that reads back the same, "true" and "false"; empty for an
+// empty cell.
 [[nodiscard]] std::string cell_text(const Cell& cell);
+void add_cell_text(std::string& out, const Cell& cell);
 
 // For people: columns as wide as their longest cell, numbers to the right, a rule under the heading. Text is made
 // printable, and cells of more than `max_cell_columns` characters are cut.

@@ -59,8 +59,9 @@ class Done:
     stderr: str
 
     def said(self):
-        """The messages of dlkprof on stderr."""
-        return [line for line in self.stderr.splitlines() if line.startswith("dlkprof: ")]
+        """The messages of dlkprof on stderr, but for the files that it wrote."""
+        lines = self.stderr.splitlines()
+        return [line for line in lines if line.startswith("dlkprof: ") and not line.startswith("dlkprof: wrote ")]
 
 
 @dataclasses.dataclass
@@ -69,7 +70,7 @@ class Capture:
 
     path: pathlib.Path
     rows: list  # one dictionary a launch that was measured
-    summary: dict
+    summary: dict  # its table Coverage
     text: str  # the summary for people
 
     def kernels(self):
@@ -146,8 +147,8 @@ class EndToEndTest(unittest.TestCase):
 
     def read(self, path, *options):
         rows = self.report_json(path, "--reports=metrics", *options)
-        summary = self.report_json(path, "--reports=summary")
-        return Capture(path, rows, summary[0], self.report(path, "--reports=summary").stdout)
+        summary = json.loads(self.report(path, "--format=json", "--reports=summary").stdout)["tables"]["Coverage"]
+        return Capture(path, rows, summary, self.report(path, "--reports=summary").stdout)
 
     def report(self, path, *options):
         done = self.dlkprof("report", path, *options)

@@ -33,7 +33,7 @@ class ReportsTest(EndToEndTest):
         self.profile("train:1", options=["-k", ADD, *outputs])
         names = {path.name for path in (self.folder / "out").iterdir()}
         expected = {f"run_{report}.{form}" for report in ("metrics", "summary") for form in ("csv", "json")}
-        self.assertEqual({"run.dlkcap"} | expected, names)
+        self.assertEqual({"run.dlkcap", "run_dldb.sqlite"} | expected, names)
         rows = json.loads((self.folder / "out/run_metrics.json").read_text(encoding="utf-8"))["rows"]
         self.assert_recorded_values(rows[0])
 
@@ -41,7 +41,7 @@ class ReportsTest(EndToEndTest):
         options = ["-k", ADD, "--reports=metrics"]
         self.assertEqual(0, self.profile("train:1", options=options).code)
         content = {path: path.read_bytes() for path in self.folder.glob("dlkprof*")}
-        self.assertEqual(2, len(content))
+        self.assertEqual({"dlkprof.dlkcap", "dlkprof_dldb.sqlite", "dlkprof_metrics.csv"}, {path.name for path in content})
         again = self.profile("train:1", options=options)
         self.assertEqual((2, "", 1), (again.code, again.stdout, len(again.said())), again.stderr)
         self.assertIn("--force", again.stderr)

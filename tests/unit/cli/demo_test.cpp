@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/verbs.h"
+#include "support/made_up_run.h"
 #include "support/run_verb.h"
 #include "support/sample_capture.h"
 #include "support/temporary_directory.h"
@@ -20,6 +21,14 @@ TEST(Demo, ShowsEveryCaptureInTurn) {
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("gemm_simple"));
   EXPECT_LT(result.out.find("a_first.dlkcap"), result.out.find("b_second.dlkcap"));
+}
+
+TEST(Demo, ShowsTopOpsWhereThereAreAny) {
+  const test::TemporaryDirectory folder;
+  (void)test::write_made_up_run(folder.path(), {.iterations = 2, .launches = 10, .ranges = 50}, "net");
+  const std::string out = test::run_verb(run_demo, {"demo", "--captures", folder.path().string()}).out;
+  EXPECT_THAT(out, HasSubstr("GPU time   share"));
+  EXPECT_THAT(out, HasSubstr("aten::"));
 }
 
 TEST(Demo, SaysWhereItLookedInVain) {

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "support/run_verb.h"
+#include "support/sample_fold.h"
 #include "support/sample_run.h"
 
 namespace dlkprof::cli {
@@ -20,14 +22,25 @@ using testing::IsEmpty;
 class OutputFiles : public testing::Test {
  protected:
   Outputs outputs(std::vector<std::string> reports, std::vector<std::string> formats) {
-    return {folder_.path(), "run", std::move(reports), std::move(formats), false};
+    Outputs made;
+    made.directory = folder_.path();
+    made.base_name = "run";
+    made.reports = std::move(reports);
+    made.formats = std::move(formats);
+    return made;
   }
   static std::string complaint(const Outputs& outputs) {
     return test::message_of<UsageError>([&] { check_outputs(outputs); });
   }
+  [[nodiscard]] ReportInputs inputs() const {
+    return {runs_, &analysis_, false, "run", test::sample_sections(), [](const std::string&) { return std::string(); }};
+  }
+  [[nodiscard]] std::string written(const std::string& name) const { return read_file(folder_.path() / name); }
 
   test::TemporaryDirectory folder_;
-  ReportInputs inputs_{test::sample_sections(), [](const std::string&) { return std::string(); }};
+  std::vector<model::Run> runs_{test::sample_run()};
+  test::SampleFold sample_ = test::sample_fold();
+  Analysis analysis_{sample_.timeline, sample_.fold, sample_.aggregate};
 };
 
 TEST_F(OutputFiles, AreNamedAfterReportAndFormat) {
@@ -35,26 +48,67 @@ TEST_F(OutputFiles, AreNamedAfterReportAndFormat) {
               ElementsAre(folder_.path() / "run_metrics.csv", folder_.path() / "run_metrics.json",
                           folder_.path() / "run_summary.csv", folder_.path() / "run_summary.json"));
   EXPECT_THAT(output_files(outputs({"metrics"}, {})), IsEmpty());
+  Outputs more = outputs({}, {});
+  more.database = more.model_data = true;
+  EXPECT_THAT(output_files(more), ElementsAre(folder_.path() / "run_dldb.sqlite", folder_.path() / "run_model.json"));
 }
 
 TEST_F(OutputFiles, HoldTheReports) {
-  const Outputs asked = outputs({"metrics", "kernels", "summary"}, {"csv", "json"});
-  const auto files = write_reports(test::sample_run(), asked, inputs_);
-  ASSERT_EQ(files, output_files(asked));
-  EXPECT_THAT(read_file(folder_.path() / "run_metrics.csv"), HasSubstr("Kernel Name"));
-  EXPECT_THAT(read_file(folder_.path() / "run_kernels.csv"), HasSubstr("Stall Barrier"));
-  EXPECT_THAT(read_file(folder_.path() / "run_summary.json"), HasSubstr("\"launches\": 136"));
+  Outputs asked = outputs({"metrics", "kernels", "summary", "detail", "iteration"}, {"csv", "json"});
+  EXPECT_EQ(write_reports(asked, inputs()), output_files(asked));
+  EXPECT_THAT(written("run_metrics.csv"), HasSubstr("Kernel Name"));
+  EXPECT_THAT(written("run_kernels.csv"), HasSubstr("Stall Barrier"));
+  EXPECT_THAT(written("run_summary.json"), HasSubstr("\"launches\": 136"));
+  EXPECT_THAT(written("run_detail.csv"), HasSubstr("aten::mm_bprop_1"));
+  EXPECT_THAT(written("run_iteration.json"), HasSubstr("\"Kernel Name\": \"gemm_h884\""));
+  asked = outputs({}, {});
+  asked.model_data = true;
+  EXPECT_EQ(write_reports(asked, inputs()).size(), 1U);
+  EXPECT_THAT(written("run_model.json"), HasSubstr("\"iterations\""));
+}
+
+TEST_F(OutputFiles, OfSeveralCapturesAreNamedAfterThem) {
+  runs_.push_back(runs_.front());
+  runs_.back().path = "/captures/sample_77.dlkcap";
+  const auto files = write_reports(outputs({"metrics", "summary"}, {"csv"}), inputs());
+  EXPECT_THAT(files, ElementsAre(folder_.path() / "sample_metrics.csv", folder_.path() / "sample_77_metrics.csv",
+                                 folder_.path() / "run_summary.csv"));
+  EXPECT_THAT(written("run_summary.csv"), HasSubstr("Coverage,launches,272,"));
+  EXPECT_THROW((void)write_reports(outputs({"metrics"}, {"csv"}), inputs()), UsageError) << "and not overwritten";
+}
+
+TEST_F(OutputFiles, ReportsOfCapturesNeedOne) {
+  runs_.clear();
+  const auto write = [&] { write_report("metrics", "csv", inputs(), [](std::string_view) {}); };
+  EXPECT_THAT(test::message_of<UsageError>(write), HasSubstr(".dlkcap"));
 }
 
 TEST_F(OutputFiles, AreNotOverwrittenUnasked) {
   std::ofstream(folder_.path() / "run_summary.json") << "mine";
   Outputs asked = outputs({"metrics", "summary"}, {"csv", "json"});
-  EXPECT_THROW((void)write_reports(test::sample_run(), asked, inputs_), UsageError);
+  EXPECT_THROW((void)write_reports(asked, inputs()), UsageError);
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "run_metrics.csv")) << "checked before anything is written";
   EXPECT_THAT(complaint(asked), HasSubstr("--force"));
   asked.force = true;
-  (void)write_reports(test::sample_run(), asked, inputs_);
-  EXPECT_THAT(read_file(folder_.path() / "run_summary.json"), HasSubstr("launches"));
+  (void)write_reports(asked, inputs());
+  EXPECT_THAT(written("run_summary.json"), HasSubstr("launches"));
+}
+
+TEST_F(OutputFiles, ADatabaseInTheWayIsRefused) {
+  std::ofstream(folder_.path() / "run_dldb.sqlite") << "mine";
+  Outputs asked = outputs({}, {});
+  EXPECT_NO_THROW(check_outputs(asked));
+  asked.database = true;
+  EXPECT_THAT(complaint(asked), HasSubstr("run_dldb.sqlite"));
+}
+
+TEST(ReportNames, AreDlprofsToo) {
+  EXPECT_THAT(report_names({"node_op", "op_type"}, false), ElementsAre("op_type"));
+  EXPECT_THAT(report_names({"detail", "all"}, false),
+              ElementsAre("detail", "summary", "iteration", "kernel", "tensor", "op_type", "group_node"));
+  EXPECT_THAT(report_names({"all"}, true), ElementsAre("summary", "kernel"));
+  EXPECT_THAT(test::message_of<UsageError>([] { (void)report_names({"detail"}, true); }), HasSubstr("simple mode"));
+  EXPECT_THAT(test::message_of<UsageError>([] { (void)report_names({"detial"}, false); }), HasSubstr("Did you mean detail?"));
 }
 
 TEST_F(OutputFiles, DanglingLinksAreThereToo) {

@@ -1,8 +1,9 @@
-#include "report/summary.h"
+#include "report/coverage.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <vector>
@@ -187,33 +188,44 @@ class Writer {
   std::string text_;
 };
 
+// What adds up over processes.
+struct Sum {
+  const char* name;
+  const char* unit;
+  std::uint64_t model::Coverage::*figure;
+};
+constexpr std::array kSums{Sum{"launches", "launch", &model::Coverage::launches},
+                           Sum{"matched", "launch", &model::Coverage::matched},
+                           Sum{"measured", "launch", &model::Coverage::measured},
+                           Sum{"left_alone", "launch", &model::Coverage::left_alone},
+                           Sum{"near_missed", "launch", &model::Coverage::near_missed},
+                           Sum{"graph_launches", "launch", &model::Coverage::graph_launches},
+                           Sum{"timed", "launch", &model::Coverage::timed},
+                           Sum{"timed_gpu_ns", "ns", &model::Coverage::timed_gpu_ns},
+                           Sum{"unmatched_gpu_ns", "ns", &model::Coverage::unmatched_gpu_ns},
+                           Sum{"near_missed_gpu_ns", "ns", &model::Coverage::near_missed_gpu_ns},
+                           Sum{"graph_gpu_ns", "ns", &model::Coverage::graph_gpu_ns}};
+
 }  // namespace
 
-std::string summary(const model::Run& run) { return Writer(run).write(); }
+std::string coverage(const model::Run& run) { return Writer(run).write(); }
 
-Table summary_report(const model::Run& run) {
-  const model::Coverage& coverage = run.coverage;
-  Table table{"summary", {}, {{}}};
-  const auto add = [&table](const char* name, const char* unit, Cell cell) {
-    table.columns.push_back({name, unit});
-    table.rows.front().push_back(std::move(cell));
+std::vector<CoverageFigure> coverage_figures(std::span<const model::Run> runs) {
+  if (runs.empty()) return {};
+  const auto all = [runs](auto test) { return std::all_of(runs.begin(), runs.end(), test) ? "yes" : "no"; };
+  const auto sum = [runs](std::uint64_t model::Coverage::*figure) {
+    std::uint64_t total = 0;
+    for (const model::Run& run : runs) total += run.coverage.*figure;
+    return total;
   };
-  add("process", "", std::uint64_t{run.process.pid});
-  add("launches", "launch", coverage.launches);
-  add("matched", "launch", coverage.matched);
-  add("measured", "launch", coverage.measured);
-  add("left_alone", "launch", coverage.left_alone);
-  add("near_missed", "launch", coverage.near_missed);
-  add("graph_launches", "launch", coverage.graph_launches);
-  add("timed", "launch", coverage.timed);
-  add("timed_gpu_ns", "ns", coverage.timed_gpu_ns);
-  add("unmatched_gpu_ns", "ns", coverage.unmatched_gpu_ns);
-  add("near_missed_gpu_ns", "ns", coverage.near_missed_gpu_ns);
-  add("graph_gpu_ns", "ns", coverage.graph_gpu_ns);
-  add("timing_complete", "", coverage.timing_complete ? "yes" : "no");
-  add("ended", "", run.end ? "yes" : "no");
-  add("damaged_records", "", run.read_state.damaged);
-  return table;
+  std::uint64_t damaged = 0;
+  for (const model::Run& run : runs) damaged += run.read_state.damaged;
+  std::vector<CoverageFigure> figures{{"processes", "", std::uint64_t{runs.size()}}};
+  for (const Sum& one : kSums) figures.push_back({one.name, one.unit, sum(one.figure)});
+  figures.push_back({"timing_complete", "", all([](const model::Run& run) { return run.coverage.timing_complete; })});
+  figures.push_back({"ended", "", all([](const model::Run& run) { return run.end.has_value(); })});
+  figures.push_back({"damaged_records", "", damaged});
+  return figures;
 }
 
 }  // namespace dlkprof::report

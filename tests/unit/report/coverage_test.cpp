@@ -1,9 +1,11 @@
-#include "report/summary.h"
+#include "report/coverage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "report/csv.h"
+#include <algorithm>
+#include <vector>
+
 #include "support/golden.h"
 #include "support/sample_run.h"
 
@@ -13,28 +15,27 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Summary, ReadsAsItAlwaysDid) {
+TEST(Coverage, ReadsAsItAlwaysDid) {
   const model::Run run = test::sample_run();
-  test::expect_golden("summary.txt", summary(run));
-  test::expect_golden("summary.csv", to_csv(summary_report(run)));
+  test::expect_golden("coverage.txt", coverage(run));
 }
 
-TEST(Summary, NamesNearMissesAndTheRemedy) {
-  const std::string text = summary(test::sample_run());
+TEST(Coverage, NamesNearMissesAndTheRemedy) {
+  const std::string text = coverage(test::sample_run());
   EXPECT_THAT(text, HasSubstr("::regex:gemm:"));
   EXPECT_THAT(text, HasSubstr("Kernel2<gemm_fp16>"));
   EXPECT_THAT(text, HasSubstr("30.0 %"));  // 1.5 of 5 ms
   EXPECT_THAT(text, HasSubstr("--kernel-name-base demangled"));
 }
 
-TEST(Summary, SaysWhenNotAllIsTimed) {
+TEST(Coverage, SaysWhenNotAllIsTimed) {
   model::Run run = test::sample_run();
-  EXPECT_THAT(summary(run), Not(HasSubstr("Not all launches are timed")));
+  EXPECT_THAT(coverage(run), Not(HasSubstr("Not all launches are timed")));
   run.coverage.timing_complete = false;
-  EXPECT_THAT(summary(run), HasSubstr("Not all launches are timed"));
+  EXPECT_THAT(coverage(run), HasSubstr("Not all launches are timed"));
 }
 
-TEST(Summary, NamesFiveKernelsAndCountsTheRest) {
+TEST(Coverage, NamesFiveKernelsAndCountsTheRest) {
   model::Run run = test::sample_run();
   for (std::uint32_t id = 10; id < 18; ++id) {
     run.functions[id].demangled = "alone_" + std::to_string(id);
@@ -43,29 +44,49 @@ TEST(Summary, NamesFiveKernelsAndCountsTheRest) {
     stats.reason = capture::LeftAlone::collective;
     run.keys[stats.key] = stats;
   }
-  const std::string text = summary(run);
+  const std::string text = coverage(run);
   EXPECT_THAT(text, HasSubstr("alone_14"));
   EXPECT_THAT(text, Not(HasSubstr("alone_15")));
   EXPECT_THAT(text, HasSubstr("and 3 more"));
   EXPECT_THAT(text, HasSubstr("waits for other GPUs"));
 }
 
-TEST(Summary, ShowsNoticesButNotThousands) {
+TEST(Coverage, ShowsNoticesButNotThousands) {
   model::Run run = test::sample_run();
   for (int i = 0; i < 50; ++i) {
     run.notices.push_back({capture::Severity::error, "bad\033[2J", "thing " + std::to_string(i), "Mend it."});
   }
-  const std::string text = summary(run);
+  const std::string text = coverage(run);
   EXPECT_THAT(text, HasSubstr("Error"));
   EXPECT_THAT(text, HasSubstr("thing 9. Mend it."));
   EXPECT_THAT(text, HasSubstr("and 40 more notices"));
   EXPECT_THAT(text, Not(HasSubstr("\033")));
 }
 
-TEST(Summary, OfAnEmptyRun) {
-  const std::string text = summary(model::Run{});
+TEST(Coverage, OfAnEmptyRun) {
+  const std::string text = coverage(model::Run{});
   EXPECT_THAT(text, HasSubstr("launched no kernel"));
   EXPECT_THAT(text, Not(HasSubstr("GPU time")));
+}
+
+std::uint64_t count(const std::vector<CoverageFigure>& figures, const std::string& name) {
+  for (const CoverageFigure& figure : figures) {
+    if (figure.name == name) return std::get<std::uint64_t>(figure.value);
+  }
+  ADD_FAILURE() << "no figure " << name;
+  return 0;
+}
+
+TEST(Coverage, FiguresOfProcessesAreAddedUp) {
+  model::Run killed = test::sample_run();
+  killed.end.reset();
+  const auto figures = coverage_figures(std::vector{test::sample_run(), killed});
+  EXPECT_EQ(count(figures, "processes"), 2U);
+  EXPECT_EQ(count(figures, "launches"), 272U);
+  EXPECT_EQ(count(figures, "timed_gpu_ns"), 10'000'000U);
+  const auto ended = std::find_if(figures.begin(), figures.end(), [](const auto& figure) { return figure.name == "ended"; });
+  EXPECT_EQ(ended->value, Cell{"no"});
+  EXPECT_TRUE(coverage_figures({}).empty());
 }
 
 }  // namespace

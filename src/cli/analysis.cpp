@@ -1,0 +1,98 @@
+#include "cli/analysis.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dlkprof::cli {
+namespace {
+
+constexpr std::array kModes{std::pair{"auto", Mode::automatic},
+                            std::pair{"simple", Mode::simple},
+                            std::pair{"pytorch", Mode::pytorch},
+                            std::pair{"tensorflow1", Mode::tensorflow1},
+                            std::pair{"tensorflow2", Mode::tensorflow2},
+                            std::pair{"tensorrt", Mode::tensorrt},
+                            std::pair{"jax", Mode::jax}};
+
+std::vector<std::string> mode_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, mode] : kModes) names.emplace_back(name);
+  return names;
+}
+
+Mode mode_of(const std::string& text) {
+  for (const auto& [name, mode] : kModes) {
+    if (text == name) return mode;
+  }
+  return Mode::automatic;
+}
+
+// Simple mode looks at no marker: all work is its kernel's own.
+void forget_ranges(model::Timeline& timeline) {
+  timeline.ranges.clear();
+  for (model::Call& call : timeline.calls) call.range = model::kNone;
+}
+
+void fold_into(Analysis& analysis, const Folding& folding) {
+  analysis.fold = model::fold(analysis.timeline, folding.fold);
+  analysis.aggregate = model::aggregate(analysis.timeline, analysis.fold, folding.range);
+}
+
+}  // namespace
+
+void add_folding(CLI::App& app, Folding& folding) {
+  const auto group = [](CLI::Option* option) { return option->group("Ops and iterations (as in DLProf)"); };
+  group(app.add_option_function<std::string>(
+            "-m,--mode", [&folding](const std::string& name) { folding.mode = mode_of(name); },
+            "The program's framework; simple: only total times and the report kernel, without ops"))
+      ->check(CLI::IsMember(mode_names()))
+      ->default_str("auto");
+  group(app.add_option("--key_node,--key_op", folding.fold.key_node,
+                       "The op that ends an iteration, by name or op ID (report detail); found where not given"));
+  group(app.add_option("--iter_start", folding.range.start, "The first iteration that reports are about"))
+      ->check(CLI::NonNegativeNumber);
+  group(app.add_option("--iter_stop", folding.range.stop, "The last one, inclusive"))->check(CLI::NonNegativeNumber);
+  group(app.add_option("--domains", folding.fold.domains,
+                       "NVTX domains that count, comma-separated; default for the one without a name; all where not given"))
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+void check_folding(const Folding& folding) {
+  const model::IterationRange& range = folding.range;
+  if (range.start && range.stop && *range.stop < *range.start) {
+    throw UsageError(fmt::format("--iter_stop {} is before --iter_start {}", *range.stop, *range.start), "",
+                     "Give the last iteration that counts; it is part of the range.");
+  }
+  const bool asks = !folding.fold.key_node.empty() || !folding.fold.domains.empty() || range.start || range.stop;
+  if (folding.simple() && asks) {
+    throw UsageError("simple mode has neither ops nor iterations", "",
+                     "Leave out --mode=simple, or --key_node, --iter_start, --iter_stop and --domains.");
+  }
+}
+
+Analysis analyse(model::Timeline timeline, const Folding& folding) {
+  Analysis analysis{std::move(timeline), {}, {}};
+  if (folding.simple()) forget_ranges(analysis.timeline);
+  fold_into(analysis, folding);
+  return analysis;
+}
+
+Analysis analyse_somehow(model::Timeline timeline, const Folding& folding) {
+  Analysis analysis{std::move(timeline), {}, {}};
+  if (folding.simple()) forget_ranges(analysis.timeline);
+  try {
+    fold_into(analysis, folding);
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "dlkprof: {}\ndlkprof: folded without it; fold again with --database\n", error.message());
+    fold_into(analysis, {});
+  }
+  return analysis;
+}
+
+}  // namespace dlkprof::cli

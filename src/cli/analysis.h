@@ -1,0 +1,52 @@
+// Folding a timeline into ops and iterations, as the command line asks for it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/aggregate.h"
+#include "model/fold.h"
+#include "model/timeline.h"
+#include "report/fields.h"
+
+namespace CLI {
+class App;
+}
+
+namespace dlkprof::cli {
+
+// -m: whose markers to expect, in DLProf's words.
+enum class Mode : std::uint8_t { automatic, simple, pytorch, tensorflow1, tensorflow2, tensorrt, jax };
+
+struct Folding {
+  Mode mode = Mode::automatic;
+  model::FoldOptions fold;
+  model::IterationRange range;
+  [[nodiscard]] bool simple() const { return mode == Mode::simple; }
+};
+
+// Adds --mode, --key_node, --iter_start, --iter_stop and --domains.
+void add_folding(CLI::App& app, Folding& folding);
+
+// Throws UsageError: an iteration range that ends before it begins, or what simple mode does not have.
+void check_folding(const Folding& folding);
+
+struct Analysis {
+  model::Timeline timeline;
+  model::Fold fold;
+  model::Aggregate aggregate;
+
+  [[nodiscard]] report::Model model() const { return {timeline, fold, aggregate}; }
+  // Whether there is anything to show of ops.
+  [[nodiscard]] bool has_ops() const { return !aggregate.ops.empty(); }
+};
+
+// Throws UsageError: no such key node, no such iterations.
+[[nodiscard]] Analysis analyse(model::Timeline timeline, const Folding& folding);
+
+// For when a program has run for hours: says what is wrong with the folding that was asked for, and folds by the defaults.
+[[nodiscard]] Analysis analyse_somehow(model::Timeline timeline, const Folding& folding);
+
+}  // namespace dlkprof::cli

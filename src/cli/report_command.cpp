@@ -1,0 +1,195 @@
+#include "cli/report_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/installation.h"
+#include "cli/progress.h"
+#include "report/asked.h"
+#include "report/kernel_tables.h"
+#include "report/units.h"
+#include "store/database.h"
+
+namespace dlkprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What the command is about: captures, or a database.
+struct Source {
+  std::vector<fs::path> captures;
+  fs::path database;
+  [[nodiscard]] bool is_database() const { return !database.empty(); }
+};
+
+Source open_source(const ReportCommand& command) {
+  const fs::path path = command.file;
+  std::error_code failure;
+  if (fs::is_directory(path, failure)) {
+    const std::string& base_name = command.outputs.base_name;
+    Source source{captures_in(path, base_name), {}};
+    if (source.captures.empty()) {
+      throw UsageError(fmt::format("there are no captures {}*.dlkcap in {}", printable(base_name), printable(path.string())), "",
+                       "Say with --base_name what their names begin with.");
+    }
+    return source;
+  }
+  return store::is_database(path) ? Source{{}, path} : Source{{path}, {}};
+}
+
+// Tables by default where a person reads, and what is most asked for where a script does.
+std::vector<std::string> default_reports(const ReportCommand& command, const Source& source) {
+  const bool tables = command.format == "table" && !command.to_files;
+  if (command.folding.simple()) return {tables ? "summary" : "kernel"};
+  if (source.is_database()) return {tables ? "summary" : "detail"};
+  return tables ? std::vector<std::string>{"kernels", "summary"} : std::vector<std::string>{"metrics"};
+}
+
+bool has(const std::vector<std::string>& reports, bool of_capture) {
+  return std::any_of(reports.begin(), reports.end(), [&](const auto& name) { return is_of_capture(name) == of_capture; });
+}
+
+void check_command(const ReportCommand& command, const Source& source) {
+  check_folding(command.folding);
+  check_outputs(command.outputs);
+  const std::vector<std::string>& reports = command.outputs.reports;
+  if (!command.to_files && command.format != "table" && reports.size() > 1) {
+    throw UsageError(fmt::format("stdout takes one report as {}", command.format), "",
+                     fmt::format("Name one with --reports, or write files: --output_path . --formats {}", command.format));
+  }
+  if (source.is_database() && has(reports, true)) {
+    const auto name = std::find_if(reports.begin(), reports.end(), is_of_capture);
+    throw UsageError(fmt::format("the report {} needs a capture, and {} is a database", *name, printable(command.file)), "",
+                     "Name the .dlkcap file of the run instead; single launches are not kept in the database.");
+  }
+}
+
+// What the command line asks to be shown, else what the capture was asked for.
+report::Asked choose_sections(const ReportCommand& command, const model::Run& run, const cupti::Catalogue& catalogue) {
+  report::Asked chosen;
+  if (command.set.empty() && command.sections.empty()) {
+    chosen = report::asked_of(run, catalogue);
+  } else {
+    std::vector<std::string> names = command.sections;
+    if (!command.set.empty()) {
+      const cupti::MetricSet& set = catalogue.set(command.set);
+      names.insert(names.begin(), set.sections.begin(), set.sections.end());
+    }
+    for (const std::string& name : names) chosen.sections.push_back(catalogue.section(name));
+  }
+  for (const std::string& metric : command.metrics) {
+    if (std::find(chosen.metrics.begin(), chosen.metrics.end(), metric) == chosen.metrics.end()) chosen.metrics.push_back(metric);
+  }
+  return chosen;
+}
+
+std::string as_table(const std::string& name, const report::Asked& chosen, const ReportInputs& inputs) {
+  if (name != "kernels") return report_text(name, inputs);
+  std::string text;
+  for (const model::Run& run : inputs.runs) {
+    text += report::kernel_tables(run, {chosen.sections, chosen.metrics, is_styled(STDOUT_FILENO)});
+  }
+  return text;
+}
+
+void print_reports(const ReportCommand& command, const report::Asked& chosen, const ReportInputs& inputs) {
+  const char* before = "";
+  for (const std::string& name : command.outputs.reports) {
+    if (command.format == "table") {
+      print_data(before + as_table(name, chosen, inputs));
+    } else {
+      write_report(name, command.format, inputs, [](std::string_view piece) { print_data(std::string(piece)); });
+    }
+    before = "\n";
+  }
+}
+
+void print_warning(const capture::NoticeRecord& notice) {
+  if (notice.severity == capture::Severity::info) return;
+  const Error words(printable(notice.what), printable(notice.detail), printable(notice.remedy));
+  fmt::print(stderr, "dlkprof: {}\n", words.message());
+}
+
+// The runs of captures say what is wrong with their files, naming them; what the timeline adds are counts of events.
+bool is_told(const capture::NoticeRecord& notice, std::span<const model::Run> runs) {
+  return !runs.empty() && !notice.detail.empty();
+}
+
+// A report as data does not say what is wrong with the capture; whoever reads it shall see it once.
+void print_warnings(const ReportInputs& inputs, bool runs_are_told) {
+  for (const model::Run& run : inputs.runs) {
+    if (!runs_are_told) std::for_each(run.notices.begin(), run.notices.end(), print_warning);
+  }
+  if (inputs.analysis == nullptr) return;
+  for (const capture::NoticeRecord& notice : inputs.analysis->timeline.notices) {
+    if (!is_told(notice, inputs.runs)) print_warning(notice);
+  }
+}
+
+std::vector<model::Run> load_runs(const ReportCommand& command, const Source& source) {
+  std::vector<model::Run> runs;
+  for (const fs::path& capture : source.captures) {
+    runs.push_back(
+        model::load_run(capture, {.evaluate_raw = true, .cupti_path = command.cupti_path, .metrics = command.metrics}));
+  }
+  return runs;
+}
+
+model::Timeline load(const Source& source) {
+  return source.is_database() ? store::read_timeline(source.database) : model::load_timeline(source.captures);
+}
+
+void keep(const ReportCommand& command, const Source& source, const Analysis& analysis) {
+  const store::Aggregation aggregation{command.folding.fold, command.folding.range, analysis.fold, analysis.aggregate};
+  const int id = store::add_aggregation(source.database, aggregation);
+  fmt::print(stderr, "dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
+}
+
+void show(const ReportCommand& command, const report::Asked& chosen, const ReportInputs& inputs) {
+  const std::vector<std::string>& reports = command.outputs.reports;
+  for (const fs::path& file : write_reports(command.outputs, inputs)) {
+    fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));
+  }
+  if (!command.to_files) print_reports(command, chosen, inputs);
+  const bool told =
+      !command.to_files && command.format == "table" && std::find(reports.begin(), reports.end(), "summary") != reports.end();
+  print_warnings(inputs, told);
+}
+
+}  // namespace
+
+int report_again(ReportCommand command) {
+  const Source source = open_source(command);
+  std::vector<std::string>& reports = command.outputs.reports;
+  reports = report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
+  check_command(command, source);
+  const cupti::Catalogue catalogue = load_catalogue();
+  const std::vector<model::Run> runs = load_runs(command, source);
+  ReportInputs inputs;
+  inputs.runs = runs;
+  inputs.simple = command.folding.simple();
+  inputs.profile_name = command.outputs.base_name;
+  report::Asked chosen;
+  if (!runs.empty()) {
+    chosen = choose_sections(command, runs.front(), catalogue);
+    inputs.sections = chosen.sections;
+    inputs.unit_of = report::unit_lookup(catalogue, runs.front(), command.cupti_path);
+  }
+  std::optional<Analysis> analysis;
+  const bool keeps = command.keep_aggregation && source.is_database() && !command.folding.simple();
+  if (keeps || command.outputs.model_data || has(reports, false)) {
+    inputs.analysis = &analysis.emplace(analyse(load(source), command.folding));
+  }
+  if (keeps) keep(command, source, *analysis);
+  show(command, chosen, inputs);
+  return 0;
+}
+
+}  // namespace dlkprof::cli

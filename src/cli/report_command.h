@@ -1,0 +1,26 @@
+// Reporting from files: `dlkprof report <file>`, and `dlkprof --database=<file>`, which also keeps the aggregation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/analysis.h"
+#include "cli/outputs.h"
+
+namespace dlkprof::cli {
+
+struct ReportCommand {
+  std::string file;              // a capture, a database of ours, or a folder with captures
+  std::string format = "table";  // what stdout gets: table, csv, json
+  std::string set, cupti_path;
+  std::vector<std::string> sections, metrics;  // shown besides
+  Outputs outputs;                             // without reports: those that suit the file
+  bool to_files = false;                       // else to stdout
+  Folding folding;
+  bool keep_aggregation = false;  // into the file, where it is a database
+};
+
+// Returns the exit code; throws UsageError and Error.
+[[nodiscard]] int report_again(ReportCommand command);
+
+}  // namespace dlkprof::cli

@@ -1,0 +1,25 @@
+// The columns that measured counters give: the same in every report that has them, after DLProf's own.
+#pragma once
+
+#include "report/fields.h"
+
+namespace dlkprof::report {
+
+// Columns over Counters. What the metrics of the launches measured do not answer is empty.
+[[nodiscard]] const Fields<model::Counters>& counter_fields();
+
+// The same over rows that have counters at `counters`.
+template <typename Row>
+[[nodiscard]] Fields<Row> counter_fields(model::Counters Row::*counters) {
+  Fields<Row> fields;
+  for (const Field<model::Counters>& field : counter_fields()) {
+    fields.push_back({field.name, field.unit, [counters, &field](const Row& row) { return field.cell(row.*counters); }});
+  }
+  fields.push_back({"Measured GPU Time (ns)", "ns", [counters](const Row& row) -> Cell { return (row.*counters).covered_ns; }});
+  return fields;
+}
+
+// The achieved occupancy in per cent; empty where it was not measured.
+[[nodiscard]] Cell achieved_occupancy(const model::Counters& counters);
+
+}  // namespace dlkprof::report

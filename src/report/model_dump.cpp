@@ -1,0 +1,119 @@
+#include "report/model_dump.h"
+
+#include <string_view>
+
+#include "report/json.h"
+
+namespace dlkprof::report {
+namespace {
+
+using Members = std::vector<std::pair<const char*, Cell>>;
+
+Cell index_cell(std::uint32_t index) { return index == model::kNone ? Cell{} : Cell{std::uint64_t{index}}; }
+
+void add_object(std::string& out, const Members& members) {
+  const char* before = "{\"";
+  for (const auto& [name, value] : members) {
+    out += before;
+    out += name;
+    out += "\": ";
+    add_json(out, value);
+    before = ", \"";
+  }
+  out += '}';
+}
+
+template <typename Element, typename Describe>
+void add_array(Buffer& out, std::string_view name, const std::vector<Element>& elements, Describe describe) {
+  out.text += ",\n  ";
+  add_json_text(out.text, name);
+  out.text += ": [";
+  const char* before = "\n    ";
+  for (const Element& element : elements) {
+    out.text += before;
+    before = ",\n    ";
+    add_object(out.text, describe(element));
+    out.drain();
+  }
+  out.text += elements.empty() ? "]" : "\n  ]";
+}
+
+Members describe_op(const model::Op& op) {
+  return {{"id", op.id},
+          {"name", op.name},
+          {"type", op.type},
+          {"direction", direction_cell(op.direction)},
+          {"data_types", text_cell(op.data_types)},
+          {"input_shapes", text_cell(op.input_shapes)},
+          {"group", index_cell(op.group)},
+          {"eligible", op.eligible},
+          {"leaf", op.leaf}};
+}
+
+Members describe_instance(const model::Timeline& timeline, const model::OpInstance& instance) {
+  Members members{{"op", std::uint64_t{instance.op}},
+                  {"iteration", std::uint64_t{instance.iteration}},
+                  {"forward", index_cell(instance.forward)}};
+  const bool has_range = instance.range != model::kNone;
+  members.emplace_back("start_ns", has_range ? Cell{timeline.ranges[instance.range].start_ns} : Cell{});
+  members.emplace_back("cpu_ns", instance.cpu_ns);
+  members.emplace_back("overhead_ns", instance.overhead_ns);
+  members.emplace_back("gpu_ns", instance.gpu_ns);
+  members.emplace_back("mapped_ns", instance.mapped_ns);
+  members.emplace_back("idle_ns", instance.idle_ns);
+  return members;
+}
+
+// `work` is one of the timeline's.
+Members describe_work(const Model& model, const model::Work& work) {
+  const auto index = static_cast<std::size_t>(&work - model.timeline.works.data());
+  const bool timed = work.start_ns != 0 || work.end_ns != 0;
+  return {{"kernel", std::uint64_t{work.kernel}},
+          {"instance", index_cell(model.fold.work_instance[index])},
+          {"iteration", std::uint64_t{model.fold.work_iteration[index]}},
+          {"device", std::uint64_t{work.device}},
+          {"start_ns", timed ? Cell{work.start_ns} : Cell{}},
+          {"end_ns", timed ? Cell{work.end_ns} : Cell{}}};
+}
+
+const char* source_name(model::KeyNodeSource source) {
+  switch (source) {
+    case model::KeyNodeSource::asked:
+      return "asked";
+    case model::KeyNodeSource::framework:
+      return "framework";
+    case model::KeyNodeSource::repetition:
+      return "repetition";
+    case model::KeyNodeSource::none:
+      break;
+  }
+  return "none";
+}
+
+}  // namespace
+
+void write_model(const Model& model, const Sink& sink) {
+  const model::Fold& fold = model.fold;
+  Buffer out(sink);
+  out.text = "{\n  \"key_node\": ";
+  add_object(out.text, {{"name", text_cell(fold.key_node)},
+                        {"source", source_name(fold.key_node_source)},
+                        {"found", std::uint64_t{fold.key_nodes_found}}});
+  add_array(out, "iterations", fold.iterations, [](const model::Iteration& iteration) {
+    return Members{{"start_ns", iteration.start_ns}, {"stop_ns", iteration.stop_ns}};
+  });
+  add_array(out, "ops", fold.ops, describe_op);
+  add_array(out, "groups", fold.groups, [](const model::Group& group) {
+    return Members{{"name", group.name}, {"parent", index_cell(group.parent)}};
+  });
+  add_array(out, "instances", fold.instances,
+            [&model](const model::OpInstance& instance) { return describe_instance(model.timeline, instance); });
+  add_array(out, "kernels", model.timeline.kernels, [](const model::Kernel& kernel) {
+    return Members{{"name", kernel.name}, {"long_name", kernel.long_name}};
+  });
+  add_array(out, "works", model.timeline.works, [&model](const model::Work& work) { return describe_work(model, work); });
+  out.text += "\n}\n";
+  out.finish();
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,94 @@
+#include "cli/profile_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "support/run_verb.h"
+
+namespace dlkprof::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+ProfileCommand parse(std::vector<std::string> words) {
+  static const auto kCatalogue = cupti::Catalogue::load(std::filesystem::path(DLKPROF_SOURCE_DIR) / "metrics");
+  words.insert(words.begin(), "dlkprof");
+  words.insert(words.end(), {"python", "train.py", "--mode=eval"});
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  return parse_profile(static_cast<int>(argv.size()), argv.data(), kCatalogue).value();
+}
+
+std::string complaint(const std::vector<std::string>& words) {
+  return test::message_of<UsageError>([&words] { (void)parse(words); });
+}
+
+TEST(ProfileOptions, FoldByTheDefaultsUnlessTold) {
+  const ProfileCommand command = parse({});
+  EXPECT_EQ(command.folding.mode, Mode::automatic);
+  EXPECT_THAT(command.folding.fold.key_node, IsEmpty());
+  EXPECT_FALSE(command.folding.range.start.has_value());
+  EXPECT_TRUE(command.outputs.database);
+  EXPECT_FALSE(command.outputs.model_data);
+  EXPECT_FALSE(command.reports_named);
+  EXPECT_THAT(command.program, ElementsAre("python", "train.py", "--mode=eval")) << "what follows the program is its own";
+}
+
+TEST(ProfileOptions, FoldAsDlprofDoes) {
+  const ProfileCommand command = parse({"-m", "pytorch", "--key_node=/net/step", "--iter_start=2", "--iter-stop", "5",
+                                        "--domains=default,TSL", "--dump_model_data"});
+  EXPECT_EQ(command.folding.mode, Mode::pytorch);
+  EXPECT_EQ(command.folding.fold.key_node, "/net/step");
+  EXPECT_EQ(command.folding.range.start, 2U);
+  EXPECT_EQ(command.folding.range.stop, 5U);
+  EXPECT_THAT(command.folding.fold.domains, ElementsAre("default", "TSL"));
+  EXPECT_TRUE(command.outputs.model_data);
+  EXPECT_EQ(parse({"--key_op=aten::mm_fprop_1"}).folding.fold.key_node, "aten::mm_fprop_1");
+}
+
+TEST(ProfileOptions, WithoutATimelineThereAreNoOps) {
+  EXPECT_TRUE(parse({}).options.timeline);
+  const ProfileCommand command = parse({"--timeline=off", "--reports=metrics,kernels"});
+  EXPECT_FALSE(command.options.timeline);
+  EXPECT_FALSE(command.outputs.database);
+  for (const char* word : {"--reports=detail", "--reports=metrics,all", "--mode=pytorch", "--key_node=x", "--dump_model_data"}) {
+    EXPECT_THAT(complaint({"--timeline=off", word}), HasSubstr("--timeline off")) << word;
+  }
+}
+
+TEST(ProfileOptions, KnowEveryMode) {
+  for (const auto& [name, mode] :
+       {std::pair{"auto", Mode::automatic}, std::pair{"simple", Mode::simple}, std::pair{"tensorflow1", Mode::tensorflow1},
+        std::pair{"tensorflow2", Mode::tensorflow2}, std::pair{"tensorrt", Mode::tensorrt}, std::pair{"jax", Mode::jax}}) {
+    EXPECT_EQ(parse({"--mode", name}).folding.mode, mode) << name;
+  }
+  EXPECT_THAT(complaint({"--mode=caffe"}), HasSubstr("--mode"));
+}
+
+TEST(ProfileOptions, TakeDlprofsReports) {
+  const ProfileCommand command = parse({"--reports=node_op,detail,op_type"});
+  EXPECT_THAT(command.outputs.reports, ElementsAre("op_type", "detail"));
+  EXPECT_THAT(command.outputs.formats, ElementsAre("csv"));
+  EXPECT_THAT(parse({"--reports=all"}).outputs.reports, testing::SizeIs(7));
+  EXPECT_THAT(complaint({"--reports=detials"}), HasSubstr("detail"));
+}
+
+TEST(ProfileOptions, SimpleModeHasNoOps) {
+  EXPECT_FALSE(parse({"--mode=simple"}).outputs.database);
+  EXPECT_THAT(parse({"-m", "simple", "--reports=all"}).outputs.reports, ElementsAre("summary", "kernel"));
+  EXPECT_THAT(complaint({"-m", "simple", "--reports=tensor"}), HasSubstr("simple"));
+  EXPECT_THAT(complaint({"-m", "simple", "--key_node=x"}), HasSubstr("simple"));
+  EXPECT_THAT(complaint({"-m", "simple", "--domains=x"}), HasSubstr("simple"));
+}
+
+TEST(ProfileOptions, RefuseARangeThatEndsBeforeItBegins) {
+  EXPECT_THAT(complaint({"--iter_start=5", "--iter_stop=4"}), HasSubstr("--iter_stop 4"));
+  EXPECT_NO_THROW((void)parse({"--iter_start=5", "--iter_stop=5"}));
+  EXPECT_THAT(complaint({"--iter_start=-1"}), HasSubstr("--iter_start"));
+}
+
+}  // namespace
+}  // namespace dlkprof::cli

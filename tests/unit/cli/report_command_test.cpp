@@ -1,0 +1,159 @@
+// Reports of ops, from captures with events and from databases.
+#include "cli/report_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "cli/verbs.h"
+#include "store/database.h"
+#include "support/made_up_run.h"
+#include "support/run_verb.h"
+#include "support/sample_capture.h"
+#include "support/temporary_directory.h"
+
+namespace dlkprof::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr std::uint32_t kIterations = 4;
+
+class ReportCommandTest : public testing::Test {
+ protected:
+  static test::VerbResult report(const std::filesystem::path& file, std::vector<std::string> options) {
+    options.insert(options.begin(), {"report", file.string()});
+    return test::run_verb(run_report, options);
+  }
+  // `dlkprof --database=<file> <options>`
+  static test::VerbResult fold_again(const std::filesystem::path& file, std::vector<std::string> options) {
+    options.insert(options.begin(), {"dlkprof", "--database=" + file.string()});
+    return test::run_verb(run_profile, options);
+  }
+  static nlohmann::json rows(const std::filesystem::path& file, const std::string& name) {
+    return nlohmann::json::parse(report(file, {"--format=json", "--reports=" + name}).out)["rows"];
+  }
+  static std::int64_t sum(const nlohmann::json& rows, const std::string& column) {
+    std::int64_t all = 0;
+    for (const auto& row : rows) all += row[column].is_null() ? 0 : row[column].get<std::int64_t>();
+    return all;
+  }
+  std::filesystem::path write_database() {
+    const Analysis analysis = analyse(model::load_timeline(std::vector{capture_}), {});
+    const auto path = folder_.path() / "run_dldb.sqlite";
+    store::write_database(path, analysis.timeline, {{}, {}, analysis.fold, analysis.aggregate});
+    return path;
+  }
+
+  test::TemporaryDirectory folder_;
+  std::filesystem::path capture_ =
+      test::write_made_up_run(folder_.path(), {.iterations = kIterations, .launches = 20, .ranges = 100}, "run");
+};
+
+TEST_F(ReportCommandTest, SumsOfReportsAgree) {
+  const std::int64_t detail = sum(rows(capture_, "detail"), "Total GPU Time (ns)");
+  EXPECT_GT(detail, 0);
+  EXPECT_EQ(sum(rows(capture_, "op_type"), "Total GPU Time (ns)"), detail);
+  EXPECT_EQ(sum(rows(capture_, "kernel"), "Total GPU Time (ns)"), detail);
+  EXPECT_EQ(sum(rows(capture_, "iteration"), "GPU Time (ns)"), detail);
+}
+
+TEST_F(ReportCommandTest, ADatabaseSaysWhatTheCaptureSays) {
+  const auto database = write_database();
+  for (const char* name : {"detail", "iteration", "kernel", "tensor", "op_type", "group_node"}) {
+    EXPECT_EQ(rows(database, name), rows(capture_, name)) << name;
+  }
+}
+
+TEST_F(ReportCommandTest, OnATerminalBeginsWithTheModel) {
+  const test::VerbResult of_capture = report(capture_, {"--reports=summary"});
+  EXPECT_THAT(of_capture.out, HasSubstr("Wall Clock Time (ns)"));
+  EXPECT_THAT(of_capture.out, HasSubstr("GPU time   share"));
+  EXPECT_THAT(of_capture.out, HasSubstr("Launches "));
+  const test::VerbResult of_database = report(write_database(), {});
+  EXPECT_THAT(of_database.out, HasSubstr("Total Iterations"));
+  EXPECT_THAT(of_database.err, IsEmpty());
+}
+
+TEST_F(ReportCommandTest, ReportsOfCapturesNeedACapture) {
+  const auto database = write_database();
+  for (const char* name : {"--reports=metrics", "--reports=summary,kernels"}) {
+    EXPECT_THAT(test::message_of<UsageError>([&] { (void)report(database, {name}); }), HasSubstr(".dlkcap"));
+  }
+}
+
+TEST_F(ReportCommandTest, OfACaptureWithoutEvents) {
+  const auto capture = test::write_capture(folder_.path(), test::sample_records(), "old");
+  const auto summary = nlohmann::json::parse(report(capture, {"--format=json", "--reports=summary"}).out)["tables"];
+  EXPECT_EQ(summary["Iterations"]["Total Iterations"], 0);
+  EXPECT_TRUE(summary["Summary Report"]["Wall Clock Time (ns)"].is_null());
+  EXPECT_EQ(summary["Coverage"]["launches"], 136);
+  EXPECT_TRUE(rows(capture, "detail").empty());
+}
+
+TEST_F(ReportCommandTest, KeepsToIterations) {
+  const auto all = rows(capture_, "iteration");
+  const auto few =
+      nlohmann::json::parse(report(capture_, {"--format=json", "--reports=iteration", "--iter_start=1", "--iter_stop=2"}).out);
+  EXPECT_LT(few["rows"].size(), all.size());
+  for (const auto& row : few["rows"]) EXPECT_TRUE(row["Iteration"] == 1 || row["Iteration"] == 2) << row;
+  EXPECT_THROW((void)report(capture_, {"--reports=detail", "--iter_start=1000"}), UsageError);
+}
+
+TEST_F(ReportCommandTest, TakesKeyNodesByNameAndId) {
+  const auto detail = rows(capture_, "detail");
+  const std::string id = detail[0]["Op ID"];
+  const std::string out = report(capture_, {"--format=json", "--reports=summary", "--key_node", id}).out;
+  EXPECT_GT(nlohmann::json::parse(out)["tables"]["Iterations"]["Total Iterations"], 0);
+  EXPECT_THROW((void)report(capture_, {"--reports=detail", "--key_node=no such op"}), UsageError);
+}
+
+TEST_F(ReportCommandTest, FoldingADatabaseAgainIsKept) {
+  const auto database = write_database();
+  const std::string out = folder_.path().string();
+  const auto first = fold_again(database, {"--iter_stop=1", "--reports=detail", "--base_name=again", "--output_path=" + out});
+  EXPECT_THAT(first.out, IsEmpty());
+  EXPECT_THAT(first.err, HasSubstr("aggregation 2"));
+  EXPECT_THAT(read_file(folder_.path() / "again_detail.csv"), HasSubstr("Op ID"));
+  EXPECT_THAT(fold_again(database, {"--reports=tensor", "--base_name=more", "--output_path=" + out}).err,
+              HasSubstr("aggregation 3"));
+  EXPECT_THAT(fold_again(capture_, {"--reports=tensor", "--base_name=x", "--output_path=" + out}).err,
+              Not(HasSubstr("aggregation")));
+}
+
+TEST_F(ReportCommandTest, AFolderIsAllCapturesOfARun) {
+  (void)test::write_made_up_run(folder_.path(), {.iterations = 2, .launches = 20, .ranges = 100}, "run_77");
+  const auto single = rows(capture_, "iteration").size();
+  const auto folder = folder_.path().string();
+  const auto both = test::run_verb(run_report, {"report", folder, "--base_name=run", "--format=json", "--reports=iteration"});
+  EXPECT_GT(nlohmann::json::parse(both.out)["rows"].size(), single);
+  EXPECT_THAT(test::message_of<UsageError>([&] {
+                (void)test::run_verb(run_report, {"report", folder});
+              }),
+              HasSubstr("--base_name"));
+}
+
+TEST_F(ReportCommandTest, SimpleModeGivesTotalsAndKernels) {
+  const std::string csv = report(capture_, {"-m", "simple", "--format=csv"}).out;
+  EXPECT_THAT(csv, HasSubstr("unassociated_"));
+  EXPECT_THAT(csv, Not(HasSubstr("aten::")));
+  const std::string text = report(capture_, {"--mode=simple"}).out;
+  EXPECT_THAT(text, HasSubstr("Tensor Core Kernel Time (ns)"));
+  EXPECT_THAT(text, Not(HasSubstr("Total Iterations")));
+  EXPECT_THROW((void)report(capture_, {"--mode=simple", "--reports=detail"}), UsageError);
+}
+
+TEST_F(ReportCommandTest, WritesTheModel) {
+  const auto result = report(capture_, {"--dump_model_data", "--reports=summary", "--output_path", folder_.path().string()});
+  EXPECT_THAT(result.err, HasSubstr("run_model.json"));
+  const auto json = nlohmann::json::parse(read_file(folder_.path() / "run_model.json"));
+  EXPECT_FALSE(json["instances"].empty());
+}
+
+}  // namespace
+}  // namespace dlkprof::cli

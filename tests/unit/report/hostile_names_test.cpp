@@ -1,0 +1,99 @@
+// Whatever a program calls its ops and kernels, csv and json stay whole.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "report/csv.h"
+#include "report/detail_report.h"
+#include "report/group_node_report.h"
+#include "report/iteration_report.h"
+#include "report/json.h"
+#include "report/kernel_report.h"
+#include "report/model_dump.h"
+#include "report/op_type_report.h"
+#include "report/summary_report.h"
+#include "report/tensor_report.h"
+#include "report/top_ops.h"
+#include "support/sample_fold.h"
+
+namespace dlkprof::report {
+namespace {
+
+// As RFC 4180 reads it: the records with their fields; fails where quotes are not closed or stand where they may not.
+std::vector<std::vector<std::string>> read_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> records;
+  std::vector<std::string> fields;
+  for (std::size_t at = 0; at < text.size();) {
+    std::string& field = fields.emplace_back();
+    if (text[at] == '"') {
+      for (++at; at < text.size() && (text[at] != '"' || (at + 1 < text.size() && text[at + 1] == '"')); ++at) {
+        if (text[at] == '"') ++at;
+        field += text[at];
+      }
+      EXPECT_LT(at++, text.size()) << "a quote is not closed";
+    } else {
+      while (at < text.size() && text[at] != ',' && text[at] != '\r') field += text[at++];
+      EXPECT_EQ(field.find_first_of("\"\n"), std::string::npos) << field;
+    }
+    if (text[at] == ',') {
+      ++at;
+      continue;
+    }
+    EXPECT_EQ(text.substr(at, 2), "\r\n");
+    at += 2;
+    records.push_back(std::move(fields));
+    fields.clear();
+  }
+  return records;
+}
+
+std::vector<Rows> all_reports(const Model& model) {
+  return {detail_report(model), iteration_report(model), kernel_report(model),
+          tensor_report(model), op_type_report(model),   group_node_report(model)};
+}
+
+TEST(HostileNames, CsvIsWhole) {
+  const test::SampleFold sample = test::hostile_fold();
+  for (const Rows& rows : all_reports(sample.model())) {
+    const auto records = read_csv(to_csv(to_table(rows)));
+    EXPECT_EQ(records.size(), rows.count + 1) << rows.name;
+    for (const auto& record : records) EXPECT_EQ(record.size(), rows.columns.size()) << rows.name;
+  }
+  const auto records = read_csv(to_csv(flatten(summary_tables(sample.model(), {test::kHostileName, {}}))));
+  for (const auto& record : records) EXPECT_EQ(record.size(), 8U);
+}
+
+TEST(HostileNames, CsvKeepsTheText) {
+  const test::SampleFold sample = test::hostile_fold();
+  const std::string name = read_csv(to_csv(to_table(detail_report(sample.model())))).at(1).at(1);
+  EXPECT_EQ(name.substr(0, 5), "a,\"b\"");
+  EXPECT_NE(name.find("{'x': 1}"), std::string::npos);
+  EXPECT_EQ(name.find('\x1b'), std::string::npos);
+}
+
+TEST(HostileNames, JsonIsWhole) {
+  const test::SampleFold sample = test::hostile_fold();
+  for (const Rows& rows : all_reports(sample.model())) {
+    const auto json = nlohmann::json::parse(to_json(to_table(rows)));
+    EXPECT_EQ(json["report"], rows.name);
+    ASSERT_EQ(json["rows"].size(), rows.count);
+    for (const auto& row : json["rows"]) EXPECT_EQ(row.size(), rows.columns.size());
+  }
+  EXPECT_TRUE(nlohmann::json::accept(summary_json(summary_tables(sample.model(), {test::kHostileName, {}}))));
+  std::string dump;
+  write_model(sample.model(), [&dump](std::string_view piece) { dump += piece; });
+  EXPECT_TRUE(nlohmann::json::accept(dump));
+}
+
+TEST(HostileNames, TerminalStaysCalm) {
+  const test::SampleFold sample = test::hostile_fold();
+  std::string text = top_ops(sample.model()) + summary_text(summary_tables(sample.model(), {test::kHostileName, {}}));
+  for (const Rows& rows : all_reports(sample.model())) text += to_text(to_table(rows));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_EQ(text.find("\xE2\x80\xAE"), std::string::npos) << "no text that runs from right to left";
+}
+
+}  // namespace
+}  // namespace dlkprof::report
