@@ -1,0 +1,75 @@
+"""The ranges that dlkprof itself pushes on a thread: module calls and phases."""
+
+import threading
+
+
+class ThreadScopes(threading.local):
+    """`scopes`: the Scopes of the thread that asks."""
+
+    def __init__(self, nvtx, names, always_left):
+        self.scopes = Scopes(nvtx, names, always_left)
+
+
+class Scopes:
+    """The open ranges of one thread, each pushed once and popped once whatever the program does.
+
+    NVTX pops the innermost range, whichever it is. So what is popped is decided by this stack and not by the number of
+    calls: leaving an owner closes all that was left open inside it, and leaving an owner that is not open does nothing.
+    """
+
+    def __init__(self, nvtx, names, always_left):
+        self._push = nvtx.range_push
+        self._pop = nvtx.range_pop
+        self._names = names
+        self._always_left = always_left  # modules are left when they raise, too
+        self._stack = []  # (owner, ranges pushed for it, tree, path); tree and path of modules only
+
+    def is_outermost(self):
+        """No module is open, or none since backward() was called."""
+        return not self._stack or self._stack[-1][2] is None
+
+    def enter_module(self, module, is_forward):
+        """Opens the range of a module; around it, where nothing is open yet, that of the forward phase."""
+        self._close_failed(module)
+        stack = self._stack
+        if stack and stack[-1][2] is not None:
+            _, _, enclosing_tree, enclosing_path = stack[-1]
+            tree, path, name = self._names.inside(enclosing_tree, enclosing_path, module)
+        else:
+            tree, path, name = self._names.outermost(module)
+        pushed = 1
+        if is_forward and not stack:
+            self._push("dlkprof:phase: forward")
+            pushed = 2
+        self._push("dlkprof:module: " + name)
+        stack.append((module, pushed, tree, path))
+
+    def enter_phase(self, owner, phase):
+        self._push("dlkprof:phase: " + phase)
+        self._stack.append((owner, 1, None, None))
+
+    def leave(self, owner):
+        for depth in range(len(self._stack) - 1, -1, -1):
+            if self._stack[depth][0] is owner:
+                self._close(depth)
+                return
+
+    def close_all(self):
+        self._close(0)
+
+    def _close(self, depth):
+        while len(self._stack) > depth:
+            _, pushed, _, _ = self._stack.pop()
+            for _ in range(pushed):
+                self._pop()
+
+    def _close_failed(self, module):
+        """A module that is called while it is open was left by an exception that no hook saw.
+
+        Before PyTorch 2.1 that is any exception; since then it is one like KeyboardInterrupt, and modules that call
+        themselves are told from it by taking only the outermost for failed.
+        """
+        for depth, scope in enumerate(self._stack[:1] if self._always_left else self._stack):
+            if scope[0] is module:
+                self._close(depth)
+                return

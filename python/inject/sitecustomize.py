@@ -1,0 +1,74 @@
+"""Python runs this at its start, because dlkprof put this folder on PYTHONPATH.
+
+DLKPROF_PYTHON says what is asked for, as words between commas: `pytorch` for PyTorch's ranges and facts, `quiet` for no
+message. Without it nothing happens here but what would have happened without this file. Every Python that the program
+starts reads this, whatever its version, so the syntax is one that Python 2.7 takes too.
+"""
+
+import os
+import sys
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE = os.path.join(os.path.dirname(_HERE), "dlkprof")
+
+
+def _words():
+    return [word.strip() for word in os.environ.get("DLKPROF_PYTHON", "").split(",") if word.strip()]
+
+
+def _say(error):
+    if "quiet" not in _words() and sys.stderr is not None:
+        sys.stderr.write("dlkprof: nothing is told about Python's frameworks: %s: %s\n" % (type(error).__name__, error))
+
+
+def _load_import_hooks():
+    """The module by its file: the package itself is imported only when there is something for it to do."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("_dlkprof_import_hooks", os.path.join(_PACKAGE, "_import_hooks.py"))
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _use_pytorch(_torch):
+    try:
+        import dlkprof
+
+        dlkprof.init()
+    except Exception as error:
+        _say(error)
+
+
+def _start():
+    words = _words()
+    if not words or sys.version_info < (3, 8):
+        return
+    try:
+        hooks = _load_import_hooks()
+        hooks.offer_package("dlkprof", _PACKAGE)  # for a program that says `import dlkprof` itself
+        if "pytorch" in words:
+            hooks.after_import("torch", _use_pytorch)
+    except Exception as error:
+        _say(error)
+
+
+def _hand_on():
+    """Runs the sitecustomize that Python would have found without us, and leaves it in our place.
+
+    What it raises is Python's to report, as ever.
+    """
+    sys.path[:] = [entry for entry in sys.path if not entry or os.path.abspath(entry) != _HERE]
+    own = sys.modules.pop("sitecustomize", None)
+    try:
+        import sitecustomize  # noqa: F401
+    except ImportError as error:
+        missing = getattr(error, "name", None) or str(error).split()[-1]
+        if missing != "sitecustomize":
+            raise
+        if own is not None:
+            sys.modules["sitecustomize"] = own
+
+
+_start()
+_hand_on()

@@ -1,0 +1,5 @@
+benchmark = False
+
+
+def version():
+    return 91002

@@ -1,0 +1,5 @@
+from . import _C
+
+
+def is_compiling():
+    return _C.compiling
