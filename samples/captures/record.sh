@@ -1,16 +1,25 @@
 #!/bin/sh
-# Records the captures that ship with dlkprof, on a machine with an NVIDIA GPU and PyTorch:
+# Records the captures that ship with dlkprof, on a machine with an NVIDIA GPU, PyTorch and JAX:
 #   samples/captures/record.sh INSTALL_DIR OUT_DIR
 set -eu
 
-here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+here=$(CDPATH="" cd -- "$(dirname -- "$0")" && pwd)
 install=$1
 out=$2
 mkdir -p "$out"
 cd "$here/../.."
+
+# record BASE_NAME [option...] -- PROGRAM...
+record() {
+  name=$1
+  shift
+  "$install/bin/dlkprof" --keep-counters --verbosity minimal --output_path "$out" --base_name "$name" --force "$@"
+  rm -f "$out/${name}_dldb.sqlite" # made again from the capture at any time
+}
+
 for batch_size in 4 512; do
-  "$install/bin/dlkprof" --kernel-id ::regex:gemm: --keep-counters --verbosity minimal \
-    --output_path "$out" --base_name "cifar10_b$batch_size" --force \
+  record "cifar10_b$batch_size" --mode pytorch --kernel-id ::regex:gemm: -- \
     python samples/pytorch/cifar10.py --batch_size "$batch_size"
 done
+record jax_mlp --mode jax --kernel-id '::regex:gemm|nvjet|fusion:' -- python samples/jax/mlp.py
 ls -l "$out"

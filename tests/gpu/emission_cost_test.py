@@ -1,0 +1,123 @@
+"""What dlkprof costs beyond PyTorch's emission: processes that take turns, and what is made of their times."""
+
+import json
+import subprocess
+import sys
+from unittest import mock
+
+import emission_cost
+import performance_report
+from emission_cost import Times
+from harness import FAIL, FIGURE, PASS, SKIP, CheckFailed, Skipped
+from stand_ins import InFolder
+
+# Says that each step took 2 ms, or 2.1 under dlkprof, and leaves the number of steps where a capture would be.
+CIFAR10 = """
+import atexit, builtins, os, pathlib, sys
+capture = os.environ.get("CUDA_INJECTION64_PATH")
+steps = builtins.steps = getattr(builtins, "steps", 0) + int(sys.argv[sys.argv.index("--iters") + 1])
+if capture:
+    atexit.register(lambda: pathlib.Path(capture).write_text(str(builtins.steps)))
+print("on stdout")
+print("samples_per_second 1 median_step_ms", 2.1 if capture else 2.0, "timed_steps 9", file=sys.stderr)
+"""
+
+DLKPROF = """
+import os, pathlib, subprocess, sys
+words = dict(word.split("=", 1) for word in sys.argv[1:] if word.startswith("--") and "=" in word)
+if "--database" in words:
+    steps = int(pathlib.Path(words["--database"]).read_text())
+    table = pathlib.Path(words["--output_path"]) / (words["--base_name"] + "_summary.csv")
+    table.write_text(f"Table,Row Name,Value\\r\\nIterations,Total Iterations,{steps + %d}\\r\\n")
+    sys.exit()
+folder, name = (sys.argv[sys.argv.index(word) + 1] for word in ("--output_path", "--base_name"))
+python = {"DLKPROF_PYTHON": "pytorch", "PYTHONPATH": os.environ["PYTHONPATH"]} if "--mode" in sys.argv else {}
+sys.exit(subprocess.call(sys.argv[sys.argv.index("--") + 1:],
+                         env={**os.environ, **python, "CUDA_INJECTION64_PATH": f"{folder}/{name}.dlkcap"}))
+"""
+
+TORCH = """
+import contextlib, types
+emit_nvtx = lambda record_shapes: contextlib.nullcontext()
+autograd = types.SimpleNamespace(profiler=types.SimpleNamespace(emit_nvtx=emit_nvtx))
+"""
+
+OPTIONS = {"dlkprof": ("--mode", "pytorch", "--replay-mode", "none"), "timeline": ("--replay-mode", "none")}
+
+
+def made_up_times(dlkprof=1.05, rounds=8):
+    times = Times(4)
+    for variant, factor in zip(emission_cost.VARIANTS, (1, 2, 2.2, 1.1, 2 * dlkprof)):
+        times.of[variant] = [factor * (1 + 0.01 * (turn % 2)) for turn in range(rounds)]
+    return times
+
+
+class VerdictTest(InFolder):
+    def test_limit(self):
+        words = emission_cost.verdict(made_up_times())
+        self.assertIn("dlkprof / emit_nvtx 1.0500 (95 % interval 1.0500 to 1.0500, n 8", words)
+        with self.assertRaisesRegex(CheckFailed, "limit 1.1"):
+            emission_cost.verdict(made_up_times(1.11))
+        with self.assertRaises(Skipped):
+            emission_cost.verdict(made_up_times(rounds=3))
+
+    def test_page(self):
+        page = performance_report.markdown([("GPU", "H200")], [made_up_times()])
+        for line in ("| GPU | H200 |", "| 4 | `timeline` | 1.1055 | 1.1000 | 1.1110 | 8 |",
+                     "| 4 | `dlkprof` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 8 |",
+                     "- Batch 4: PyTorch's own emission +100.0 %, dlkprof on top of that +5.0 %; the timeline alone +10.0 %; "
+                     "all together +110.0 %."):
+            self.assertIn(line, page)
+        self.assertIn("one turn each", performance_report.markdown([], [made_up_times(rounds=1)]))
+
+
+class TurnsTest(InFolder):
+    def setUp(self):
+        super().setUp()
+        (self.folder / "pytorch").mkdir()
+        (self.folder / "pytorch" / "cifar10.py").write_text(CIFAR10)
+        (self.folder / "torch.py").write_text(TORCH)
+        path = mock.patch.dict("os.environ", {"PYTHONPATH": str(self.folder)})
+        samples = mock.patch.object(emission_cost, "SAMPLES", self.folder)
+        for patch in (path, samples):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def measure(self, before_the_first=1):
+        bench = self.bench(DLKPROF % before_the_first)
+        return bench, emission_cost.run(bench, "timeline", OPTIONS)
+
+    def test_all_variants_take_turns(self):
+        bench, times = self.measure()
+        self.assertEqual([one.batch_size for one in times], list(emission_cost.BATCH_SIZES))
+        self.assertEqual(times[0].of["bare"], [2.0] * 8)
+        self.assertEqual(times[2].of["dlkprof"], [2.1] * 8)
+        steps = 3 * (emission_cost.WARM_UP_STEPS + emission_cost.ROUNDS * emission_cost.STEPS)
+        self.assertIn(f"{steps} of {steps} steps in the capture", self.board.rows[0].detail)
+        self.assertEqual([row.status for row in self.board.rows], [PASS] + 3 * [PASS, FIGURE])
+        self.assertEqual(list(bench.dlkprof.captures.glob("*.dlkcap")), [])
+
+    def test_steps_that_were_not_recorded_fail(self):
+        bench, _ = self.measure(before_the_first=0)
+        self.assertEqual((self.board.rows[0].status, list(bench.dlkprof.captures.glob("*.dlkcap"))), (FAIL, []))
+
+    def test_no_capture_fails(self):
+        (self.folder / "pytorch" / "cifar10.py").write_text(CIFAR10.replace("if capture:", "if False:"))
+        self.measure()
+        self.assertIn("dlkprof was not attached", self.board.rows[0].detail)
+
+    def test_a_program_that_fails(self):
+        (self.folder / "pytorch" / "cifar10.py").write_text("raise ValueError('no GPU')")
+        _, times = self.measure()
+        self.assertEqual(times, [])
+        self.assertIn("ended a turn with 1: ", self.board.rows[0].detail)
+        self.assertIn("ValueError: no GPU", self.board.rows[0].detail)
+        self.assertEqual([row.status for row in self.board.rows], [FAIL, SKIP, SKIP, SKIP])
+
+    def test_answers_hold_nothing_but_what_the_program_said(self):
+        program = self.folder / "program.py"
+        program.write_text("import sys\nprint('out')\nprint(sys.argv[1], file=sys.stderr)\nsys.exit(len(sys.argv))\n")
+        done = subprocess.run([sys.executable, emission_cost.HERE / "turns.py", program], input='["a"]\n["b", "c"]\n',
+                              capture_output=True, text=True, check=True)
+        self.assertEqual([json.loads(line) for line in done.stdout.splitlines()],
+                         [{"code": 2, "stderr": "a\n"}, {"code": 3, "stderr": "b\n"}])

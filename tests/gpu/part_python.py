@@ -1,0 +1,51 @@
+"""What the installed Python part does on a real PyTorch: the expectations of python_probe.py."""
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import python_probe
+from harness import CheckFailed, Skipped, check
+from tools import HERE
+
+PART = "python"
+
+ALONE = ("cost",)  # measures time, so nothing else may run
+AT_ONCE = 4        # each group is a process of its own, most of whose time is importing PyTorch
+SECONDS = 120
+
+
+def run(bench):
+    try:
+        bench.require_torch()
+    except Skipped as reason:
+        bench.board.skip(PART, "python_probe.py", reason)
+        return
+    groups = [*python_probe.GROUPS, python_probe.RESULTS]
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        runs = {group: pool.submit(probe, bench, group) for group in groups if group not in ALONE}
+    for group in groups:
+        with bench.board.case(PART, group) as row:
+            row.detail, figures = judge(probe(bench, group) if group in ALONE else runs[group].result())
+            for figure in figures:
+                bench.board.figure(PART, group, figure)
+
+
+def probe(bench, group):
+    install = bench.dlkprof.program.parent.parent
+    inject = install / "share" / "dlkprof" / "python" / "inject"
+    check(inject.is_dir(), f"the installation has no {inject.relative_to(install)}")
+    return bench.commands.run(f"python_{group}", [sys.executable, HERE / "python_probe.py", group], timeout=SECONDS,
+                              env={"DLKPROF_INJECT": str(inject)})
+
+
+def judge(done):
+    """(detail of a case, figures); CheckFailed with what did not hold."""
+    lines = done.stdout.decode(errors="replace").splitlines()
+    held = [line[len("PASS "):] for line in lines if line.startswith("PASS ")]
+    failed = [line[len("FAIL "):] for line in lines if line.startswith("FAIL ")]
+    figures = [line[len("INFO "):] for line in lines if line.startswith("INFO ")]
+    check(not failed, f"{len(failed)} of {len(held) + len(failed)} expectations: {'; '.join(failed)}"[:1000])
+    done.require_success()
+    if not held:
+        raise CheckFailed("nothing was expected")
+    return f"{len(held)} expectations hold, the last: {held[-1]}", figures
