@@ -1,6 +1,8 @@
 // Writes the capture that fold_bench works on, to run the program itself on it:
 //   made_up_run <folder> <launches> [plain]
-//   /usr/bin/time -v dlkprof --database=<folder>/made_up.dlkcap --reports=all --formats=csv,json --output_path <folder>
+//   /usr/bin/time -v dlkprof --base_name run --output_path <other folder> --reports=all --formats=csv,json
+//     cp <folder>/made_up.dlkcap <other folder>/run.dlkcap
+// takes it as what the program cp left, and writes the database and all reports.
 #include <fmt/format.h>
 
 #include <cstdlib>

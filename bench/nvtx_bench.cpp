@@ -97,11 +97,23 @@ void push_pop_same_text(benchmark::State& state) {
   push_pop(state, [] { return "aten::conv2d, seq = 32"; });
 }
 
-// As PyTorch numbers its ops.
 void push_pop_new_text(benchmark::State& state) {
   std::string text;
   push_pop(state, [&, op = 0]() mutable {
-    text.assign("aten::conv2d, op_id = ").append(std::to_string(op++));
+    text.assign("conv2d, call ").append(std::to_string(op++));
+    return text.c_str();
+  });
+}
+
+// As PyTorch numbers its ops.
+void push_pop_numbered(benchmark::State& state) {
+  std::string text;
+  push_pop(state, [&, op = 1000]() mutable {
+    text = "aten::convolution, seq = 12, op_id = ";
+    text += std::to_string(++op);
+    text += ", sizes = [[512, 32, 30, 30], [64, 32, 3, 3], [64], [], [], [], [], [], []], input_op_ids = [(";
+    text += std::to_string(op - 3);
+    text += ",0), (0,-1), (0,-1), (0,-1), (0,-1), (0,-1), (0,-1), (0,-1), (0,-1)]";
     return text.c_str();
   });
 }
@@ -127,6 +139,7 @@ BENCHMARK(push_pop_registered);
 BENCHMARK(push_pop_registered)->Threads(2);
 BENCHMARK(push_pop_same_text);
 BENCHMARK(push_pop_new_text);
+BENCHMARK(push_pop_numbered);
 BENCHMARK(start_end);
 BENCHMARK(current_range);
 BENCHMARK(read_clock);

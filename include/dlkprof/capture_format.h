@@ -214,6 +214,8 @@ struct EventsRecord {
 
 enum class RangeKind : std::uint8_t { push_pop = 0, start_end = 1, mark = 2 };
 
+inline constexpr std::uint32_t kNoNumber = ~std::uint32_t{0};
+
 // An NVTX range that was ended, or was still open at the end of the process. Written when it ends, so inner ones come first.
 struct RangeEvent {
   // Unique in the capture: number of the thread it began on (from 1, in order of their first range) * 2^40 + number of the
@@ -229,6 +231,8 @@ struct RangeEvent {
   std::int64_t end_ns = 0;         // 0: never ended
   std::uint8_t payload_type = 0;   // nvtxPayloadType_t; 0: none
   std::uint64_t payload_bits = 0;  // the value as it lies in nvtxEventAttributes_t::payload
+  // Numbers that the message has lost (capture/message.h); kNoNumber: none.
+  std::uint32_t sequence = kNoNumber, op_id = kNoNumber;
   friend bool operator==(const RangeEvent&, const RangeEvent&) = default;
 };
 

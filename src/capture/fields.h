@@ -108,8 +108,8 @@ constexpr auto fields(Visit&& visit, Either<EventsRecord> auto& record) {
 
 template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<RangeEvent> auto& event) {
-  auto& [id, parent, thread, domain, name, category, kind, start, end, payload_type, payload] = event;
-  return visit(id, parent, thread, domain, name, category, kind, start, end, payload_type, payload);
+  auto& [id, parent, thread, domain, name, category, kind, start, end, payload_type, payload, sequence, op_id] = event;
+  return visit(id, parent, thread, domain, name, category, kind, start, end, payload_type, payload, sequence, op_id);
 }
 
 template <typename Visit>

@@ -25,6 +25,11 @@ struct Folding {
   model::FoldOptions fold;
   model::IterationRange range;
   [[nodiscard]] bool simple() const { return mode == Mode::simple; }
+  // Whether anything was said of it on the command line.
+  [[nodiscard]] bool is_asked() const {
+    const bool part = range.start.has_value() || range.stop.has_value();
+    return mode != Mode::automatic || !fold.key_node.empty() || !fold.domains.empty() || part;
+  }
 };
 
 // Adds --mode, --key_node, --iter_start, --iter_stop and --domains.

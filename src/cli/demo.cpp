@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "cli/arguments.h"
 #include "cli/installation.h"
 #include "cli/verbs.h"
+#include "model/coverage_times.h"
 #include "report/asked.h"
 #include "report/coverage.h"
 #include "report/kernel_tables.h"
@@ -51,11 +53,12 @@ int run_demo(int argc, char** argv) {
 
   const cupti::Catalogue catalogue = load_catalogue();
   for (const std::filesystem::path& path : recorded_captures(folder)) {
-    const model::Run run = model::load_run(path, {.evaluate_raw = true, .cupti_path = cupti_path, .metrics = {}});
+    model::Run run = model::load_run(path, {.evaluate_raw = true, .cupti_path = cupti_path, .metrics = {}});
     const report::Asked asked = report::asked_of(run, catalogue);
     print_data(fmt::format("==== {} ====\n\n", printable(path.filename().string(), 60)));
     print_data(report::kernel_tables(run, {asked.sections, asked.metrics, is_styled(STDOUT_FILENO)}));
     const Analysis analysis = analyse(model::load_timeline(std::array{path}), {});
+    model::add_gpu_times(std::span(&run, 1), analysis.timeline);
     if (analysis.has_ops()) print_data("\n" + report::top_ops(analysis.model()));
     print_data("\n" + report::coverage(run) + "\n");
   }

@@ -138,6 +138,15 @@ void check_free(const std::vector<fs::path>& files) {
   }
 }
 
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw Error("the folder " + printable(folder.string()) + " cannot be made", failure.message(),
+                "Name a folder that you may write to: --output_path <folder>");
+  }
+}
+
 }  // namespace
 
 bool is_of_capture(const std::string& report) {
@@ -186,9 +195,8 @@ void check_outputs(const Outputs& outputs) {
   }
   const std::vector<fs::path> files = output_files(outputs);
   std::error_code failure;
-  if (!files.empty() && !fs::is_directory(outputs.directory, failure)) {
-    throw UsageError(fmt::format("there is no folder {}", printable(outputs.directory.string())),
-                     failure ? failure.message() : "", "Make it first, or name another with --output_path.");
+  if (!files.empty() && fs::exists(outputs.directory, failure) && !fs::is_directory(outputs.directory, failure)) {
+    throw UsageError(printable(outputs.directory.string()) + " is no folder", "", "Name another with --output_path.");
   }
   if (!outputs.force) check_free(files);
 }
@@ -221,6 +229,7 @@ std::vector<fs::path> write_reports(const Outputs& outputs, const ReportInputs& 
   std::vector<fs::path> paths;
   for (const OutputFile& file : files) paths.push_back(file.path);
   if (!outputs.force) check_free(paths);
+  if (!files.empty() || outputs.model_data) make_folder(outputs.directory);
   for (const OutputFile& file : files) {
     ReportInputs its_own = inputs;
     its_own.runs = file.runs;

@@ -58,8 +58,8 @@ void write_report(const std::string& name, const std::string& format, const Repo
 // For people.
 [[nodiscard]] std::string report_text(const std::string& name, const ReportInputs& inputs);
 
-// Writes every report in every format, and the model where it is asked for, and returns the files, after check_outputs().
-// Where there are several runs, reports of captures are written for each, by the capture's name. Throws Error.
+// Writes every report in every format, and the model where it is asked for, and returns the files, after check_outputs(). The
+// folder is made. Where there are several runs, reports of captures are written for each, by the capture's name. Throws Error.
 std::vector<std::filesystem::path> write_reports(const Outputs& outputs, const ReportInputs& inputs);
 
 }  // namespace dlkprof::cli

@@ -20,6 +20,7 @@
 #include "cli/report_command.h"
 #include "cli/verbs.h"
 #include "cupti/host.h"
+#include "model/coverage_times.h"
 #include "report/coverage.h"
 #include "report/kernel_tables.h"
 #include "report/summary_report.h"
@@ -181,11 +182,14 @@ void report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
     if (!quiet) fmt::print(stderr, "dlkprof: the program launched no CUDA kernel, so there is no capture\n");
     return;
   }
+  // Large captures take seconds either way.
+  std::future<model::Timeline> timeline = std::async(std::launch::async, [&] { return model::load_timeline(captures); });
   std::vector<model::Run> runs;
   for (const auto& path : captures) {
     runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
   }
-  const Analysis analysis = analyse_somehow(model::load_timeline(captures), command.folding);
+  const Analysis analysis = analyse_somehow(timeline.get(), command.folding);
+  model::add_gpu_times(runs, analysis.timeline);
   if (!quiet) show(runs, analysis, command);
   for (const auto& file : write_files(runs, analysis, command, catalogue)) {
     if (!quiet) fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));

@@ -15,7 +15,7 @@ namespace {
 
 // Words as they were typed, before they are given meaning.
 struct Typed {
-  std::string replay_mode = "auto", cache_control = "none", samples = "1", timeline = "on";
+  std::string replay_mode = "auto", cache_control = "none", samples = "1", timeline = "auto";
   std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
   std::vector<std::string> sections, reports, formats, metrics;
   std::string set;
@@ -73,8 +73,10 @@ void add_collecting(CLI::App& app, Typed& typed, capture::ProfileOptions& option
                        "all: flush the caches before each pass; none: leave them as the replay finds them"))
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
-  group(app.add_option("--timeline", typed.timeline, "off: no ops and iterations, and the profiler lets go once all is measured"))
-      ->check(CLI::IsMember({"on", "off"}))
+  group(app.add_option("--timeline", typed.timeline,
+                       "on: record ops and iterations; off: counters only, and least disturbance; auto: on unless kernels are "
+                       "picked by name and nothing is asked about ops"))
+      ->check(CLI::IsMember({"auto", "on", "off"}))
       ->capture_default_str();
   group(app.add_flag("--keep-counters", options.keep_counters,
                      "Keep raw counters in the capture, to evaluate other metrics later"));
@@ -143,16 +145,27 @@ void resolve_metrics(const Typed& typed, const cupti::Catalogue& catalogue, Prof
   }
 }
 
-// Without a timeline there is nothing to fold.
-void check_no_ops_asked(const ProfileCommand& command) {
+bool is_of_launches(const std::string& report) { return report == "metrics" || report == "kernels"; }
+
+// What --timeline off does not give.
+bool asks_for_ops(const ProfileCommand& command) {
   const auto& reports = command.outputs.reports;
-  const auto of_launches = [](const std::string& report) { return report == "metrics" || report == "kernels"; };
-  const bool of_ops = command.reports_named && !std::all_of(reports.begin(), reports.end(), of_launches);
-  if (of_ops || command.outputs.model_data || command.folding.mode != Mode::automatic || !command.folding.fold.key_node.empty()) {
-    throw UsageError(
-        "there are no ops and iterations with --timeline off", "",
-        "Leave out --timeline off; or --mode, --key_node, --dump_model_data and all --reports but metrics, kernels.");
+  const bool by_report = command.reports_named && !std::all_of(reports.begin(), reports.end(), is_of_launches);
+  return by_report || command.outputs.model_data || command.folding.is_asked();
+}
+
+// A timeline costs a few per cent of a program's speed: who only picks kernels to be measured shall not pay for it.
+bool wants_timeline(const std::string& typed, const ProfileCommand& command) {
+  const auto& selection = command.options.selection;
+  const bool picks = !selection.kernel_id.empty() || !selection.kernel_name.empty();
+  const bool ops = asks_for_ops(command);
+  if (typed == "off" && ops) {
+    throw UsageError("there are no ops and iterations with --timeline off", "",
+                     "Leave it out, or what asks for them: --mode, --key_node, --iter_start, --iter_stop, --domains, "
+                     "--dump_model_data, and all --reports but metrics and kernels.");
   }
+  if (typed != "auto") return typed == "on";
+  return ops || !picks || command.options.collect == capture::Collect::none;
 }
 
 void give_meaning(const Typed& typed, ProfileCommand& command) {
@@ -173,10 +186,9 @@ void give_meaning(const Typed& typed, ProfileCommand& command) {
   command.reports_named = !typed.reports.empty() || !typed.formats.empty();
   command.sections_named = !typed.set.empty() || !typed.sections.empty() || !typed.metrics.empty();
   check_folding(command.folding);
-  options.timeline = typed.timeline == "on";
-  command.outputs.database = options.timeline && !command.folding.simple();
   if (!typed.reports.empty()) command.outputs.reports = report_names(typed.reports, command.folding.simple());
-  if (!options.timeline) check_no_ops_asked(command);
+  options.timeline = wants_timeline(typed.timeline, command);
+  command.outputs.database = options.timeline && !command.folding.simple();
   command.outputs.formats = typed.formats;
   if (!typed.reports.empty() && typed.formats.empty()) command.outputs.formats = {"csv"};
 }

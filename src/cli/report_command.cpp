@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/installation.h"
 #include "cli/progress.h"
+#include "model/coverage_times.h"
 #include "report/asked.h"
 #include "report/kernel_tables.h"
 #include "report/units.h"
@@ -171,7 +172,7 @@ int report_again(ReportCommand command) {
   reports = report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
   check_command(command, source);
   const cupti::Catalogue catalogue = load_catalogue();
-  const std::vector<model::Run> runs = load_runs(command, source);
+  std::vector<model::Run> runs = load_runs(command, source);
   ReportInputs inputs;
   inputs.runs = runs;
   inputs.simple = command.folding.simple();
@@ -186,6 +187,7 @@ int report_again(ReportCommand command) {
   const bool keeps = command.keep_aggregation && source.is_database() && !command.folding.simple();
   if (keeps || command.outputs.model_data || has(reports, false)) {
     inputs.analysis = &analysis.emplace(analyse(load(source), command.folding));
+    model::add_gpu_times(runs, analysis->timeline);
   }
   if (keeps) keep(command, source, *analysis);
   show(command, chosen, inputs);

@@ -40,7 +40,7 @@ void Ledger::graph_launched() {
 
 std::atomic<std::uint64_t>* Ledger::counter(Entry entry, select::NameMatch names) {
   const std::lock_guard lock(mutex_);
-  lines_[entry].near_missed = names == select::NameMatch::near;
+  lines_[entry].names = names;
   return &lines_[entry].uncounted;
 }
 
@@ -48,7 +48,8 @@ void Ledger::count_up(Line& line) {
   const std::uint64_t more = line.uncounted.exchange(0, std::memory_order_relaxed);
   if (more == 0) return;
   line.stats.launches += more;
-  if (line.near_missed) line.stats.near_missed += more;
+  if (line.names == select::NameMatch::near) line.stats.near_missed += more;
+  if (line.names == select::NameMatch::yes) line.stats.matched += more;
   line.changed = true;
   changed_ = true;
 }

@@ -50,8 +50,8 @@ class Ledger {
 
     capture::KeyStats stats;
     bool changed = false;
-    bool near_missed = false;
-    std::atomic<std::uint64_t> uncounted{0};  // launches that are not in `stats` yet
+    select::NameMatch names = select::NameMatch::no;  // of launches that are not in `stats` yet
+    std::atomic<std::uint64_t> uncounted{0};          // launches that are not in `stats` yet
   };
   void count_up(Line& line);
   Line& touch(Entry entry);

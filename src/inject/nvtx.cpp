@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "capture/message.h"
 #include "inject/nvtx_module.h"
 #include "inject/resource_names.h"
 
@@ -51,18 +52,32 @@ std::uint32_t from_handle(const void* handle) noexcept {
   return event_log().has_text(number) ? static_cast<std::uint32_t>(number) : 0;
 }
 
+// A message of PyTorch's has its numbers apart, and so is known already most of the time.
+void read_message(const char* text, RangeAttributes& attributes) noexcept {
+  if (text == nullptr) return;
+  constexpr std::size_t kRoom = 2048;  // longer ones are rare, and stay whole
+  static thread_local char room[kRoom];
+  const std::string_view message(text, strnlen(text, EventLog::kMaxText + 1));
+  const capture::SplitMessage split = capture::split_message(message, room);
+  attributes.name = number_of(split.text, Use::message);
+  attributes.sequence = split.sequence;
+  attributes.op_id = split.op_id;
+}
+
 // --- Attributes -------------------------------------------------------------------------------------------------------
 
-std::uint32_t message_of(const nvtxEventAttributes_t& event) noexcept {
+void read_message(const nvtxEventAttributes_t& event, RangeAttributes& attributes) noexcept {
   switch (event.messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
-      return number_of(event.message.ascii, Use::message);
+      return read_message(event.message.ascii, attributes);
     case NVTX_MESSAGE_TYPE_UNICODE:
-      return number_of(event.message.unicode, Use::message);
+      attributes.name = number_of(event.message.unicode, Use::message);
+      return;
     case NVTX_MESSAGE_TYPE_REGISTERED:
-      return from_handle(event.message.registered);
+      attributes.name = from_handle(event.message.registered);
+      return;
     default:
-      return 0;
+      return;
   }
 }
 
@@ -89,16 +104,18 @@ void read_payload(const nvtxEventAttributes_t& event, RangeAttributes& attribute
 RangeAttributes read(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept {
   RangeAttributes attributes{.domain = from_handle(domain)};
   if (event == nullptr || event->version == 0 || event->size < NVTX_EVENT_ATTRIB_STRUCT_SIZE) return attributes;
-  attributes.name = message_of(*event);
+  read_message(*event, attributes);
   attributes.category = event->category;
   read_payload(*event, attributes);
   return attributes;
 }
 
-template <typename Character>
-RangeAttributes read(const Character* message) noexcept {
-  return {.name = number_of(message, Use::message)};
+RangeAttributes read(const char* message) noexcept {
+  RangeAttributes attributes;
+  read_message(message, attributes);
+  return attributes;
 }
+RangeAttributes read(const wchar_t* message) noexcept { return {.name = number_of(message, Use::message)}; }
 
 // --- Facts ------------------------------------------------------------------------------------------------------------
 

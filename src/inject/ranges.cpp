@@ -104,7 +104,9 @@ class Ranges::Thread {
             .kind = kind,
             .start_ns = event_clock_ns(),
             .payload_type = attributes.payload_type,
-            .payload_bits = attributes.payload_bits};
+            .payload_bits = attributes.payload_bits,
+            .sequence = attributes.sequence,
+            .op_id = attributes.op_id};
   }
 
   void close(capture::RangeEvent& range, std::int64_t now) noexcept {

@@ -25,6 +25,7 @@ struct RangeAttributes {
   std::uint32_t category = 0;
   std::uint8_t payload_type = 0;
   std::uint64_t payload_bits = 0;
+  std::uint32_t sequence = capture::kNoNumber, op_id = capture::kNoNumber;
 };
 
 // The innermost range open on this thread (RangeEvent::id); 0 where none is.

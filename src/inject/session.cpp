@@ -85,6 +85,8 @@ Session::Session(capture::ProfileOptions options)
       measuring_(options_.collect == capture::Collect::kernel),
       range_open_(options_.profile_from_start),
       call_roles_(find_call_roles()),
+      only_counts_(options_.collect == capture::Collect::none && selector_.goes_by_name_alone() && options_.profile_from_start &&
+                   options_.delay_seconds <= 0 && options_.duration_seconds <= 0),
       functions_(driver_, selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
 
 void Session::on_new_function(const capture::FunctionRecord& record) {

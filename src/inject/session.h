@@ -121,6 +121,7 @@ class Session {
   std::mutex mutex_;
   Ledger ledger_;
   const std::vector<CallRole> call_roles_;  // by callback id
+  const bool only_counts_;                  // nothing is measured, and functions alone say what is matched
   FunctionTable functions_;
   std::atomic<std::uint64_t> launches_{0};
   std::chrono::steady_clock::time_point stats_appended_{};

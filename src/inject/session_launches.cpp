@@ -31,7 +31,7 @@ bool Session::window_open() const {
   return options_.duration_seconds <= 0 || elapsed < options_.delay_seconds + options_.duration_seconds;
 }
 
-// Most launches of most programs: of a function that no filter takes, when nothing else is to be done.
+// Most launches of most programs: of a function whose launches are only counted, when nothing else is to be done.
 bool Session::count_quickly(const LaunchCall& call, Thread& thread) {
   const auto known = thread.counters.find(call.function, functions_.epoch());
   if (known.counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0 ||
@@ -75,19 +75,19 @@ std::optional<Session::Measuring> Session::count(const LaunchCall& call, const C
   }
   if (timing_.load(std::memory_order_relaxed)) {
     ledger_.expect_time(data.correlationId, counted.entry);
-  } else if (function.match != select::NameMatch::yes && options_.selection.launch_skip_before_match == 0) {
+  } else if (function.match != select::NameMatch::yes ? options_.selection.launch_skip_before_match == 0 : only_counts_) {
     thread.counters.put(call.function, functions_.epoch(), {ledger_.counter(counted.entry, function.match), function.record.id});
   }
   return std::nullopt;
 }
 
-// What filters look at. For functions whose name no filter takes, launch configurations are not told apart, and no calls
-// are made: that keeps the launch path of all other kernels short.
+// What filters look at. For functions whose name no filter takes, or where nothing is measured, launch configurations are not
+// told apart, and no calls are made: that keeps the launch path of all other kernels short.
 select::LaunchIdentity Session::identify(const LaunchCall& call, const CUpti_CallbackData& data, const KernelFunction& function) {
   select::LaunchIdentity launch;
   launch.key = {.device = device_of(data.context), .function = function.record.id};
   launch.name_id = function.name_id;
-  if (function.match != select::NameMatch::yes) return launch;
+  if (function.match != select::NameMatch::yes || only_counts_) return launch;
   launch.key.grid = call.grid;
   launch.key.block = call.block;
   launch.key.cluster = call.cluster;

@@ -47,21 +47,22 @@ void Session::take_activity() {
     const capture::ClockRecord clock{.monotonic_ns = event_clock_ns(), .unix_ns = unix_now_ns()};
     clock_ = clock;
     cupti::Activity::enable(library_, cupti::Activity::Scope::kernels_and_memory,
-                            [this](const capture::WorkEvent& work, const char* kernel) {
-                              ledger_.add_time(work);
-                              timeline_.add(work, kernel);
-                            });
+                            [this](const capture::WorkEvent& work, const char* kernel) { timeline_.add(work, kernel); });
   } catch (const Error& error) {
+    timing_complete_ = false;
     recorder_.note(capture::Severity::warning, "there is no timeline: GPU work cannot be timed", error.detail(), error.remedy());
   }
 }
 
 void Session::start_timing() {
-  const bool all = options_.timeline || options_.collect == capture::Collect::none;  // what is asked for is times
+  if (options_.timeline) {  // that knows the time of all of them
+    next_window_ = std::numeric_limits<std::uint64_t>::max();
+    return;
+  }
+  const bool all = options_.collect == capture::Collect::none;  // what is asked for is times
   next_window_ = launches_ == 0 ? kSecondWindow : next_window_ * kWindowGrowth;
   timing_ends_ = all ? std::numeric_limits<std::uint64_t>::max() : launches_ + kTimedLaunches;
   timing_ = true;
-  if (options_.timeline) return;
   try {
     cupti::Activity::enable(library_, cupti::Activity::Scope::kernels,
                             [this](const capture::WorkEvent& work, const char*) { ledger_.add_time(work); });
@@ -77,7 +78,6 @@ void Session::start_timing() {
 void Session::stop_timing() {
   if (!timing_.exchange(false)) return;
   timing_complete_ = false;
-  if (options_.timeline) return;
   this_thread().ours = true;
   cupti::Activity::disable();
   cupti::Activity::flush(false);

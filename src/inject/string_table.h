@@ -34,8 +34,8 @@ class StringCache {
     std::uint32_t id = 0;
     std::string text;
   };
-  static constexpr std::size_t kSlots = 256;
-  static constexpr std::size_t kLongestText = 128;  // longer ones are mostly those that never come again
+  static constexpr std::size_t kSlots = 1024;
+  static constexpr std::size_t kLongestText = 512;  // longer ones are mostly those that never come again
 
   std::array<Slot, kSlots> slots_;
 };

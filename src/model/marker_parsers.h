@@ -12,14 +12,6 @@ namespace dlkprof::model::marker {
 
 inline constexpr std::string_view kOwnPrefix = "dlkprof:";  // of our own messages in the default domain
 
-// The fields of PyTorch's messages, each only where it is known.
-inline constexpr std::string_view kSequence = ", seq = ";
-inline constexpr std::string_view kOpId = ", op_id = ";
-inline constexpr std::string_view kSizes = ", sizes = ";
-inline constexpr std::string_view kInputs = ", input_op_ids = ";
-// Where they begin. Names may have commas of their own: they are whatever record_function() was given.
-[[nodiscard]] std::size_t fields_at(std::string_view message);
-
 [[nodiscard]] std::optional<Marker> parse_pytorch(std::string_view message);
 [[nodiscard]] std::optional<Marker> parse_dlkprof(std::string_view message);
 [[nodiscard]] std::optional<Marker> parse_xla(std::string_view message);

@@ -4,12 +4,13 @@
 #include <array>
 #include <charconv>
 
+#include "capture/message.h"
 #include "model/marker_parsers.h"
 
 namespace dlkprof::model::marker {
 namespace {
 
-constexpr std::string_view kInputsWord = kInputs.substr(2);  // what is long has many ", ", and few of these
+constexpr std::string_view kInputsWord = capture::kInputsField.substr(2);  // what is long has many ", ", and few of these
 
 // A message without fields is PyTorch's where it begins with one of these.
 constexpr std::array<std::string_view, 6> kPrefixes{
@@ -61,28 +62,18 @@ Role role_of(std::string_view name, bool has_sequence) {
 
 }  // namespace
 
-std::size_t fields_at(std::string_view message) {
-  for (std::size_t at = message.find(", "); at != std::string_view::npos; at = message.find(", ", at + 1)) {
-    const std::string_view rest = message.substr(at);
-    for (const std::string_view field : {kSequence, kOpId, kSizes, kInputs}) {
-      if (rest.starts_with(field)) return at;
-    }
-  }
-  return message.size();
-}
-
 std::optional<Marker> parse_pytorch(std::string_view message) {
-  const std::size_t end = fields_at(message);
+  const std::size_t end = capture::message_fields_at(message);
   const std::string_view name = message.substr(0, end);
   const auto begins = [&](std::string_view prefix) { return name.starts_with(prefix); };
   if (end == message.size() && std::none_of(kPrefixes.begin(), kPrefixes.end(), begins)) return std::nullopt;
   std::string_view fields = message.substr(end);
-  const std::optional<std::int64_t> sequence = take_number(fields, kSequence);
+  const std::optional<std::int64_t> sequence = take_number(fields, capture::kSequenceField);
   const Role role = role_of(name, sequence.has_value());
   Marker marker = make_marker(Framework::pytorch, role.kind, name, role.type);
   marker.sequence = sequence;
-  marker.op_id = take_number(fields, kOpId);
-  if (take(fields, kSizes)) marker.shapes = shown(sizes_of(fields), kMaxMarkerShapes);
+  marker.op_id = take_number(fields, capture::kOpIdField);
+  if (take(fields, capture::kSizesField)) marker.shapes = shown(sizes_of(fields), kMaxMarkerShapes);
   return marker;
 }
 

@@ -32,7 +32,7 @@ struct Range {
   std::uint32_t domain = 0;      // index into Timeline::strings; 0, which is the empty string: the default domain
   capture::RangeKind kind = capture::RangeKind::push_pop;
   bool closed = true;                             // false: the program never ended it
-  std::uint32_t sequence = kNone, op_id = kNone;  // that the message has lost (model/message.h)
+  std::uint32_t sequence = kNone, op_id = kNone;  // that the message has lost (capture/message.h)
 };
 
 // A CUDA call.

@@ -4,7 +4,6 @@
 #include <tuple>
 #include <utility>
 
-#include "model/message.h"
 #include "model/timeline_loader.h"
 
 namespace dlkprof::model {
@@ -101,11 +100,7 @@ void TimelineLoader::join_calls() {
 void TimelineLoader::join_strings() {
   notices_.count("Texts with the number of another left out", parts_.strings.sort().size());
   for (std::size_t i = parts_.ranges; i < timeline_.ranges.size(); ++i) {
-    Range& range = timeline_.ranges[i];
-    const CaptureParts::Text& text = parts_.texts[text_index(range.message)];
-    range.message = text.string;
-    range.sequence = text.sequence;
-    range.op_id = text.op_id;
+    timeline_.ranges[i].message = string_index(timeline_.ranges[i].message);
   }
   // Apart from messages, so that each finds the next beside the last.
   for (std::size_t i = parts_.ranges; i < timeline_.ranges.size(); ++i) {
@@ -116,23 +111,12 @@ void TimelineLoader::join_strings() {
   }
 }
 
-// Into CaptureParts::texts, the first of which is empty.
-std::uint32_t TimelineLoader::text_index(std::uint32_t id) {
+std::uint32_t TimelineLoader::string_index(std::uint32_t id) {
   if (id == 0) return 0;
   const std::uint32_t index = parts_.strings.find(id);
   if (index != kNone) return index;
   notices_.count("Names that the capture does not hold, left empty");
   return 0;
-}
-
-// Of a name that is no message and so stays whole, whatever it looks like.
-std::uint32_t TimelineLoader::string_index(std::uint32_t id) {
-  const std::uint32_t index = text_index(id);
-  const auto [string, sequence, op_id] = parts_.texts[index];
-  if (!parts_.texts[index].is_split()) return string;
-  const auto [known, is_new] = parts_.whole_texts.try_emplace(index, static_cast<std::uint32_t>(timeline_.strings.size()));
-  if (is_new) timeline_.strings.push_back(join_message(timeline_.strings[string], sequence, op_id));
-  return known->second;
 }
 
 void TimelineLoader::join_works(const std::map<std::uint32_t, std::uint32_t>& devices) {

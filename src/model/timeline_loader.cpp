@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "capture/events.h"
-#include "model/message.h"
 #include "model/timeline_order.h"
 
 namespace dlkprof::model {
@@ -112,14 +111,12 @@ void TimelineLoader::add(capture::NoticeRecord&& record) {
 
 void TimelineLoader::add(capture::StringsRecord&& record) {
   for (capture::InternedString& string : record.strings) {
-    parts_.strings.add(string.id, static_cast<std::uint32_t>(parts_.texts.size()));
-    CaptureParts::Text& text = parts_.texts.emplace_back();
-    if (string.text.empty()) continue;
-    text.string = static_cast<std::uint32_t>(timeline_.strings.size());
-    SplitMessage message = split_message(to_valid_utf8(std::move(string.text)));
-    std::tie(text.sequence, text.op_id) = std::tie(message.sequence, message.op_id);
-    if (text.is_split()) text.string = split_messages_.try_emplace(message.text, text.string).first->second;
-    if (text.string == timeline_.strings.size()) timeline_.strings.push_back(std::move(message.text));
+    if (string.text.empty()) {
+      parts_.strings.add(string.id, 0);
+      continue;
+    }
+    parts_.strings.add(string.id, static_cast<std::uint32_t>(timeline_.strings.size()));
+    timeline_.strings.push_back(to_valid_utf8(std::move(string.text)));
   }
 }
 
@@ -178,6 +175,8 @@ void TimelineLoader::add_event(const capture::RangeEvent& event) {
   range.message = event.name;
   range.domain = event.domain;
   range.kind = event.kind;
+  range.sequence = event.sequence;
+  range.op_id = event.op_id;
   range.closed = event.end_ns != 0 || event.kind == capture::RangeKind::mark;
   if (!straighten(range)) notices_.count("Ranges that end before they begin, taken as of no length");
   parts_.range_ids.add(event.id, static_cast<std::uint32_t>(timeline_.ranges.size()));

@@ -45,14 +45,7 @@ struct CaptureParts {
   std::uint32_t process = 0;
   std::size_t ranges = 0, calls = 0, works = 0;
 
-  JoinIndex<std::uint32_t> strings;  // InternedString::id -> index into texts
-  struct Text {
-    std::uint32_t string = 0;  // index into Timeline::strings
-    std::uint32_t sequence = kNone, op_id = kNone;
-    [[nodiscard]] bool is_split() const { return sequence != kNone || op_id != kNone; }
-  };
-  std::vector<Text> texts = std::vector<Text>(1);                // the first one is empty
-  std::unordered_map<std::uint32_t, std::uint32_t> whole_texts;  // by index: those of texts with numbers that are no messages
+  JoinIndex<std::uint32_t> strings;  // InternedString::id -> index into Timeline::strings
   JoinIndex<std::uint64_t> range_ids;
   std::vector<std::uint64_t> parents;  // RangeEvent::parent of each range
   struct CallNumbers {
@@ -122,7 +115,6 @@ class TimelineLoader {
   void join_work(Work& work, std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels);
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> kernel_and_config(const LaunchShape& shape, std::uint32_t function);
   void join_strings();
-  [[nodiscard]] std::uint32_t text_index(std::uint32_t id);
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();
   [[nodiscard]] std::uint32_t unknown_device();
@@ -139,7 +131,6 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
 
   Timeline timeline_;
-  std::unordered_map<std::string, std::uint32_t> split_messages_;  // their texts -> index into Timeline::strings
   std::vector<std::uint32_t> range_rank_;  // of each range: the order of ids, in which the outer of two comes first
   KernelTable kernels_;
   HostClocks clocks_;

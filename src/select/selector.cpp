@@ -143,6 +143,13 @@ bool Selector::exhausted() const {
   return false;
 }
 
+bool Selector::goes_by_name_alone() const {
+  const State& state = *state_;
+  const bool counts = state.skip_before_match != 0 || state.skip != 0 || state.count.has_value();
+  return !counts && state.devices.empty() && state.context.matches_all() && state.stream.matches_all() &&
+         state.invocation.matches_all();
+}
+
 bool Selector::needs_resource_names() const { return state_->context.is_pattern() || state_->stream.is_pattern(); }
 
 bool Selector::limit_exceeded() const {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "capture/events.h"
+#include "capture/message.h"
 #include "capture/writer.h"
 #include "dlkprof/capture_format.h"
 #include "support/sample_capture.h"
@@ -28,8 +29,8 @@ struct MadeUpRun {
   std::uint32_t iterations = 10;
   std::uint32_t launches = 100;  // of kernels an iteration, at least 1
   std::uint32_t ranges = 500;    // an iteration, at least 3
-  // Messages bear seq and op_id as PyTorch's do, so that no two are the same. Without, few differ, and nothing joins
-  // backward to forward.
+  // Messages bear seq and op_id as PyTorch's do, which the capture holds apart from their texts. Without, few differ, and nothing
+  // joins backward to forward.
   bool numbered = true;
   std::uint32_t seed = 1;
 };
@@ -104,6 +105,11 @@ class Log {
   std::uint32_t next_ = 1;
 };
 
+struct Message {
+  std::uint32_t name = 0;  // of its text
+  std::uint32_t sequence = capture::kNoNumber, op_id = capture::kNoNumber;
+};
+
 struct Thread {
   std::uint32_t number = 0, tid = 0;
   std::uint64_t ranges = 0;  // begun
@@ -157,7 +163,7 @@ class Program {
     launch(scale, 0);
     in_range(message("Optimizer.zero_grad#Adam.zero_grad"), [&] { set_gradients(); });
     const std::uint64_t first_sequence = sequence_;
-    in_range(log_.intern("net"), [&] {
+    in_range({log_.intern("net")}, [&] {
       for (std::uint32_t layer = 0; layer < layers_; ++layer) forward(layer);
     });
     thread_ = &autograd_;
@@ -175,7 +181,7 @@ class Program {
     const std::string sizes = fmt::format("[[64, {0}, 32, 32], [{0}, {0}, 3, 3], []]", 64 << (layer % kConfigurations));
     const std::uint64_t sequence = sequence_;
     sequence_ += 2;
-    in_range(log_.intern(fmt::format("layer{}", layer)), [&] {
+    in_range({log_.intern(fmt::format("layer{}", layer))}, [&] {
       in_range(message("aten::conv2d", sequence, sizes), [&] {
         in_range(message("aten::convolution", sequence, sizes), [&] {
           in_range(message("aten::_convolution", 0, sizes), [&] {
@@ -212,23 +218,27 @@ class Program {
     for (; count > 0; --count) in_range(message("aten::view", 0, "[[64], []]"), [] {});
   }
 
-  // As emit_nvtx makes them (sequence 0: none). Returns the text's number.
-  std::uint32_t message(const char* name, std::uint64_t sequence = 0, const std::string& sizes = {}) {
+  // As emit_nvtx makes them (sequence 0: none), and the injected library takes them apart.
+  Message message(const char* name, std::uint64_t sequence = 0, const std::string& sizes = {}) {
     std::string text = name;
     if (run_.numbered && sequence != 0) text += fmt::format(", seq = {}", sequence);
     if (run_.numbered) text += fmt::format(", op_id = {}", ++op_id_);
     if (!sizes.empty()) text += ", sizes = " + sizes;
     if (run_.numbered && !sizes.empty()) text += fmt::format(", input_op_ids = [({},0), (0,-1)]", op_id_ - 1);
-    return run_.numbered ? log_.add_text(std::move(text)) : log_.intern(text);
+    std::array<char, 512> room{};
+    const capture::SplitMessage split = capture::split_message(text, room);
+    return {log_.intern(std::string(split.text)), split.sequence, split.op_id};
   }
 
   template <typename Inside>
-  void in_range(std::uint32_t name, const Inside& inside) {
+  void in_range(const Message& message, const Inside& inside) {
     capture::RangeEvent range;
     range.id = (std::uint64_t{thread_->number} << 40U) + thread_->ranges++;
     range.parent = thread_->open.empty() ? 0 : thread_->open.back().id;
     range.thread = thread_->tid;
-    range.name = name;
+    range.name = message.name;
+    range.sequence = message.sequence;
+    range.op_id = message.op_id;
     range.start_ns = pass(400);
     thread_->open.push_back(range);
     inside();

@@ -74,7 +74,9 @@ RangeEvent sample_range() {
           .start_ns = 1000,
           .end_ns = 1008,
           .payload_type = 9,
-          .payload_bits = 10};
+          .payload_bits = 10,
+          .sequence = 11,
+          .op_id = 12};
 }
 
 CallEvent sample_call() {
@@ -202,7 +204,9 @@ TEST(EventColumns, OfRanges) {
                                                    .payload_bits = ~0ULL}});
   EXPECT_EQ(record.kind, EventKind::range);
   EXPECT_EQ(record.count, 2U);
-  EXPECT_EQ(columns_of(record), (Bytes{2, 2, 0, 2, 126, 1, 0, 2, 0, 4, 0, 6, 2, 1, 0, 9, 0, 0x80, 1, 0, 8, 0, 1}));
+  EXPECT_EQ(columns_of(record),
+            (Bytes{2,    2,    0,    2,    126,  1, 0,    2,    0,    4,    0,    6, 2, 1, 0, 9, 0, 0x80, 1, 0, 8, 0, 1,  //
+                   0xfe, 0xff, 0xff, 0xff, 0x1f, 0, 0xfe, 0xff, 0xff, 0xff, 0x1f, 0}));
 }
 
 TEST(EventColumns, OfCalls) {

@@ -124,6 +124,8 @@ TEST_F(OutputFiles, BadNamesAreUsageErrors) {
   EXPECT_THAT(complaint(slashed), HasSubstr("--base_name"));
   Outputs nowhere = outputs({"metrics"}, {"csv"});
   nowhere.directory = folder_.path() / "absent";
+  EXPECT_NO_THROW(check_outputs(nowhere)) << "it is made";
+  std::ofstream(nowhere.directory) << "a file";
   EXPECT_THAT(complaint(nowhere), HasSubstr("--output_path"));
 }
 

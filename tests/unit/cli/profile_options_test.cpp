@@ -51,6 +51,12 @@ TEST(ProfileOptions, FoldAsDlprofDoes) {
 
 TEST(ProfileOptions, WithoutATimelineThereAreNoOps) {
   EXPECT_TRUE(parse({}).options.timeline);
+  EXPECT_FALSE(parse({"-k", "regex:gemm"}).options.timeline) << "only kernels are asked for";
+  EXPECT_FALSE(parse({"--kernel-id=::regex:gemm:", "--reports=metrics"}).outputs.database);
+  for (const char* word : {"--mode=pytorch", "--reports=detail", "--key_op=x", "--domains=TSL", "--iter_stop=3", "--timeline=on",
+                           "--dump_model_data", "--replay-mode=none"}) {
+    EXPECT_TRUE(parse({"-k", "regex:gemm", word}).options.timeline) << word;
+  }
   const ProfileCommand command = parse({"--timeline=off", "--reports=metrics,kernels"});
   EXPECT_FALSE(command.options.timeline);
   EXPECT_FALSE(command.outputs.database);

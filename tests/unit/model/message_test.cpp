@@ -3,48 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
-#include <utility>
 
 #include "model/fold.h"
 #include "support/timeline_builder.h"
 
 namespace dlkprof::model {
 namespace {
-
-std::string joined(const SplitMessage& split) { return join_message(split.text, split.sequence, split.op_id); }
-
-TEST(SplitMessage, KeepsTheNumbersApart) {
-  const std::string message = "aten::mm, seq = 7, op_id = 9, sizes = [[4, 8], []], input_op_ids = [(5,0), (0,-1), (12,1)]";
-  const SplitMessage split = split_message(message);
-  EXPECT_EQ(split.text, "aten::mm, seq = , op_id = , sizes = [[4, 8], []], input_op_ids = [(-4,0), (0,-1), (12,1)]");
-  EXPECT_EQ(split.sequence, 7U);
-  EXPECT_EQ(split.op_id, 9U);
-  EXPECT_EQ(joined(split), message);
-}
-
-TEST(SplitMessage, IsTheSameTextEachTimeAround) {
-  EXPECT_EQ(split_message("a, seq = 1, op_id = 10, input_op_ids = [(9,0)]").text,
-            split_message("a, seq = 812, op_id = 4000, input_op_ids = [(3999,0)]").text);
-}
-
-TEST(SplitMessage, EitherNumberMayBeMissing) {
-  EXPECT_EQ(split_message("a, b, op_id = 0").text, "a, b, op_id = ");
-  EXPECT_EQ(split_message("a, b, op_id = 0").sequence, kNone);
-  EXPECT_EQ(split_message("a, seq = 4294967294, sizes = [[1]]").sequence, kNone - 1);
-  EXPECT_EQ(split_message("a, seq = 3, input_op_ids = [(2,0)]").text, "a, seq = , input_op_ids = [(2,0)]");
-}
-
-TEST(SplitMessage, IsUndoneWhateverTheMessage) {
-  for (const std::string message :
-       {"", "step", "a, seq = ", "a, seq = x", "a, seq = -1", "a, seq = 007", "a, seq = 4294967295, op_id = 1",
-        "a, op_id = 1, seq = 2", "a, seq = 1, op_id = 2, op_id = 3", "a, seq = 1, seq = 2", ", seq = 1", "a, op_id = 5(-3,0)",
-        "a, op_id = 9, input_op_ids = [(-4,0)]", "a, op_id = 9, input_op_ids = [(05,0), (8,(7,(",
-        "a, op_id = 99999999999999999999", "a, seq = 1, sizes = , op_id = 3", "a, sizes = [[1]], op_id = 3",
-        "a, op_id = 9, input_op_ids = [(9,0), (10,0), (1,0)]"}) {
-    EXPECT_EQ(joined(split_message(message)), message);
-  }
-}
 
 // A program of two iterations, with whole messages or split ones.
 Fold fold_of(bool split, const std::string& domain) {
@@ -60,12 +26,14 @@ Fold fold_of(bool split, const std::string& domain) {
   Timeline timeline = builder.build();
   for (Range& range : timeline.ranges) {
     if (!split) continue;
-    SplitMessage message = split_message(timeline.strings[range.message]);
+    std::array<char, 256> room{};
+    const capture::SplitMessage message = capture::split_message(timeline.strings[range.message], room);
+    const std::string text(message.text);
     range.sequence = message.sequence;
     range.op_id = message.op_id;
-    range.message = static_cast<std::uint32_t>(std::find(timeline.strings.begin(), timeline.strings.end(), message.text) -
-                                               timeline.strings.begin());
-    if (range.message == timeline.strings.size()) timeline.strings.push_back(std::move(message.text));
+    range.message =
+        static_cast<std::uint32_t>(std::find(timeline.strings.begin(), timeline.strings.end(), text) - timeline.strings.begin());
+    if (range.message == timeline.strings.size()) timeline.strings.push_back(text);
   }
   return fold(timeline);
 }
