@@ -38,7 +38,7 @@ class ReportsTest(EndToEndTest):
         self.assert_recorded_values(rows[0])
 
     def test_files_that_are_there_are_kept(self):
-        options = ["-k", ADD, "--reports=metrics"]
+        options = ["-k", ADD, "--reports=metrics", "--timeline=on"]
         self.assertEqual(0, self.profile("train:1", options=options).code)
         content = {path: path.read_bytes() for path in self.folder.glob("dlkprof*")}
         self.assertEqual({"dlkprof.dlkcap", "dlkprof_dldb.sqlite", "dlkprof_metrics.csv"}, {path.name for path in content})
@@ -48,6 +48,12 @@ class ReportsTest(EndToEndTest):
         self.assertEqual(content, {path: path.read_bytes() for path in self.folder.glob("dlkprof*")})
         self.assertEqual(0, self.profile("train:1", options=[*options, "--force"]).code)
         self.assertEqual(set(content), set(self.folder.glob("dlkprof*")))
+
+    def test_who_only_picks_kernels_gets_no_timeline(self):
+        done = self.profile_unharmed("train:1", options=["-k", ADD])
+        self.assertEqual({"dlkprof.dlkcap"}, {path.name for path in self.folder.glob("dlkprof*")})
+        self.assertNotIn("Op type", done.stderr)
+        self.assertIn("1 measured", done.stderr)
 
     def test_database_option_reports_again(self):
         self.profile("train:1", options=["-k", ADD])
