@@ -188,7 +188,10 @@ void Session::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data
   if (const auto launch = read_launch(id, data.functionParams)) {
     if (!entry) {
       on_launch_exit(data);
-      if (call.held) timeline_.end(call, id, data);
+      if (call.held) {
+        timeline_.end(call, id, data);
+        event_log_.flush();  // what took so long to measure is not to be lost when the program crashes
+      }
       return;
     }
     if (!active_.load(std::memory_order_relaxed)) return;
