@@ -32,22 +32,26 @@ class Done:
 
     def ranges(self, prefix=""):
         """Messages of ranges as (depth, message), each thread by itself, in the order of their start."""
+        return [(depth, message) for _, depth, message in self._ranges_of_threads() if message.startswith(prefix)]
+
+    def _ranges_of_threads(self):
         depths, found = {}, []
         for process, thread, what in self.events:
             depth = depths.setdefault((process, thread), 0)
             if what.startswith("push "):
-                found.append((depth, what[len("push "):]))
+                found.append(((process, thread), depth, what[len("push "):]))
                 depths[process, thread] += 1
             elif what == "pop":
                 depths[process, thread] -= 1
         if any(depths.values()):
             raise AssertionError(f"ranges were left open or popped too often: {depths}\n{self.log}")
-        return [(depth, message) for depth, message in found if message.startswith(prefix)]
+        return found
 
     def paths(self):
         """The modules that were called, as the op names that the model makes of their ranges."""
-        prefix, path, found = "dlkprof:module: ", [], []
-        for depth, message in self.ranges():
+        prefix, paths, found = "dlkprof:module: ", {}, []
+        for thread, depth, message in self._ranges_of_threads():
+            path = paths.setdefault(thread, [])
             del path[depth:]
             path.append(message[len(prefix):] if message.startswith(prefix) else None)
             if path[-1] is not None:
