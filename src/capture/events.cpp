@@ -16,7 +16,7 @@ namespace dlkprof::capture {
 namespace {
 
 // The program waits while its events are packed, and columns of differences pack well at any level.
-constexpr int kLevel = 1;
+constexpr int kBatchLevel = 1;
 
 // Twice what the widest event takes at its worst, since a newer writer may have more columns than we know.
 constexpr std::uint64_t kMostColumnBytesAnEvent = 256;
@@ -28,7 +28,9 @@ constexpr EventKind kKindOf<CallEvent> = EventKind::call;
 template <>
 constexpr EventKind kKindOf<WorkEvent> = EventKind::work;
 
-Error malformed(std::string detail) { return {"a batch of events of the capture cannot be unpacked", std::move(detail), ""}; }
+Error malformed_batch(std::string detail) {
+  return {"a batch of events of the capture cannot be unpacked", std::move(detail), ""};
+}
 
 // References to the fields of an event, in the order of its columns.
 template <typename T>
@@ -88,7 +90,7 @@ class ColumnReader {
   void get(T& value) {
     last_ += unzigzag(varint());
     value = static_cast<T>(last_);
-    if (static_cast<std::uint64_t>(value) != last_) throw malformed("a value is too large for its column");
+    if (static_cast<std::uint64_t>(value) != last_) throw malformed_batch("a value is too large for its column");
   }
 
  private:
@@ -96,11 +98,11 @@ class ColumnReader {
     std::uint64_t value = 0;
     for (unsigned shift = 0; at_ != end_; shift += 7) {
       const std::uint64_t byte = *at_++;
-      if (shift == kLastShift && byte > 1) throw malformed("a number in it is too long");
+      if (shift == kLastShift && byte > 1) throw malformed_batch("a number in it is too long");
       value |= (byte & 0x7fU) << shift;
       if (byte < 0x80) return value;
     }
-    throw malformed("its columns are cut");
+    throw malformed_batch("its columns are cut");
   }
 
   static constexpr unsigned kLastShift = 63;  // of the tenth group of 7 bits, which holds the 64th bit only
@@ -126,12 +128,13 @@ std::vector<Event> from_columns(std::span<const std::uint8_t> bytes, std::size_t
 // What the record, its frame and our limits say of the sizes must agree before memory is taken.
 void check_sizes(const EventsRecord& record) {
   const std::vector<std::uint8_t>& packed = record.zstd_columns;
-  if (record.count > kMostEventsInABatch) throw malformed(fmt::format("it is said to hold {} events", record.count));
+  if (record.count > kMostEventsInABatch) throw malformed_batch(fmt::format("it is said to hold {} events", record.count));
   const bool plausible = record.columns_bytes >= record.count && record.columns_bytes <= record.count * kMostColumnBytesAnEvent;
   if (!plausible || ZSTD_getFrameContentSize(packed.data(), packed.size()) != record.columns_bytes) {
-    throw malformed(fmt::format("its size is given as {} bytes for {} events", record.columns_bytes, record.count));
+    throw malformed_batch(fmt::format("its size is given as {} bytes for {} events", record.columns_bytes, record.count));
   }
-  if (ZSTD_findFrameCompressedSize(packed.data(), packed.size()) != packed.size()) throw malformed("it is not one zstd frame");
+  if (ZSTD_findFrameCompressedSize(packed.data(), packed.size()) != packed.size())
+    throw malformed_batch("it is not one zstd frame");
 }
 
 }  // namespace
@@ -141,7 +144,7 @@ EventsRecord pack_events(std::span<const Event> events) {
   if (events.size() > kMostEventsInABatch) throw Error("a batch of events is too large for a capture", "", "");
   const std::vector<std::uint8_t> columns = to_columns(events);
   std::vector<std::uint8_t> packed(ZSTD_compressBound(columns.size()));
-  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), columns.data(), columns.size(), kLevel);
+  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), columns.data(), columns.size(), kBatchLevel);
   if (ZSTD_isError(size) != 0) throw Error("a batch of events cannot be packed", ZSTD_getErrorName(size), "");
   packed.resize(size);
   return {.kind = kKindOf<Event>,
@@ -152,12 +155,12 @@ EventsRecord pack_events(std::span<const Event> events) {
 
 template <typename Event>
 std::vector<Event> unpack_events(const EventsRecord& record) {
-  if (record.kind != kKindOf<Event>) throw malformed("it holds events of another kind");
+  if (record.kind != kKindOf<Event>) throw malformed_batch("it holds events of another kind");
   check_sizes(record);
   std::vector<std::uint8_t> columns(record.columns_bytes);
   const std::vector<std::uint8_t>& packed = record.zstd_columns;
   const std::size_t size = ZSTD_decompress(columns.data(), columns.size(), packed.data(), packed.size());
-  if (ZSTD_isError(size) != 0) throw malformed(ZSTD_getErrorName(size));
+  if (ZSTD_isError(size) != 0) throw malformed_batch(ZSTD_getErrorName(size));
   return from_columns<Event>(columns, record.count);
 }
 

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "model/time_arithmetic.h"
+
 namespace dlkprof::model {
 namespace {
 
@@ -106,8 +108,6 @@ void order_calls(Timeline& timeline, NoticeCounts& notices) {
   arrange(timeline.calls, std::move(order));
   for (Work& work : timeline.works) follow(work.call, moved);
 }
-
-bool is_timed(const Work& work) { return work.start_ns != 0 || work.end_ns != 0; }
 
 void order_works(Timeline& timeline) {
   std::vector<Place> order(timeline.works.size());

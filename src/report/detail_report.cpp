@@ -7,7 +7,7 @@ namespace {
 
 using model::OpRow;
 
-Fields<OpRow> fields_of(const model::Fold& fold) {
+Fields<OpRow> detail_fields(const model::Fold& fold) {
   const bool pytorch = is_pytorch(fold);
   const auto op = [&fold](const OpRow& row) -> const model::Op& { return fold.ops[row.op]; };
   Fields<OpRow> fields{{"Op ID", "", [op](const OpRow& row) -> Cell { return op(row).id; }},
@@ -32,6 +32,6 @@ Fields<OpRow> fields_of(const model::Fold& fold) {
 
 }  // namespace
 
-Rows detail_report(const Model& model) { return make_rows("detail", fields_of(model.fold), model.aggregate.ops); }
+Rows detail_report(const Model& model) { return make_rows("detail", detail_fields(model.fold), model.aggregate.ops); }
 
 }  // namespace dlkprof::report

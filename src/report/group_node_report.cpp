@@ -5,7 +5,7 @@ namespace {
 
 using model::GroupRow;
 
-Fields<GroupRow> fields_of(const model::Fold& fold) {
+Fields<GroupRow> group_fields(const model::Fold& fold) {
   Fields<GroupRow> fields{
       {"Name", "", [&fold](const GroupRow& row) -> Cell { return fold.groups[row.group].name; }},
       {"No. Calls Aggregated", "", [](const GroupRow& row) -> Cell { return row.leaf_instances; }},
@@ -21,6 +21,6 @@ Fields<GroupRow> fields_of(const model::Fold& fold) {
 
 }  // namespace
 
-Rows group_node_report(const Model& model) { return make_rows("group_node", fields_of(model.fold), model.aggregate.groups); }
+Rows group_node_report(const Model& model) { return make_rows("group_node", group_fields(model.fold), model.aggregate.groups); }
 
 }  // namespace dlkprof::report

@@ -7,7 +7,7 @@ namespace {
 
 using model::KernelRow;
 
-Fields<KernelRow> fields_of(const Model& model) {
+Fields<KernelRow> kernel_fields(const Model& model) {
   const auto op = [&fold = model.fold](const KernelRow& row) -> const model::Op& { return fold.ops[row.op]; };
   const auto kernel = [&all = model.timeline.kernels](const KernelRow& row) -> const model::Kernel& { return all[row.kernel]; };
   Fields<KernelRow> fields{{"Kernel Name", "", [kernel](const KernelRow& row) -> Cell { return kernel(row).name; }},
@@ -28,6 +28,6 @@ Fields<KernelRow> fields_of(const Model& model) {
 
 }  // namespace
 
-Rows kernel_report(const Model& model) { return make_rows("kernel", fields_of(model), model.aggregate.kernels); }
+Rows kernel_report(const Model& model) { return make_rows("kernel", kernel_fields(model), model.aggregate.kernels); }
 
 }  // namespace dlkprof::report

@@ -36,7 +36,7 @@ Fields<OpRow> time_fields() {
           {"TC Utilization (%)", "%", utilization}};
 }
 
-Fields<OpRow> fields_of(const Model& model) {
+Fields<OpRow> tensor_fields(const Model& model) {
   const auto op = [&fold = model.fold](const OpRow& row) -> const model::Op& { return fold.ops[row.op]; };
   Fields<OpRow> fields{{"Op ID", "", [op](const OpRow& row) -> Cell { return op(row).id; }},
                        {"Op Name", "", [op](const OpRow& row) -> Cell { return op(row).name; }}};
@@ -66,7 +66,7 @@ Rows tensor_report(const Model& model) {
     if (model.fold.ops[ops[i].op].eligible || ops[i].uses_tc) shown.push_back(i);
   }
   const std::size_t count = shown.size();
-  return make_rows("tensor", fields_of(model), count,
+  return make_rows("tensor", tensor_fields(model), count,
                    [&ops, shown = std::move(shown)](std::size_t i) -> const OpRow& { return ops[shown[i]]; });
 }
 
