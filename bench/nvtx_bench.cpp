@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "capture/options.h"
 #include "inject/nvtx.h"
@@ -93,6 +94,22 @@ void push_pop(benchmark::State& state, auto message) {
   }
 }
 
+// As in a program that does much between two ranges, so that neither our code nor our data is in the caches any more.
+void push_pop_cold(benchmark::State& state, auto message) {
+  const auto& program = Program::get();
+  const auto push = program.function<nvtxRangePushA_impl_fntype>(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushA);
+  const auto pop = program.function<nvtxRangePop_impl_fntype>(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePop);
+  std::vector<std::uint8_t> others(static_cast<std::size_t>(state.range(0)) << 10U);
+  for (auto _ : state) {
+    const char* text = message();
+    for (std::size_t at = 0; at < others.size(); at += 64) ++others[at];
+    const std::int64_t begin = inject::event_clock_ns();
+    push(text);
+    pop();
+    state.SetIterationTime(static_cast<double>(inject::event_clock_ns() - begin) * 1e-9);
+  }
+}
+
 void push_pop_same_text(benchmark::State& state) {
   push_pop(state, [] { return "aten::conv2d, seq = 32"; });
 }
@@ -106,16 +123,29 @@ void push_pop_new_text(benchmark::State& state) {
 }
 
 // As PyTorch numbers its ops.
-void push_pop_numbered(benchmark::State& state) {
-  std::string text;
-  push_pop(state, [&, op = 1000]() mutable {
+auto numbered() {
+  return [text = std::string(), op = 1000]() mutable {
     text = "aten::convolution, seq = 12, op_id = ";
     text += std::to_string(++op);
     text += ", sizes = [[512, 32, 30, 30], [64, 32, 3, 3], [64], [], [], [], [], [], []], input_op_ids = [(";
     text += std::to_string(op - 3);
     text += ",0), (0,-1), (0,-1), (0,-1), (0,-1), (0,-1), (0,-1), (0,-1), (0,-1)]";
     return text.c_str();
-  });
+  };
+}
+
+void push_pop_numbered(benchmark::State& state) { push_pop(state, numbered()); }
+void push_pop_numbered_cold(benchmark::State& state) { push_pop_cold(state, numbered()); }
+void push_pop_same_text_cold(benchmark::State& state) {
+  push_pop_cold(state, [] { return "aten::conv2d, seq = 32"; });
+}
+void nothing_cold(benchmark::State& state) {
+  std::vector<std::uint8_t> others(static_cast<std::size_t>(state.range(0)) << 10U);
+  for (auto _ : state) {
+    for (std::size_t at = 0; at < others.size(); at += 64) ++others[at];
+    const std::int64_t begin = inject::event_clock_ns();
+    state.SetIterationTime(static_cast<double>(inject::event_clock_ns() - begin) * 1e-9);
+  }
 }
 
 void start_end(benchmark::State& state) {
@@ -140,6 +170,9 @@ BENCHMARK(push_pop_registered)->Threads(2);
 BENCHMARK(push_pop_same_text);
 BENCHMARK(push_pop_new_text);
 BENCHMARK(push_pop_numbered);
+BENCHMARK(push_pop_same_text_cold)->Arg(0)->Arg(256)->Arg(4096)->UseManualTime()->Iterations(20000);
+BENCHMARK(push_pop_numbered_cold)->Arg(0)->Arg(256)->Arg(4096)->UseManualTime()->Iterations(20000);
+BENCHMARK(nothing_cold)->Arg(0)->Arg(256)->Arg(4096)->UseManualTime()->Iterations(20000);
 BENCHMARK(start_end);
 BENCHMARK(current_range);
 BENCHMARK(read_clock);

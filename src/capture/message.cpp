@@ -26,11 +26,6 @@ class Room {
     std::memcpy(memory_.data() + used_, text.data(), text.size());
     used_ += text.size();
   }
-  void add(std::uint32_t number) noexcept {
-    const auto [end, error] = std::to_chars(memory_.data() + used_, memory_.data() + memory_.size(), number);
-    full_ = full_ || error != std::errc();
-    if (!full_) used_ = static_cast<std::size_t>(end - memory_.data());
-  }
   [[nodiscard]] bool full() const noexcept { return full_; }
   [[nodiscard]] std::string_view text() const noexcept { return {memory_.data(), used_}; }
 
@@ -49,39 +44,12 @@ bool move_field(std::string_view field, std::string_view& rest, Room& room, std:
   return number != kNoNumber;
 }
 
-// Of "(5,0), (0,-1)" each 5 that is of an op before `op_id` becomes "-4". False where there is such a thing already.
-bool count_inputs_back(std::string_view rest, std::uint32_t op_id, Room& room) noexcept {
-  for (std::size_t at = 0; (at = rest.find('(', at)) != std::string_view::npos;) {
-    std::string_view behind = rest.substr(++at);
-    if (behind.starts_with('-')) return false;
-    const std::uint32_t number = take_number(behind);
-    if (number == 0 || number >= op_id) continue;
-    room.add(rest.substr(0, at));
-    room.add("-");
-    room.add(op_id - number);
-    rest = behind;
-    at = 0;
-  }
-  room.add(rest);
-  return true;
-}
-
-// The reverse.
-std::string count_inputs_forth(std::string_view rest, std::uint32_t op_id) {
-  constexpr std::string_view kBack = "(-";
-  std::string text;
-  for (std::size_t at = 0; (at = rest.find(kBack, at)) != std::string_view::npos;) {
-    std::string_view behind = rest.substr(at + kBack.size());
-    const std::uint32_t number = take_number(behind);
-    if (number == 0 || number >= op_id) {
-      at += kBack.size();
-      continue;
-    }
-    text.append(rest.substr(0, at)).append("(").append(std::to_string(op_id - number));
-    rest = behind;
-    at = 0;
-  }
-  return text.append(rest);
+// `rest` without the ids of the inputs, where it ends with them.
+std::string_view without_inputs(std::string_view rest) noexcept {
+  const std::size_t at = rest.find(kInputsField);
+  if (at == std::string_view::npos) return rest;
+  const std::string_view ids = rest.substr(at + kInputsField.size());
+  return ids.starts_with('[') && ids.ends_with(']') ? rest.substr(0, at) : rest;
 }
 
 }  // namespace
@@ -104,11 +72,7 @@ SplitMessage split_message(std::string_view message, std::span<char> room) noexc
   text.add(message.substr(0, fields));
   const bool moved = move_field(kSequenceField, rest, text, split.sequence) && move_field(kOpIdField, rest, text, split.op_id);
   if (!moved || (split.sequence == kNoNumber && split.op_id == kNoNumber)) return {.text = message};
-  if (split.op_id == kNoNumber) {
-    text.add(rest);
-  } else if (!count_inputs_back(rest, split.op_id, text)) {
-    return {.text = message};
-  }
+  text.add(split.op_id == kNoNumber ? rest : without_inputs(rest));
   if (text.full()) return {.text = message};
   split.text = text.text();
   return split;
@@ -119,7 +83,7 @@ std::string join_message(std::string_view text, std::uint32_t sequence, std::uin
   std::string message(text);
   if (const std::size_t at = text.find(kOpIdField); op_id != kNoNumber && at != text.npos) {
     const std::size_t behind = at + kOpIdField.size();
-    message = std::string(text.substr(0, behind)) + std::to_string(op_id) + count_inputs_forth(text.substr(behind), op_id);
+    message.insert(behind, std::to_string(op_id));
   }
   if (const std::size_t at = message.find(kSequenceField); sequence != kNoNumber && at != std::string::npos) {
     message.insert(at + kSequenceField.size(), std::to_string(sequence));

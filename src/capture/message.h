@@ -22,8 +22,8 @@ inline constexpr std::string_view kInputsField = ", input_op_ids = ";
 [[nodiscard]] std::size_t message_fields_at(std::string_view message) noexcept;
 
 struct SplitMessage {
-  // "aten::mm, seq = , op_id = , sizes = [[4, 8], [8, 2]], input_op_ids = [(-4,0), (0,-1)]": the ops that made the inputs are
-  // counted back from this one, which is the same each time around.
+  // "aten::mm, seq = , op_id = , sizes = [[4, 8], [8, 2]]". Which ops made the inputs is left out with op_id: a weight's is
+  // farther back in every step, so that no two messages were alike, and nothing asks for it.
   std::string_view text;
   std::uint32_t sequence = kNoNumber, op_id = kNoNumber;  // kNoNumber: the message has none
 };
@@ -32,7 +32,7 @@ struct SplitMessage {
 // there is not room enough stays as it is: with neither number. Called for every range of a program, so takes no memory.
 [[nodiscard]] SplitMessage split_message(std::string_view message, std::span<char> room) noexcept;
 
-// The message that was split.
+// The message that was split, without the ids of its inputs.
 [[nodiscard]] std::string join_message(std::string_view text, std::uint32_t sequence, std::uint32_t op_id);
 
 }  // namespace dlkprof::capture

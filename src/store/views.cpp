@@ -73,20 +73,19 @@ std::string put_back(const std::string& message, const std::string& field, const
 }
 
 View ranges_view() {
-  return {
-      "ranges",
-      "NVTX ranges, and marks, whose length is 0.",
-      {{"range", "r.id", "id of range", ""},
-       {"start_ns", "r.start_ns", "ns", "Of CLOCK_MONOTONIC."},
-       {"duration_ns", "r.end_ns - r.start_ns", "ns", ""},
-       {"parent", "r.parent", "id of range", "The innermost range open on its thread when it began."},
-       {"pid", "p.pid", "", ""},
-       {"tid", "t.tid", "", "As gettid(2) gives it."},
-       {"domain", "d.value", "", "Empty: the default domain."},
-       {"message", put_back(put_back("m.value", "seq", "r.sequence"), "op_id", "r.op_id"), "",
-        "As the program gave it, but that PyTorch's input_op_ids are counted back from its op_id: -4 for 5 where op_id is 9."}},
-      "FROM range r JOIN thread t ON t.id = r.thread JOIN process p ON p.id = t.process "
-      "JOIN string d ON d.id = r.domain JOIN string m ON m.id = r.message"};
+  return {"ranges",
+          "NVTX ranges, and marks, whose length is 0.",
+          {{"range", "r.id", "id of range", ""},
+           {"start_ns", "r.start_ns", "ns", "Of CLOCK_MONOTONIC."},
+           {"duration_ns", "r.end_ns - r.start_ns", "ns", ""},
+           {"parent", "r.parent", "id of range", "The innermost range open on its thread when it began."},
+           {"pid", "p.pid", "", ""},
+           {"tid", "t.tid", "", "As gettid(2) gives it."},
+           {"domain", "d.value", "", "Empty: the default domain."},
+           {"message", put_back(put_back("m.value", "seq", "r.sequence"), "op_id", "r.op_id"), "",
+            "As the program gave it, but without PyTorch's input_op_ids."}},
+          "FROM range r JOIN thread t ON t.id = r.thread JOIN process p ON p.id = t.process "
+          "JOIN string d ON d.id = r.domain JOIN string m ON m.id = r.message"};
 }
 
 View kernels_view() {

@@ -7,19 +7,21 @@ from unittest import mock
 
 import emission_cost
 import performance_report
-from emission_cost import Times
+import side_by_side
 from harness import FAIL, FIGURE, PASS, SKIP, CheckFailed, Skipped
+from side_by_side import Times
 from stand_ins import InFolder
 
-# Says that each step took 2 ms, or 2.1 under dlkprof, and leaves the number of steps where a capture would be.
+# Trains for ever, and leaves the number of its steps where a capture would be.
 CIFAR10 = """
 import atexit, builtins, os, pathlib, sys
 capture = os.environ.get("CUDA_INJECTION64_PATH")
-steps = builtins.steps = getattr(builtins, "steps", 0) + int(sys.argv[sys.argv.index("--iters") + 1])
+builtins.steps = getattr(builtins, "steps", 0)
 if capture:
     atexit.register(lambda: pathlib.Path(capture).write_text(str(builtins.steps)))
-print("on stdout")
-print("samples_per_second 1 median_step_ms", 2.1 if capture else 2.0, "timed_steps 9", file=sys.stderr)
+while True:
+    builtins.steps += int(sys.argv[sys.argv.index("--print_every") + 1])
+    print("iteration", builtins.steps)
 """
 
 DLKPROF = """
@@ -45,17 +47,15 @@ autograd = types.SimpleNamespace(profiler=types.SimpleNamespace(emit_nvtx=emit_n
 OPTIONS = {"dlkprof": ("--mode", "pytorch", "--replay-mode", "none"), "timeline": ("--replay-mode", "none")}
 
 
-def made_up_times(dlkprof=1.05, rounds=8):
-    times = Times(4)
-    for variant, factor in zip(emission_cost.VARIANTS, (1, 2, 2.2, 1.1, 2 * dlkprof)):
-        times.of[variant] = [factor * (1 + 0.01 * (turn % 2)) for turn in range(rounds)]
-    return times
+def made_up_times(dlkprof=1.05, rounds=16):
+    factors = zip(emission_cost.MEANINGS, (1, 2, 2.2, 1.1, 2 * dlkprof))
+    return Times(4, [{variant: [factor * (1 + 0.01 * (turn % 2)) for turn in range(rounds)] for variant, factor in factors}])
 
 
 class VerdictTest(InFolder):
     def test_limit(self):
         words = emission_cost.verdict(made_up_times())
-        self.assertIn("dlkprof / emit_nvtx 1.0500 (95 % interval 1.0500 to 1.0500, n 8", words)
+        self.assertIn("dlkprof / emit_nvtx 1.0500 (95 % interval 1.0500 to 1.0500, n 16", words)
         with self.assertRaisesRegex(CheckFailed, "limit 1.1"):
             emission_cost.verdict(made_up_times(1.11))
         with self.assertRaises(Skipped):
@@ -63,8 +63,8 @@ class VerdictTest(InFolder):
 
     def test_page(self):
         page = performance_report.markdown([("GPU", "H200")], [made_up_times()])
-        for line in ("| GPU | H200 |", "| 4 | `timeline` | 1.1055 | 1.1000 | 1.1110 | 8 |",
-                     "| 4 | `dlkprof` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 8 |",
+        for line in ("| GPU | H200 |", "| 4 | `timeline` | 1.1055 | 1.1000 | 1.1110 | 16 |",
+                     "| 4 | `dlkprof` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 16 |",
                      "- Batch 4: PyTorch's own emission +100.0 %, dlkprof on top of that +5.0 %; the timeline alone +10.0 %; "
                      "all together +110.0 %."):
             self.assertIn(line, page)
@@ -78,8 +78,9 @@ class TurnsTest(InFolder):
         (self.folder / "pytorch" / "cifar10.py").write_text(CIFAR10)
         (self.folder / "torch.py").write_text(TORCH)
         path = mock.patch.dict("os.environ", {"PYTHONPATH": str(self.folder)})
-        samples = mock.patch.object(emission_cost, "SAMPLES", self.folder)
-        for patch in (path, samples):
+        samples = mock.patch.object(side_by_side, "SAMPLES", self.folder)
+        rounds = mock.patch.object(emission_cost, "ROUNDS", 5)
+        for patch in (path, samples, rounds):
             patch.start()
             self.addCleanup(patch.stop)
 
@@ -90,9 +91,10 @@ class TurnsTest(InFolder):
     def test_all_variants_take_turns(self):
         bench, times = self.measure()
         self.assertEqual([one.batch_size for one in times], list(emission_cost.BATCH_SIZES))
-        self.assertEqual(times[0].of["bare"], [2.0] * 8)
-        self.assertEqual(times[2].of["dlkprof"], [2.1] * 8)
-        steps = 3 * (emission_cost.WARM_UP_STEPS + emission_cost.ROUNDS * emission_cost.STEPS)
+        for one in times:
+            self.assertEqual({variant: len(one.of(variant)) for variant in emission_cost.MEANINGS},
+                             dict.fromkeys(emission_cost.MEANINGS, 2 * 5))
+        steps = 3 * (side_by_side.WARM_UP_TURNS + 5) * side_by_side.STEPS
         self.assertIn(f"{steps} of {steps} steps in the capture", self.board.rows[0].detail)
         self.assertEqual([row.status for row in self.board.rows], [PASS] + 3 * [PASS, FIGURE])
         self.assertEqual(list(bench.dlkprof.captures.glob("*.dlkcap")), [])
@@ -110,14 +112,19 @@ class TurnsTest(InFolder):
         (self.folder / "pytorch" / "cifar10.py").write_text("raise ValueError('no GPU')")
         _, times = self.measure()
         self.assertEqual(times, [])
-        self.assertIn("ended a turn with 1: ", self.board.rows[0].detail)
+        self.assertIn(" ended: ", self.board.rows[0].detail)
         self.assertIn("ValueError: no GPU", self.board.rows[0].detail)
         self.assertEqual([row.status for row in self.board.rows], [FAIL, SKIP, SKIP, SKIP])
 
-    def test_answers_hold_nothing_but_what_the_program_said(self):
+    def test_turns(self):
         program = self.folder / "program.py"
-        program.write_text("import sys\nprint('out')\nprint(sys.argv[1], file=sys.stderr)\nsys.exit(len(sys.argv))\n")
-        done = subprocess.run([sys.executable, emission_cost.HERE / "turns.py", program], input='["a"]\n["b", "c"]\n',
-                              capture_output=True, text=True, check=True)
-        self.assertEqual([json.loads(line) for line in done.stdout.splitlines()],
-                         [{"code": 2, "stderr": "a\n"}, {"code": 3, "stderr": "b\n"}])
+        program.write_text("import sys\nprint(1, end='')\nprint(sys.argv[1], file=sys.stderr)\nprint(2)\nprint(3)\n"
+                           "sys.exit(len(sys.argv))\n")
+        done = subprocess.run([sys.executable, side_by_side.HERE / "turns.py", program],
+                              input='["a"]\n"go"\n"go"\n["b", "c"]\n"end"\n["d"]\n', capture_output=True, text=True, check=True)
+        answers = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertEqual([sorted(answer) for answer in answers],
+                         [["seconds"], ["seconds"], ["code", "stderr"]] + 2 * [["seconds"], ["code", "stderr"]])
+        self.assertTrue(all(answer.get("seconds", 0) >= 0 for answer in answers))
+        self.assertEqual([answer for answer in answers if "code" in answer],
+                         [{"code": 2, "stderr": "a\n"}, {"code": 0, "stderr": "b\n"}, {"code": 0, "stderr": "d\n"}])

@@ -1,9 +1,7 @@
 """Each part's verdicts, with stand-ins for the profilers: what is wrong must not pass."""
 
 import contextlib
-import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from figures_test import launch
 from harness import FAIL, SKIP, CheckFailed, Skipped
 from launch_tables import join
 from made_up_tables import OUR_CSV
+from side_by_side import Times, interval
 from stand_ins import GOOD_DLKPROF, InFolder
 
 
@@ -186,29 +185,21 @@ class CostTest(InFolder):
 
 class OverheadTest(InFolder):
     def test_verdict(self):
-        without = [1.0, 1.02] * 8
-        self.assertIn("median of pairs 1.0050", part_overhead.verdict(without, [1.005 * time for time in without]))
+        def pairs(ratio, sets=4):
+            return Times(512, [{"without": [1.0, 1.02] * 8, "attached": [ratio, ratio * 1.02] * 8} for _ in range(sets)])
+
+        self.assertIn("median of 4 pairs of processes 1.0050", part_overhead.verdict(pairs(1.005), 1.01))
+        self.assertIn("1.0200", part_overhead.verdict(pairs(1.02), None))
         with self.assertRaisesRegex(CheckFailed, "limit 1.01"):
-            part_overhead.verdict(without, [1.02 * time for time in without])
+            part_overhead.verdict(pairs(1.02), 1.01)
         with self.assertRaises(Skipped):
-            part_overhead.verdict([1.0] * 7, [1.0] * 7)
+            part_overhead.verdict(pairs(1.0, 2), 1.01)
 
     def test_interval_of_the_median(self):
         # From tables of the sign test: ranks 4 and 13 of 16, 2 and 9 of 10.
-        self.assertEqual(part_overhead.interval(range(1, 17)), (4, 13))
-        self.assertEqual(part_overhead.interval(range(1, 11)), (2, 9))
-        self.assertEqual(part_overhead.interval([3, 1, 2]), (1, 3))
-
-    def test_children_of_a_warm_interpreter(self):
-        program = self.folder / "program.py"
-        program.write_text("import os, sys\nprint(os.environ.get('WHAT'), *sys.argv[1:])\nsys.exit(len(sys.argv))\n")
-        jobs = [{"arguments": ["a"] * n, "environment": environment, "stdout": str(self.folder / f"{n}.out"),
-                 "stderr": str(self.folder / f"{n}.err")} for n, environment in ((1, {"WHAT": "one"}), (2, {}))]
-        done = subprocess.run([sys.executable, part_overhead.SERVER, program, "json"], input="\n".join(map(json.dumps, jobs)) + "\n",
-                              capture_output=True, text=True, check=True)
-        self.assertEqual(done.stdout.split(), ["ready", "2", "3"])
-        self.assertEqual((self.folder / "1.out").read_text(), "one a\n")
-        self.assertEqual((self.folder / "2.out").read_text(), "None a a\n")
+        self.assertEqual(interval(range(1, 17)), (4, 13))
+        self.assertEqual(interval(range(1, 11)), (2, 9))
+        self.assertEqual(interval([3, 1, 2]), (1, 3))
 
 
 class MainTest(InFolder):

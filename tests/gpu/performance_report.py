@@ -4,11 +4,11 @@ import statistics
 
 import emission_cost
 from harness import markdown_table
-from part_overhead import interval
+from side_by_side import STEPS, WARM_UP_TURNS, interval
 
 
 def markdown(facts, times):
-    """`facts`: rows of the machine; `times`: emission_cost.Times, one a batch size, each with a round at least."""
+    """`facts`: rows of the machine; `times`: side_by_side.Times, one a batch size, each with a round at least."""
     return "\n\n".join([
         "# What profiling costs",
         "Written by `tests/gpu/run.sh INSTALL_DIR OUT_DIR timeline`. `samples/pytorch/cifar10.py` in five variants, which take "
@@ -18,7 +18,7 @@ def markdown(facts, times):
         "## What it means",
         meaning(times),
         "## Step times",
-        "Milliseconds a training step: of each turn the median of its blocks, then over turns.",
+        "Milliseconds a training step, turn by turn.",
         markdown_table(("batch", "variant", "median", "min", "max", "n"), step_rows(times)),
         "## Ratios",
         "Each turn against that of the other variant in the same round. The interval holds the median with at least 95 % (sign "
@@ -29,13 +29,13 @@ def markdown(facts, times):
 
 
 def conditions(times):
-    noise = [ratio for one in times for ratio in one.noise()]
+    noise = [ratio for one in times for ratio in one.noise("bare")]
     spread = f"{min(noise):.4f} to {max(noise):.4f}" if noise else "one turn each"
     return [
-        ("program", f"`cifar10.py --iters {emission_cost.STEPS} --print_every {emission_cost.PRINT_EVERY} --batch_size N`"),
-        ("turns", f"{max(one.rounds for one in times)} of each variant and batch size, of at most {emission_cost.SETS} processes "
-                  "of each variant, all alive at once; who begins changes from round to round"),
-        ("timed", f"blocks of {emission_cost.PRINT_EVERY} steps between two waits for the GPU, without the first of each turn"),
+        ("program", f"`cifar10.py --batch_size N --print_every {STEPS}`"),
+        ("turns", f"{STEPS} steps, between two waits for the GPU; {max(one.rounds for one in times)} turns of each variant and "
+                  f"batch size after {WARM_UP_TURNS} to warm up; who begins changes from round to round"),
+        ("processes", f"{max(len(one.sets) for one in times)} of each variant, all variants alive at once"),
         ("bare turns, each against the one before", spread),
     ]
 
@@ -57,7 +57,8 @@ def _sentence(times):
 
 
 def step_rows(times):
-    return [(one.batch_size, f"`{variant}`", *spread(values), len(values)) for one in times for variant, values in one.of.items()]
+    return [(one.batch_size, f"`{variant}`", *spread(values), len(values)) for one in times
+            for variant in emission_cost.MEANINGS for values in [one.of(variant)]]
 
 
 def spread(values):

@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
-"""Runs a Python program again and again in one process, each time it is told to: turns.py [--emit_nvtx] PROGRAM
+"""Runs a Python program in turns, again and again in one process: turns.py [--emit_nvtx] PROGRAM
 
-A line of JSON on stdin is the list of the program's arguments; the answer on stdout is a line of JSON, {"code": its exit
-code, "stderr": text}. With --emit_nvtx each turn is within PyTorch's own emit_nvtx. Several such processes can be started at
-once and take turns, so that all of them are warm and any two are compared within a second.
+Each line of JSON on stdin is answered by one on stdout:
+
+  ["--batch_size", "4"]  starts the program with these arguments; it runs up to where it first prints a line
+  "go"                   lets it run on to where it next does so
+  "end"                  ends it there
+
+The answer is {"seconds": how long that took}, or, once the program has ended, {"code": its exit code, "stderr": text}.
+Several such processes, all of them warm, can so be compared within less than a second. With --emit_nvtx the program runs
+within PyTorch's own emit_nvtx.
 """
 
 import contextlib
@@ -11,7 +17,33 @@ import io
 import json
 import runpy
 import sys
+import time
 import traceback
+
+
+class Stops(io.TextIOBase):
+    """The program's stdout: stops it at the end of each line until it may go on."""
+
+    def __init__(self, commands, answers):
+        super().__init__()
+        self._commands = commands
+        self._answers = answers
+        self._since = time.perf_counter()
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        if "\n" in text:
+            tell(self._answers, {"seconds": time.perf_counter() - self._since})
+            if json.loads(self._commands.readline() or '"end"') == "end":
+                raise SystemExit(0)
+            self._since = time.perf_counter()
+        return len(text)
+
+
+def tell(answers, what):
+    print(json.dumps(what), file=answers, flush=True)
 
 
 def emission():
@@ -20,10 +52,10 @@ def emission():
     return torch.autograd.profiler.emit_nvtx(record_shapes=True)
 
 
-def take_turn(program, arguments, around):
+def run(program, arguments, around, stdout):
     sys.argv = [program, *arguments]
     code, stderr = 0, io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(stderr), around():
+    with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr), around():
         try:
             runpy.run_path(program, run_name="__main__")
         except SystemExit as end:
@@ -36,8 +68,8 @@ def take_turn(program, arguments, around):
 
 def main(words):
     around = emission if words[0] == "--emit_nvtx" else contextlib.nullcontext
-    for line in sys.stdin:
-        print(json.dumps(take_turn(words[-1], json.loads(line), around)), flush=True)
+    for line in iter(sys.stdin.readline, ""):
+        tell(sys.stdout, run(words[-1], json.loads(line), around, Stops(sys.stdin, sys.stdout)))
 
 
 if __name__ == "__main__":

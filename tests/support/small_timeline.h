@@ -70,7 +70,7 @@ inline model::Timeline small_timeline() {
                       "cuLaunchKernel",
                       "cuMemcpy",
                       std::string("nul\0in it, \xC3\xA4", 14),
-                      "aten::mm, seq = , op_id = , input_op_ids = [(-4,0)]"};
+                      "aten::mm, seq = , op_id = , sizes = [[4, 8]]"};
   timeline.ranges = {{1000, 2000, kNone, 0, 1, 0, RangeKind::push_pop, true},
                      {1100, 1500, 0, 0, 2, 4, RangeKind::start_end, true},
                      {3000, 4000, kNone, 0, 1, 0, RangeKind::push_pop, false},

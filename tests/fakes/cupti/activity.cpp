@@ -17,6 +17,8 @@ namespace {
 
 // Small, so that even a short test sees buffers come on the other thread.
 constexpr std::size_t kRecordsPerBuffer = 64;
+// Then the program waits: one that does nothing but copy would have a thread for each buffer.
+constexpr int kMostUnderWay = 16;
 // Copies and sets at the pace of PCIe 5 and HBM, about, and with the latency of either.
 constexpr std::uint64_t kMoveLatencyNs = 1000, kBytesPerNanosecond = 50;
 
@@ -62,6 +64,9 @@ void hand_over(const std::vector<Slot>& records, CUpti_BuffersCallbackRequestFun
 // The activity's lock is held.
 void hand_over_on_own_thread() {
   auto& state = activity();
+  std::unique_lock lock(state.mutex, std::adopt_lock);
+  state.handed_over.wait(lock, [&] { return state.under_way < kMostUnderWay; });
+  lock.release();  // the caller's
   std::vector<Slot> records;
   records.swap(state.records);
   ++state.under_way;

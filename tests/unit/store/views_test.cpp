@@ -33,7 +33,7 @@ TEST_F(ViewsTest, OpsSayWhatTheyAre) {
 TEST_F(ViewsTest, RangesHaveTheirNumbersBack) {
   EXPECT_THAT(rows("SELECT range, start_ns, duration_ns, parent, pid, tid, message FROM ranges WHERE domain = '' LIMIT 3"),
               ElementsAre("0|1000|1000||41|41|step", "2|3000|1000||41|41|step",
-                          "3|3100|400|2|41|41|aten::mm, seq = 7, op_id = 9, input_op_ids = [(-4,0)]"));
+                          "3|3100|400|2|41|41|aten::mm, seq = 7, op_id = 9, sizes = [[4, 8]]"));
 }
 
 TEST_F(ViewsTest, DetailIsTheFiguresOfOps) {

@@ -1,0 +1,185 @@
+"""What variants of a run of cifar10.py cost, side by side: a process for each, which take turns of a few steps."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import select
+import statistics
+import subprocess
+import sys
+import time
+
+from harness import CheckFailed, check
+from tools import HERE, SAMPLES
+
+STEPS = 20               # of a turn: between two lines that cifar10.py prints, where it waits for the GPU
+WARM_UP_TURNS = 4        # of each process and batch size
+START_S, TURN_S = 90, 30  # after which a process is given up
+LEAST_LEFT_S = 30
+
+
+@dataclasses.dataclass
+class Variant:
+    name: str
+    environment: dict
+    emit_nvtx: bool = False
+
+
+@dataclasses.dataclass
+class Times:
+    """Of one batch size, ms a step: of each set of processes, a value a round, in the same order for every variant."""
+
+    batch_size: int
+    sets: list = dataclasses.field(default_factory=list)  # {variant: [ms]}
+
+    @property
+    def rounds(self):
+        return sum(len(next(iter(one.values()))) for one in self.sets)
+
+    def of(self, variant):
+        return [value for one in self.sets for value in one[variant]]
+
+    def ratios(self, one, other):
+        """Turn against turn of the same round."""
+        return [a / b for a, b in zip(self.of(one), self.of(other))]
+
+    def noise(self, variant):
+        """Each turn against the one before."""
+        return [later / earlier for one in self.sets for earlier, later in zip(one[variant], one[variant][1:])]
+
+
+def interval(values):
+    """The order statistics that hold the median with at least 95 % (sign test; Conover, Practical Nonparametric
+    Statistics, 3rd ed., section 3.2); of fewer than 6 values the smallest and largest."""
+    ordered, n = sorted(values), len(values)
+    tail, term, rank = 0.0, 0.5**n, 0  # binomial(n, 1/2): P(X <= rank - 1)
+    while rank < n // 2 and tail + term <= 0.025:
+        tail += term
+        term *= (n - rank) / (rank + 1)
+        rank += 1
+    rank = max(rank, 1)
+    return ordered[rank - 1], ordered[n - rank]
+
+
+def ratio_words(times, one, other):
+    ratios = times.ratios(one, other)
+    low, high = interval(ratios)
+    return (f"{one} / {other} {statistics.median(ratios):.4f} (95 % interval {low:.4f} to {high:.4f}, n {len(ratios)}, "
+            f"{min(ratios):.4f} to {max(ratios):.4f})")
+
+
+def environment_of(bench, name, options):
+    """What dlkprof puts into a program's environment to profile it and its children."""
+    show = "import json, os; print(json.dumps(dict(os.environ)))"
+    done = bench.dlkprof.profile(name, options, [sys.executable, "-c", show])
+    everything = json.loads(done.require_success().stdout)
+    environment = {name: value for name, value in everything.items()
+                   if "INJECTION" in name or "DLKPROF" in name or name == "PYTHONPATH"}
+    check("CUDA_INJECTION64_PATH" in environment, "dlkprof set no CUDA_INJECTION64_PATH")
+    return environment
+
+
+def pinned():
+    """What stands before a command that is to have a few cores of its own, so that the scheduler moves it about less."""
+    pin = ["taskset", "-c", "2-5"]
+    return pin if _can([*pin, "true"]) else []
+
+
+def _can(argv):
+    try:
+        return subprocess.run(argv, check=False, capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def take_turns(bench, variants, times, rounds, deadline):
+    """A new set of processes, which take `rounds` turns each for every one of `times`, or as many as fit into the time.
+    The steps that each of them ran, warm-up included."""
+    with contextlib.ExitStack() as stack:
+        players = [stack.enter_context(Player(bench, variant)) for variant in variants]
+        for one in times:
+            for player in players:
+                player.start(one.batch_size)  # all at once: importing PyTorch takes seconds
+            for player in players:
+                player.answer(START_S)
+            for _ in range(WARM_UP_TURNS - 1):
+                for player in players:
+                    player.turn()
+            taken = {variant.name: [] for variant in variants}
+            for turn in range(rounds):
+                if time.monotonic() > deadline or bench.commands.seconds_left() < LEAST_LEFT_S:
+                    break
+                # Who comes first changes from round to round, so that a drift of the clocks falls on all.
+                first = turn % len(players)
+                for player in players[first:] + players[:first]:
+                    taken[player.name].append(player.turn())
+            if any(taken.values()):
+                one.sets.append(taken)
+            for player in players:
+                player.end()
+        return players[0].steps
+
+
+class Player:
+    """A process of turns.py in the environment of a variant."""
+
+    def __init__(self, bench, variant):
+        self.name = variant.name
+        self._log = open(bench.commands.logs / f"turns_{variant.name}.err", "ab")
+        emit = ["--emit_nvtx"] if variant.emit_nvtx else []
+        self._process = subprocess.Popen(
+            [*pinned(), sys.executable, str(HERE / "turns.py"), *emit, str(SAMPLES / "pytorch" / "cifar10.py")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, start_new_session=True,
+            env={**os.environ, **variant.environment})
+        self.steps = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        """Lets it end by itself, so that captures are whole."""
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout=TURN_S)
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+        self._log.close()
+
+    def start(self, batch_size):
+        self._tell(["--batch_size", str(batch_size), "--iters", str(10**9), "--print_every", str(STEPS)])
+
+    def turn(self):
+        """Milliseconds a step."""
+        self._tell("go")
+        return 1e3 * self.answer(TURN_S) / STEPS
+
+    def end(self):
+        self._tell("end")
+        done = self._answer(TURN_S)
+        last_words = " / ".join(done["stderr"].splitlines()[-2:])
+        check(done["code"] == 0, f"{self.name} ended with {done['code']}: {last_words}")
+        check("dlkprof: " not in done["stderr"], f"{self.name}: {last_words}")  # our Python part has given up
+
+    def answer(self, seconds):
+        """How long a turn took, in seconds."""
+        done = self._answer(seconds)
+        check("seconds" in done, f"{self.name} ended: {' / '.join(str(done.get('stderr')).splitlines()[-2:])}")
+        self.steps += STEPS
+        return done["seconds"]
+
+    def _tell(self, what):
+        try:
+            self._process.stdin.write(json.dumps(what) + "\n")
+            self._process.stdin.flush()
+        except BrokenPipeError as error:
+            raise CheckFailed(f"{self.name} is gone") from error
+
+    def _answer(self, seconds):
+        ready, _, _ = select.select([self._process.stdout], [], [], seconds)
+        check(ready, f"{self.name} did not answer within {seconds} s")
+        line = self._process.stdout.readline()
+        check(line != "", f"{self.name} is gone")
+        return json.loads(line)
