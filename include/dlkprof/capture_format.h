@@ -120,7 +120,8 @@ struct MetricSetRecord {
 };
 
 enum class CacheControl : std::uint8_t { none = 0, all = 1 };
-enum class ReplayMode : std::uint8_t { none = 0, kernel = 1 };
+// How a launch was measured: replayed, pass after pass; or as the program made it, its passes spread over repetitions.
+enum class ReplayMode : std::uint8_t { none = 0, kernel = 1, iteration = 2 };
 
 // A launch that was measured.
 struct LaunchRecord {

@@ -29,6 +29,7 @@ void fields(Visit&& visit, auto& options) {
   visit("cache_control", options.cache_control);
   visit("samples", options.samples);
   visit("keep_counters", options.keep_counters);
+  visit("max_overhead_seconds", options.max_overhead_seconds);
   visit("timeline", options.timeline);
   visit("metrics", options.metrics);
   visit("output_directory", options.output_directory);
@@ -46,7 +47,7 @@ void fields(Visit&& visit, auto& options) {
 template <typename T>
 inline constexpr std::array<const char*, 0> kNames{};
 template <>
-inline constexpr std::array<const char*, 2> kNames<Collect>{"none", "kernel"};
+inline constexpr std::array<const char*, 3> kNames<Collect>{"none", "kernel", "iteration"};
 template <>
 inline constexpr std::array<const char*, 2> kNames<CacheControl>{"none", "all"};
 

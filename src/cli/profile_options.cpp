@@ -15,7 +15,7 @@ namespace {
 
 // Words as they were typed, before they are given meaning.
 struct Typed {
-  std::string replay_mode = "auto", cache_control = "none", samples = "1", timeline = "auto";
+  std::string replay_mode = "auto", cache_control = "none", samples, timeline = "auto";
   std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
   std::vector<std::string> sections, reports, formats, metrics;
   std::string set;
@@ -64,10 +64,15 @@ void add_collecting(CLI::App& app, Typed& typed, capture::ProfileOptions& option
       ->delimiter(',')
       ->allow_extra_args(false);
   group(app.add_option("--replay-mode", typed.replay_mode,
-                       "kernel: replay each selected launch; none: only count and time; auto: kernel where it can be"))
-      ->check(CLI::IsMember({"auto", "kernel", "none"}))
+                       "kernel: replay each selected launch; iteration: replay nothing, spread passes over the program's own "
+                       "repetitions; none: only count and time; auto: kernel"))
+      ->check(CLI::IsMember({"auto", "kernel", "iteration", "none"}))
       ->capture_default_str();
-  group(app.add_option("--samples", typed.samples, "Launches measured of each launch configuration, or all"))
+  group(app.add_option("--samples", typed.samples,
+                       "Launches measured of each launch configuration, or all; default 1, with --replay-mode iteration 3"));
+  group(app.add_option("--max-overhead", options.max_overhead_seconds,
+                       "Seconds that --replay-mode iteration may take in all; 0: no limit"))
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   group(app.add_option("--cache-control", typed.cache_control,
                        "all: flush the caches before each pass; none: leave them as the replay finds them"))
@@ -168,14 +173,25 @@ bool wants_timeline(const std::string& typed, const ProfileCommand& command) {
   return ops || !picks || command.options.collect == capture::Collect::none;
 }
 
-void give_meaning(const Typed& typed, ProfileCommand& command) {
+capture::Collect collect_of(const std::string& replay_mode) {
+  if (replay_mode == "none") return capture::Collect::none;
+  return replay_mode == "iteration" ? capture::Collect::iteration : capture::Collect::kernel;
+}
+
+void give_meaning(Typed typed, ProfileCommand& command) {
   auto& options = command.options;
   options.selection.devices = parse_devices(typed.devices);
   options.all_processes = typed.target_processes == "all";
   options.profile_from_start = typed.profile_from_start == "on";
-  options.collect = typed.replay_mode == "none" ? capture::Collect::none : capture::Collect::kernel;
+  options.collect = collect_of(typed.replay_mode);
   options.cache_control = typed.cache_control == "all" ? capture::CacheControl::all : capture::CacheControl::none;
+  const bool iterates = options.collect == capture::Collect::iteration;
+  if (typed.samples.empty()) typed.samples = iterates ? "3" : "1";
   options.samples = typed.samples == "all" ? std::nullopt : number<std::uint64_t>(typed.samples);
+  if (iterates && (options.keep_counters || options.cache_control == capture::CacheControl::all)) {
+    throw UsageError("--replay-mode iteration takes caches as they are, and keeps no raw counters", "",
+                     "Leave out --cache-control all and --keep-counters, or use --replay-mode kernel.");
+  }
   if (typed.samples != "all" && options.samples.value_or(0) == 0) {
     throw UsageError("--samples: " + printable(typed.samples) + " is neither a positive number nor all", "",
                      "Example: --samples 3");

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <mutex>
+#include <utility>
 
 namespace dlkprof::cupti {
 namespace {
@@ -18,6 +19,7 @@ struct State {
   std::mutex mutex;
   std::atomic<bool> enabled{false};
   std::atomic<bool> with_memory{false};
+  std::uint32_t last_launch = 0;  // correlation of the last kernel outside of graphs
 };
 
 // Never destroyed: CUPTI's thread may deliver a buffer while the process exits.
@@ -54,7 +56,15 @@ capture::Dim3 dim(std::int32_t x, std::int32_t y, std::int32_t z) {
   return {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), static_cast<std::uint32_t>(z)};
 }
 
+// In a window of the range profiler CUPTI runs a kernel of its own behind each of the program's (1 thread, 80 us, seen with
+// CUDA 13.0), and tells of it as if it were the same launch once more.
+bool is_of_cupti(const CUpti_ActivityKernel10& record) {
+  if (record.graphNodeId != 0) return false;
+  return std::exchange(state().last_launch, record.correlationId) == record.correlationId && record.correlationId != 0;
+}
+
 void take_kernel(const CUpti_ActivityKernel10& record) {
+  if (is_of_cupti(record)) return;
   auto event = common_part(record, capture::WorkKind::kernel);
   event.grid = dim(record.gridX, record.gridY, record.gridZ);
   event.block = dim(record.blockX, record.blockY, record.blockZ);

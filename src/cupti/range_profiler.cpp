@@ -45,17 +45,21 @@ RangeProfiler::~RangeProfiler() {
   (void)library_->cuptiRangeProfilerDisable(&params);
 }
 
-void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode) {
+std::size_t RangeProfiler::image_bytes(const CollectionPlan& plan, std::size_t launches) const {
   std::vector<const char*> names;
   for (const auto& metric : plan.metrics) names.push_back(metric.c_str());
   auto size = DLKPROF_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
   size.pRangeProfilerObject = object_;
   size.pMetricNames = names.data();
   size.numMetrics = names.size();
-  size.maxNumOfRanges = 1;
-  size.maxNumRangeTreeNodes = 1;
+  size.maxNumOfRanges = launches;
+  size.maxNumRangeTreeNodes = static_cast<std::uint32_t>(launches);
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerGetCounterDataSize, &size);
-  image_.assign(size.counterDataSize, 0);
+  return size.counterDataSize;
+}
+
+void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode, std::size_t launches) {
+  image_.assign(image_bytes(plan, launches), 0);
   reset();
 
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
@@ -66,7 +70,7 @@ void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMo
   params.pCounterDataImage = image_.data();
   params.range = CUPTI_AutoRange;
   params.replayMode = mode;
-  params.maxRangesPerPass = 1;
+  params.maxRangesPerPass = launches;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;
   params.targetNestingLevel = mode == CUPTI_KernelReplay ? 0 : 1;
@@ -94,7 +98,7 @@ bool RangeProfiler::stop() {
   return params.isAllPassSubmitted != 0;
 }
 
-void RangeProfiler::decode() {
+void RangeProfiler::decode(std::size_t launches) {
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_DecodeData_Params);
   params.pRangeProfilerObject = object_;
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerDecodeData, &params);
@@ -102,10 +106,10 @@ void RangeProfiler::decode() {
   info.pCounterDataImage = image_.data();
   info.counterDataImageSize = image_.size();
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerGetCounterDataInfo, &info);
-  if (info.numTotalRanges != 1 || params.numOfRangeDropped != 0) {
+  if (info.numTotalRanges != launches || params.numOfRangeDropped != 0) {
     throw Error("the counters of a launch were not delivered",
                 "cuptiRangeProfilerDecodeData: " + std::to_string(info.numTotalRanges) + " ranges, " +
-                    std::to_string(params.numOfRangeDropped) + " dropped, where 1 was expected",
+                    std::to_string(params.numOfRangeDropped) + " dropped, where " + std::to_string(launches) + " was expected",
                 "");
   }
 }

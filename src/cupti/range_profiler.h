@@ -1,15 +1,16 @@
 // The range profiler on one context: one range a launch (CUPTI_AutoRange), all passes of a plan.
 //
-//   create ─▶ configure ─▶ ( start ─▶ launch ─▶ stop )* ─▶ decode ─▶ image ─▶ configure or start again … ─▶ ~ (disable)
+//   create ─▶ configure ─▶ ( start ─▶ launches ─▶ stop )* ─▶ decode ─▶ image ─▶ configure or start again … ─▶ ~ (disable)
 //
-// With kernel replay one start … stop around the launch collects every pass: CUPTI saves and restores the memory that
-// the kernel writes. With user replay each start … stop is one pass, and the caller launches again with memory as it
-// was, until stop() says that all passes are there. The image belongs to this object and holds one range.
+// With kernel replay one start … stop around a launch collects every pass: CUPTI saves and restores the memory that the
+// kernel writes. With user replay each start … stop is one pass, in which the caller makes the same launches in the same
+// order, until stop() says that all passes are there. The image belongs to this object and holds a range a launch.
 // Not thread-safe; the context must be current in every call.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cupti/host.h"
@@ -33,17 +34,21 @@ class RangeProfiler {
   RangeProfiler& operator=(RangeProfiler&&) = delete;
   ~RangeProfiler();
 
-  // `plan` must outlive what is collected with it.
-  void configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode);
-  // Empties the image for the next launch.
+  // Bytes of an image for so many launches.
+  [[nodiscard]] std::size_t image_bytes(const CollectionPlan& plan, std::size_t launches) const;
+  // `plan` must outlive what is collected with it. `launches`: the most that there are in a pass.
+  void configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode, std::size_t launches = 1);
+  // Empties the image for the next launches.
   void reset();
   void start();
   // Whether all passes have been collected.
   [[nodiscard]] bool stop();
-  // Reads the hardware's data into the image; throws Error where no range came.
-  void decode();
+  // Reads the hardware's data into the image; throws Error where it is not that of so many launches.
+  void decode(std::size_t launches = 1);
 
   [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
+  // The image for good: what comes next needs configure().
+  [[nodiscard]] std::vector<std::uint8_t> take_image() noexcept { return std::move(image_); }
 
  private:
   RangeProfiler(const Library& library, CUpti_RangeProfiler_Object* object) : library_(&library), object_(object) {}

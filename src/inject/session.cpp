@@ -83,6 +83,7 @@ Session::Session(capture::ProfileOptions options)
       timeline_(event_log_),
       selector_(select::Selector::compile(options_.selection)),
       measuring_(options_.collect == capture::Collect::kernel),
+      iterating_(options_.collect == capture::Collect::iteration),
       range_open_(options_.profile_from_start),
       call_roles_(find_call_roles()),
       only_counts_(options_.collect == capture::Collect::none && selector_.goes_by_name_alone() && options_.profile_from_start &&
@@ -141,7 +142,7 @@ std::vector<Session::CallRole> Session::find_call_roles() const {
     const bool memory = is_one_of({"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"});
     const bool waits = is_one_of({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
     const bool graph = is_one_of({"cuGraphLaunch"});
-    roles[id].gated = (memory || graph) && options_.collect != capture::Collect::none;
+    roles[id].gated = (memory || graph) && options_.collect == capture::Collect::kernel;
     roles[id].timed = (memory || waits || graph) && options_.timeline;
   }
   return roles;
@@ -175,6 +176,7 @@ void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_Callbac
   } catch (const std::exception& error) {
     session.fail(error);
     thread.measuring.reset();
+    thread.in_window = false;
     thread.call = {};
     thread.leave(session.gate_);  // last: who comes next must find the counters taken down
     thread.ours = false;
@@ -188,10 +190,7 @@ void Session::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data
   if (const auto launch = read_launch(id, data.functionParams)) {
     if (!entry) {
       on_launch_exit(data);
-      if (call.held) {
-        timeline_.end(call, id, data);
-        event_log_.flush();  // what took so long to measure is not to be lost when the program crashes
-      }
+      if (call.held) timeline_.end(call, id, data);
       return;
     }
     if (!active_.load(std::memory_order_relaxed)) return;
@@ -200,12 +199,14 @@ void Session::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data
     return;
   }
   on_other_call(id, data);
-  if (entry && active_ && id < call_roles_.size() && call_roles_[id].timed) Timeline::begin(call);
+  if (!entry && call.held) timeline_.end(call, id, data);
+  if (entry && active_ && !call.held && id < call_roles_.size() && call_roles_[id].timed) Timeline::begin(call);
 }
 
 void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   if (entry && active_ && is_one_of(id, kGraphLaunches)) ledger_.graph_launched();
+  if (entry && iterating_ && (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins))) interrupt_windows();
   if (id < call_roles_.size() && call_roles_[id].gated) return pass_gate(entry);
   if (is_one_of(id, kCaptureBegins) && !entry) ++captures_active_;
   if (is_one_of(id, kCaptureEnds) && entry && captures_active_ > 0) --captures_active_;
@@ -222,23 +223,38 @@ void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
     context_devices_.erase(data.context);
     this_thread().ours = true;  // taking the counters down calls the driver
     replays_.erase(data.context);
+    iterations_.erase(data.context);
     this_thread().ours = false;
   }
 }
 
 void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
-  thread.enter_shared(gate_);
-  if (!active_) return thread.leave(gate_);  // detached while this thread waited: no exit callback will come
-  if (count_quickly(call, thread)) return;
-  auto measuring = count(call, data);
-  const std::uint64_t used_at = counters_used_at_.load(std::memory_order_relaxed);
-  const bool idle = used_at != 0 && launches_ - used_at > kIdleLaunches;
-  if (!measuring && !idle) return;
-  if (options_.timeline) {
-    Timeline::begin(thread.call);
-    thread.call.held = true;
+  const bool iterating = iterating_.load(std::memory_order_relaxed);
+  if (iterating) {
+    thread.enter_alone(gate_);
+  } else {
+    thread.enter_shared(gate_);
   }
+  if (!active_) return thread.leave(gate_);  // detached while this thread waited: no exit callback will come
+  if (!iterating && count_quickly(call, thread)) return;
+  Counted counted = count(call, data);
+  if (iterating && iterating_) return enter_window(std::move(counted), data);
+  if (auto measuring = take_sample(counted); measuring || counters_are_idle()) {
+    hold_alone(std::move(measuring), call, data);
+  }
+}
+
+// Counters that are held and that no launch has needed for long.
+bool Session::counters_are_idle() const {
+  const std::uint64_t used_at = counters_used_at_.load(std::memory_order_relaxed);
+  return used_at != 0 && launches_ - used_at > kIdleLaunches;
+}
+
+// Has all other launches wait while this one is measured, or the counters are given back.
+void Session::hold_alone(std::optional<Measuring> measuring, const LaunchCall& call, const CUpti_CallbackData& data) {
+  auto& thread = this_thread();
+  hold_call();
   thread.enter_alone(gate_);
   if (!active_) {
     if (measuring) ledger_.left_alone(measuring->entry, capture::LeftAlone::failed, true);
@@ -250,10 +266,25 @@ void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& 
   }
 }
 
+// From here on the call takes the profiler's time.
+void Session::hold_call() {
+  if (!options_.timeline) return;
+  auto& call = this_thread().call;
+  if (call.held) return;
+  Timeline::begin(call);
+  call.held = true;
+}
+
 void Session::on_launch_exit(const CUpti_CallbackData& data) {
   auto& thread = this_thread();
-  if (thread.measuring) end(*thread.measuring, data);
+  if (thread.measuring) {
+    end(*thread.measuring, data);
+    if (options_.timeline) event_log_.flush();  // what took so long to measure is not to be lost when the program crashes
+  }
   thread.measuring.reset();
+  if (thread.in_window) leave_window(data);
+  thread.in_window = false;
+  if (thread.gate == Thread::Gate::alone && detach_due_) detach();
   thread.leave(gate_);
   if (!active_.load(std::memory_order_relaxed)) return;
   if (timing_.load(std::memory_order_relaxed) && launches_ >= timing_ends_) stop_timing();
@@ -273,8 +304,10 @@ void Session::pass_gate(bool entry) {
 // launch waits to be measured: its exit callback would not come any more.
 void Session::detach() {
   measuring_ = false;
+  iterating_ = false;
   active_ = false;
   replays_.clear();
+  iterations_.clear();
   watch(false);
   cupti::Activity::disable();
   cupti::Activity::flush(true);
@@ -289,6 +322,7 @@ void Session::finish() noexcept {
   const bool was_active = active_.exchange(false);
   if (!recorder_.usable()) return;
   this_thread().ours = true;
+  if (iterating_) finish_iterations();
   try {
     cupti::Activity::flush(true);
     if (options_.timeline) {
@@ -306,6 +340,7 @@ void Session::finish() noexcept {
 void Session::fail(const std::exception& error) noexcept {
   active_ = false;
   measuring_ = false;
+  iterating_ = false;
   const auto* ours = dynamic_cast<const Error*>(&error);
   recorder_.note(capture::Severity::error, std::string("profiling has ended, the program runs on: ") + error.what(),
                  ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
@@ -315,7 +350,10 @@ void Session::fail(const std::exception& error) noexcept {
   try {
     const std::lock_guard lock(mutex_);
     // Who is not in a launch cannot know that no other thread is measuring with them.
-    if (thread.gate != Thread::Gate::none) replays_.clear();
+    if (thread.gate != Thread::Gate::none) {
+      replays_.clear();
+      iterations_.clear();
+    }
     timing_complete_ = false;
     timing_ = false;
     cupti::Activity::disable();

@@ -23,6 +23,7 @@
 #include "cupti/library.h"
 #include "inject/event_log.h"
 #include "inject/function_table.h"
+#include "inject/iteration_replay.h"
 #include "inject/kernel_replay.h"
 #include "inject/launch_call.h"
 #include "inject/ledger.h"
@@ -53,7 +54,13 @@ class Session {
   void before_fork() noexcept;
   void after_fork(bool in_child) noexcept;
 
-  // A launch that is being measured, from its entry to its exit.
+  // What a launch is to the session: counted, and whether it is to be measured.
+  struct Counted {
+    Ledger::Entry entry = 0;
+    capture::LaunchRecord record;  // but for its values and how it was measured
+    bool selected = false;         // and may be measured
+  };
+  // A launch that is being replayed, from its entry to its exit.
   struct Measuring {
     KernelReplay* replay = nullptr;
     Ledger::Entry entry = 0;
@@ -69,10 +76,14 @@ class Session {
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data);
   void on_launch_exit(const CUpti_CallbackData& data);
+  [[nodiscard]] bool counters_are_idle() const;
+  void hold_alone(std::optional<Measuring> measuring, const LaunchCall& call, const CUpti_CallbackData& data);
+  void hold_call();
   void pass_gate(bool entry);
 
   [[nodiscard]] bool count_quickly(const LaunchCall& call, Thread& thread);
-  [[nodiscard]] std::optional<Measuring> count(const LaunchCall& call, const CUpti_CallbackData& data);
+  [[nodiscard]] Counted count(const LaunchCall& call, const CUpti_CallbackData& data);
+  [[nodiscard]] std::optional<Measuring> take_sample(const Counted& counted);
   [[nodiscard]] select::LaunchIdentity identify(const LaunchCall& call, const CUpti_CallbackData& data,
                                                 const KernelFunction& function);
   [[nodiscard]] capture::LeftAlone reason_to_leave(const LaunchCall& call, const KernelFunction& function) const;
@@ -81,6 +92,16 @@ class Session {
   void end(Measuring& measuring, const CUpti_CallbackData& data);
   void keep_counters(const capture::LaunchRecord& launch, std::span<const std::uint8_t> image);
   void give_up(const Measuring& measuring, const std::exception& error) noexcept;
+
+  void enter_window(Counted counted, const CUpti_CallbackData& data);
+  void leave_window(const CUpti_CallbackData& data);
+  void interrupt_windows();
+  [[nodiscard]] IterationReplay& iteration_for(CUcontext context, std::uint32_t device);
+  [[nodiscard]] LaunchEvaluator::Listener evaluated();
+  void look_at_iterations();
+  void fail_iteration(const std::exception& error) noexcept;
+  void end_iterations(const std::string& why) noexcept;
+  void finish_iterations() noexcept;
 
   void on_new_function(const capture::FunctionRecord& record);
   [[nodiscard]] std::uint32_t device_of(CUcontext context);
@@ -108,7 +129,9 @@ class Session {
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 
   std::atomic<bool> active_{true};                  // callbacks are listened to
-  std::atomic<bool> measuring_;                     // launches may be measured
+  std::atomic<bool> measuring_;                     // launches may be replayed
+  std::atomic<bool> iterating_;                     // launches may be measured in windows
+  std::atomic<bool> detach_due_{false};             // at the exit of the launch that is going on
   std::atomic<bool> timing_{false};                 // the ledger is told the GPU time of every launch
   std::atomic<bool> timing_complete_{true};         // and was, until now
   std::atomic<std::uint64_t> timing_ends_{0};       // at this launch
@@ -132,6 +155,12 @@ class Session {
     std::uint32_t metric_set = 0;
   };
   std::map<CUcontext, Replay> replays_;
+  struct Iteration {
+    std::unique_ptr<IterationReplay> replay;
+    std::uint32_t device = 0;
+    std::uint32_t metric_set = 0;
+  };
+  std::map<CUcontext, Iteration> iterations_;
   std::uint32_t metric_sets_ = 0;
   capture::ClockRecord clock_;  // read when profiling began
   struct Base {

@@ -44,41 +44,49 @@ bool Session::count_quickly(const LaunchCall& call, Thread& thread) {
   return true;
 }
 
-std::optional<Session::Measuring> Session::count(const LaunchCall& call, const CUpti_CallbackData& data) {
+Session::Counted Session::count(const LaunchCall& call, const CUpti_CallbackData& data) {
   const std::lock_guard lock(mutex_);
   const KernelFunction& function = functions_.find(call.function, data.symbolName);
   const auto identity = identify(call, data, function);
   const auto verdict = window_open() ? selector_.decide(function.match, identity) : select::Verdict::unmatched;
-  const auto counted = ledger_.launched(identity.key, function.match, verdict != select::Verdict::unmatched);
+  const auto line = ledger_.launched(identity.key, function.match, verdict != select::Verdict::unmatched);
   const std::uint64_t index = launches_++;
   if (index % kLaunchesBetweenLooks == 0) look_around(index);
   auto& thread = this_thread();
   thread.call.launch_index = index;
   thread.call.function = function.record.id;
 
+  Counted counted{.entry = line.entry,
+                  .record = {.index = index,
+                             .key = identity.key,
+                             .occurrence = static_cast<std::uint32_t>(line.occurrence),
+                             .context_id = identity.context_id,
+                             .stream_id = identity.stream_id}};
   if (verdict == select::Verdict::selected && options_.collect != capture::Collect::none) {
     auto reason = reason_to_leave(call, function);
-    if (reason == capture::LeftAlone::none && !measuring_) reason = capture::LeftAlone::failed;
-    if (reason != capture::LeftAlone::none) {
-      ledger_.left_alone(counted.entry, reason, false);
-    } else if (ledger_.take_sample(counted.entry, options_.samples)) {
-      Measuring measuring;
-      measuring.entry = counted.entry;
-      measuring.record = {.index = index,
-                          .key = identity.key,
-                          .occurrence = static_cast<std::uint32_t>(counted.occurrence),
-                          .context_id = identity.context_id,
-                          .stream_id = identity.stream_id};
-      ++waiting_;
-      return measuring;
-    }
+    const bool replays = options_.collect == capture::Collect::kernel;
+    if (reason == capture::LeftAlone::none && replays && !measuring_) reason = capture::LeftAlone::failed;
+    counted.selected = reason == capture::LeftAlone::none;
+    if (!counted.selected) ledger_.left_alone(counted.entry, reason, false);
   }
   if (timing_.load(std::memory_order_relaxed)) {
     ledger_.expect_time(data.correlationId, counted.entry);
   } else if (function.match != select::NameMatch::yes ? options_.selection.launch_skip_before_match == 0 : only_counts_) {
     thread.counters.put(call.function, functions_.epoch(), {ledger_.counter(counted.entry, function.match), function.record.id});
   }
-  return std::nullopt;
+  return counted;
+}
+
+// None where no further launch of its configuration is wanted.
+std::optional<Session::Measuring> Session::take_sample(const Counted& counted) {
+  if (!counted.selected || !measuring_) return std::nullopt;
+  const std::lock_guard lock(mutex_);
+  if (!ledger_.take_sample(counted.entry, options_.samples)) return std::nullopt;
+  ++waiting_;
+  Measuring measuring;
+  measuring.entry = counted.entry;
+  measuring.record = counted.record;
+  return measuring;
 }
 
 // What filters look at. For functions whose name no filter takes, or where nothing is measured, launch configurations are not
@@ -102,8 +110,9 @@ select::LaunchIdentity Session::identify(const LaunchCall& call, const CUpti_Cal
 }
 
 capture::LeftAlone Session::reason_to_leave(const LaunchCall& call, const KernelFunction& function) const {
-  if (call.cooperative) return capture::LeftAlone::cooperative;
-  if (function.collective) return capture::LeftAlone::collective;
+  const bool replays = options_.collect == capture::Collect::kernel;
+  if (call.cooperative && replays) return capture::LeftAlone::cooperative;
+  if (function.collective && replays) return capture::LeftAlone::collective;
   // While any stream is being recorded, calls that synchronize would spoil the recording, also from other threads.
   if (captures_active_ > 0) return capture::LeftAlone::captured;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;

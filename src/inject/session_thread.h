@@ -16,6 +16,7 @@ struct Session::Thread {
   Gate gate = Gate::none;
   bool ours = false;  // the calls made now are the session's own, not the program's
   std::optional<Measuring> measuring;
+  bool in_window = false;  // of an iteration replay: the launch that is going on
   CounterCache counters;
   OpenCall call;
 

@@ -28,6 +28,7 @@ void Session::look_around(std::uint64_t launch) {
     append_stats();
     if (options_.timeline) event_log_.flush();
   }
+  look_at_iterations();
   if (launch >= next_window_ && !timing_) {
     this_thread().ours = true;
     start_timing();

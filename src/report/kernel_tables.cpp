@@ -69,8 +69,9 @@ class Writer {
   }
   static std::string how(const model::Launch& launch) {
     const capture::LaunchRecord& record = launch.record;
-    std::string text = record.mode == capture::ReplayMode::kernel ? "kernel replay, " + counted(record.passes, "pass", "passes")
-                                                                  : "not replayed, " + counted(record.passes, "pass", "passes");
+    const std::string mode = replay_mode(record.mode);
+    std::string text = mode == "none" ? "not replayed, " : mode + " replay, ";
+    text += counted(record.passes, "pass", "passes");
     text +=
         record.cache_control == capture::CacheControl::all ? ", caches flushed before each pass" : ", caches as they were left";
     text += "; measuring took " + duration(record.cost_ns);

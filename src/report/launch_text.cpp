@@ -34,7 +34,17 @@ std::string mangled_name(const model::Run& run, const capture::LaunchKey& key) {
   return function == nullptr ? "" : function->record.mangled_name;
 }
 
-const char* replay_mode(capture::ReplayMode mode) { return mode == capture::ReplayMode::kernel ? "kernel" : "none"; }
+const char* replay_mode(capture::ReplayMode mode) {
+  switch (mode) {
+    case capture::ReplayMode::kernel:
+      return "kernel";
+    case capture::ReplayMode::iteration:
+      return "iteration";
+    case capture::ReplayMode::none:
+      break;
+  }
+  return "none";
+}
 
 const char* cache_control(capture::CacheControl control) { return control == capture::CacheControl::all ? "all" : "none"; }
 

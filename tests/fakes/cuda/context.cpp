@@ -1,4 +1,5 @@
 // Contexts, the stack of current ones, and the queue of launches behind each.
+#include <array>
 #include <atomic>
 #include <map>
 
@@ -10,7 +11,19 @@ namespace {
 // As with a real GPU's queue, a launch that finds it full waits.
 constexpr std::size_t kQueueLength = 1024;
 
-thread_local std::vector<CUcontext> g_stack;
+// Of plain values, as it outlives what a thread destroys at its end: exit handlers still call.
+class Stack {
+ public:
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+  [[nodiscard]] CUcontext back() const { return contexts_[size_ - 1]; }
+  void push_back(CUcontext context) { contexts_.at(size_++) = context; }
+  void pop_back() { --size_; }
+
+ private:
+  std::array<CUcontext, 64> contexts_{};
+  std::size_t size_ = 0;
+};
+thread_local constinit Stack g_stack;
 std::atomic<std::uint32_t> g_contexts{0};
 std::mutex g_primary_mutex;
 std::map<CUdevice, CUcontext> g_primary;

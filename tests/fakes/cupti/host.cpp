@@ -51,7 +51,7 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
     }
     real.pCounterDataImage = fakes::recording().data();
     real.counterDataImageSize = fakes::recording().size();
-    real.rangeIndex = fake->recorded_range;
+    real.rangeIndex = fake->recorded(params->rangeIndex);
   }
   return FAKE_REAL(cuptiProfilerHostEvaluateToGpuValues)(&real);
 }

@@ -20,6 +20,8 @@ struct CUpti_RangeProfiler_Object {
   pthread_t starter{};
   std::size_t passes_done = 0;
   std::vector<unsigned> ranges;  // of the pass that is going on: which recorded range each launch stands for
+  std::vector<unsigned> first;   // of the first pass
+  bool differs = false;          // some pass was over other launches
 };
 
 namespace fakes {
@@ -62,10 +64,15 @@ bool run_in_range(const KernelRun& run) {
   const auto found = profilers().find(run.context);
   if (found == profilers().end() || !found->second->started) return false;
   auto& profiler = *found->second;
-  if (pthread_equal(profiler.starter, pthread_self()) == 0)
+  const bool window = profiler.most_ranges > 1;  // for the launches of all threads
+  if (!window && pthread_equal(profiler.starter, pthread_self()) == 0)
     misuse(std::string(run.kernel->name) + " of another thread in a range");
   profiler.ranges.push_back(run.kernel->recorded_range);
   driver()->replay(run, profiler.mode == CUPTI_KernelReplay ? profiler.passes : 1);
+  if (window) {
+    record_activity(run);
+    record_activity(run);  // as the real one tells of a kernel of its own
+  }
   return true;
 }
 
@@ -133,7 +140,7 @@ CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterD
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   if (params->numMetrics == 0 || params->maxNumRangeTreeNodes < params->maxNumOfRanges) return CUPTI_ERROR_INVALID_PARAMETER;
-  params->counterDataSize = sizeof(fakes::FakeImage);
+  params->counterDataSize = fakes::FakeImage::bytes(params->maxNumOfRanges);
   return CUPTI_SUCCESS;
 }
 
@@ -143,9 +150,11 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_Cou
   if (fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerCounterDataImageInitialize") == nullptr) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
-  const fakes::FakeImage empty{fakes::kFakeImageMagic, 0, 0};
-  if (params->counterDataSize < sizeof empty) return CUPTI_ERROR_INVALID_PARAMETER;
-  std::memcpy(params->pCounterData, &empty, sizeof empty);
+  if (params->counterDataSize < sizeof(fakes::FakeImage)) return CUPTI_ERROR_INVALID_PARAMETER;
+  auto* image = reinterpret_cast<fakes::FakeImage*>(params->pCounterData);
+  image->magic = fakes::kFakeImageMagic;
+  image->ranges = 0;
+  image->room = (params->counterDataSize - sizeof *image) / fakes::FakeImage::kRangeBytes;
   return CUPTI_SUCCESS;
 }
 
@@ -156,6 +165,9 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   if (profiler == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   if (params->range != CUPTI_AutoRange || params->numNestingLevels != 1 ||
       fakes::as_fake_image(params->pCounterDataImage, params->counterDataImageSize) == nullptr) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  if (fakes::as_fake_image(params->pCounterDataImage, params->counterDataImageSize)->room < params->maxRangesPerPass) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   profiler->passes = fakes::passes_of(*params);
@@ -177,7 +189,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   if (fakes::driver()->capturing()) fakes::misuse("cuptiRangeProfilerStart while a stream is recorded");
-  if (profiler->mode == CUPTI_UserReplay && !fakes::driver()->idle(profiler->context)) {
+  if (profiler->mode == CUPTI_UserReplay && profiler->most_ranges == 1 && !fakes::driver()->idle(profiler->context)) {
     fakes::misuse("cuptiRangeProfilerStart of a user replay while launches are under way");
   }
   profiler->started = true;
@@ -196,6 +208,8 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   profiler->started = false;
+  if (profiler->passes_done == 0) profiler->first = profiler->ranges;
+  profiler->differs = profiler->passes_done > 0 && (profiler->differs || profiler->ranges != profiler->first);
   profiler->passes_done = profiler->mode == CUPTI_KernelReplay ? profiler->passes : profiler->passes_done + 1;
   params->passIndex = profiler->passes_done % profiler->passes;
   params->targetNestingLevel = 1;
@@ -209,11 +223,13 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
   auto* profiler = fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerDecodeData");
   if (profiler == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   if (profiler->started) fakes::misuse("cuptiRangeProfilerDecodeData between start and stop");
+  if (profiler->differs) fakes::misuse("passes over launches that differ");
   const auto count = std::min(profiler->ranges.size(), profiler->most_ranges);
   // Counters of passes that were not all taken say nothing.
   const bool complete = profiler->passes_done >= profiler->passes;
-  const fakes::FakeImage decoded{fakes::kFakeImageMagic, complete ? count : 0, count > 0 ? profiler->ranges[0] : 0U};
-  std::memcpy(profiler->image, &decoded, sizeof decoded);
+  auto* decoded = reinterpret_cast<fakes::FakeImage*>(profiler->image);
+  decoded->ranges = complete ? count : 0;
+  for (std::size_t range = 0; range < count; ++range) decoded->put(range, profiler->ranges[range]);
   params->numOfRangeDropped = profiler->ranges.size() - count;
   profiler->passes_done = 0;
   return CUPTI_SUCCESS;

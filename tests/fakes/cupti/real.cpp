@@ -81,7 +81,7 @@ std::recursive_mutex& state_mutex() {
 const FakeImage* as_fake_image(const std::uint8_t* image, std::size_t size) {
   if (image == nullptr || size < sizeof(FakeImage)) return nullptr;
   const auto* fake = reinterpret_cast<const FakeImage*>(image);
-  return fake->magic == kFakeImageMagic ? fake : nullptr;
+  return fake->magic == kFakeImageMagic && size >= FakeImage::bytes(fake->room) ? fake : nullptr;
 }
 
 const std::vector<std::uint8_t>& recording() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -41,11 +42,24 @@ void check_alive(const char* function);
 // Guards subscriber and range profilers. Never taken where a context's lock is held; activity has a lock of its own.
 [[nodiscard]] std::recursive_mutex& state_mutex();
 
-// A counter-data image of the fake: which recorded range stands for what was measured.
+// A counter-data image of the fake: which recorded range stands for each that was measured. `room` ranges follow it,
+// each about as large as a real one with counters of every multiprocessor.
 struct FakeImage {
+  static constexpr std::size_t kRangeBytes = 300'000;
   std::uint64_t magic;
-  std::uint64_t ranges;          // measured
-  std::uint64_t recorded_range;  // in the recording
+  std::uint64_t ranges;  // measured
+  std::uint64_t room;
+
+  [[nodiscard]] static std::size_t bytes(std::size_t room) { return sizeof(FakeImage) + room * kRangeBytes; }
+  void put(std::size_t range, std::uint64_t recorded) { std::memcpy(place(range), &recorded, sizeof recorded); }
+  [[nodiscard]] std::uint64_t recorded(std::size_t range) const {
+    std::uint64_t number = 0;
+    std::memcpy(&number, const_cast<FakeImage*>(this)->place(range), sizeof number);
+    return number;
+  }
+
+ private:
+  std::uint8_t* place(std::size_t range) { return reinterpret_cast<std::uint8_t*>(this + 1) + range * kRangeBytes; }
 };
 inline constexpr std::uint64_t kFakeImageMagic = 0x656b61467470'75ULL;
 inline constexpr std::uint64_t kFakeAvailabilityMagic = 0x656b61466c69'61ULL;

@@ -1,0 +1,159 @@
+#include "inject/iteration_replay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dlkprof::inject {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Two images are held at most: one that is being filled, one that is being evaluated. The program's memory is the program's,
+// and CUPTI takes some 1.4 MB more for each launch that a window may have, and 0.8 ms the first time (both on an H200 with
+// CUDA 13.0). Where every launch is wanted, windows are larger, as each costs some 40 ms to open and close.
+constexpr std::size_t kImageBytes = std::size_t{128} << 20U;
+constexpr std::size_t kMostLaunches = 128, kMostLaunchesOfAll = 1024;
+// Counters of each multiprocessor need some 0.8 MB a launch and 1 ms to be read out, all others some 50 KB and 25 us, as
+// measured on an H200. Opening and closing a window takes some 40 ms: as much as so many launches.
+constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
+constexpr std::size_t kDearGap = 40;
+constexpr std::size_t kCheapGap = kMostLaunchesOfAll;
+
+// No plan has come near twice its passes.
+std::size_t most_passes(const cupti::CollectionPlan& plan) { return 2 * plan.passes + 2; }
+
+}  // namespace
+
+IterationReplay::IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
+                                 const std::vector<capture::MetricRequest>& metrics, std::optional<std::uint64_t> samples,
+                                 LaunchEvaluator::Listener listener)
+    : library_(library), context_(context), wants_all_(!samples) {
+  auto availability = cupti::counter_availability(library, context);
+  const auto host = cupti::Host::create(library, chip, availability);
+  auto resolved = host.resolve(metrics);
+  unavailable_ = std::move(resolved.unavailable);
+  if (resolved.names.empty()) {
+    throw Error("none of the metrics asked for is offered by this GPU", chip,
+                "See what it offers: dlkprof metrics --chip " + chip + " --query <regex>");
+  }
+  plan_ = host.plan(resolved.names);
+  profiler_.emplace(cupti::RangeProfiler::create(library, context));
+  const std::size_t few = profiler_->image_bytes(plan_, 1);
+  const std::size_t a_launch = std::max<std::size_t>(1, profiler_->image_bytes(plan_, 2) - few);
+  most_launches_ = std::clamp<std::size_t>(kImageBytes / a_launch, 1, samples ? kMostLaunches : kMostLaunchesOfAll);
+  scheduler_.emplace(RunScheduler::Settings{.repeats = plan_.passes > 1,
+                                            .most_launches = most_launches_,
+                                            .longest_gap = a_launch >= kDearRangeBytes ? kDearGap : kCheapGap,
+                                            .samples = samples});
+  evaluator_ = std::make_unique<LaunchEvaluator>(library, chip, std::move(availability), plan_.metrics, std::move(listener));
+}
+
+RunScheduler::Before IterationReplay::decide(const MeasuredLaunch& launch) {
+  if (launch.wanted && !window_open_ && wants_all_) evaluator_->wait_until_idle();
+  return scheduler_->before(launch.entry, launch.wanted && (window_open_ || !evaluator_->busy()));
+}
+
+bool IterationReplay::enter(RunScheduler::Before decision, MeasuredLaunch launch) {
+  if (decision == RunScheduler::Before::broken) drop_window();
+  if (decision == RunScheduler::Before::wraps) close_window();
+  if (decision == RunScheduler::Before::broken || decision == RunScheduler::Before::wraps) decision = decide(launch);
+  if (decision == RunScheduler::Before::idle) return false;
+  if (decision == RunScheduler::Before::open) open_window();
+  launches_.push_back(std::move(launch));
+  return true;
+}
+
+bool IterationReplay::leave() {
+  if (!scheduler_->ends_pass()) return false;
+  close_window();
+  return true;
+}
+
+void IterationReplay::interrupt() {
+  if (!window_open_) return;
+  if (scheduler_->cut()) {
+    close_window();
+  } else {
+    drop_window();
+  }
+}
+
+void IterationReplay::open_window() {
+  since_ = Clock::now();
+  launches_.clear();
+  try {
+    if (scheduler_->pass() == 0) {
+      spent_on_run_ = {};
+      if (!profiler_) profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
+      profiler_->configure(plan_, CUPTI_UserReplay, most_launches_);
+    }
+    profiler_->start();
+    window_open_ = true;
+  } catch (...) {
+    scheduler_->forget_run();
+    profiler_.reset();
+    throw;
+  }
+}
+
+void IterationReplay::close_window() {
+  window_open_ = false;
+  try {
+    const bool complete = profiler_->stop();
+    if (complete) profiler_->decode(launches_.size());
+    spent_on_run_ += Clock::now() - since_;
+    spent_ += Clock::now() - since_;
+    if (complete) {
+      deliver();
+      scheduler_->end_run();
+    } else if (scheduler_->pass() < most_passes(plan_)) {
+      scheduler_->end_pass();
+    } else {
+      throw Error("not all passes of a sequence of launches were collected", "cuptiRangeProfilerStop", "");
+    }
+  } catch (...) {
+    scheduler_->forget_run();
+    profiler_.reset();
+    throw;
+  }
+}
+
+void IterationReplay::deliver() {
+  const auto cost = static_cast<std::uint64_t>(spent_on_run_.count()) / std::max<std::uint64_t>(1, launches_.size());
+  for (MeasuredLaunch& launch : launches_) {
+    launch.record.mode = capture::ReplayMode::iteration;
+    launch.record.passes = static_cast<std::uint32_t>(plan_.passes);
+    launch.record.cost_ns = cost;
+  }
+  evaluator_->give({profiler_->take_image(), std::exchange(launches_, {})});
+}
+
+// Of a run that has come to nothing: the next one configures the profiler anew.
+void IterationReplay::drop_window() noexcept {
+  if (window_open_) {
+    window_open_ = false;
+    spent_ += Clock::now() - since_;
+    try {
+      (void)profiler_->stop();
+    } catch (const std::exception&) {
+      profiler_.reset();
+    }
+  }
+  scheduler_->forget_run();
+}
+
+void IterationReplay::release_counters() {
+  if (window_open_) interrupt();
+  if (!profiler_) return;
+  scheduler_->forget_run();
+  profiler_.reset();
+}
+
+void IterationReplay::finish() {
+  release_counters();
+  evaluator_->finish();
+}
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,72 @@
+// Measures the launches of one context as the program makes them: nothing is replayed, saved or restored. A window of the
+// range profiler holds several launches, each of them a range; the passes of a plan are spread over repetitions of the same
+// sequence of launches (run_scheduler.h). Works with kernels that wait for one another across the grid or across GPUs.
+//
+// In a window launches run one after another, and the order of the ranges is that in which they are made. So the caller
+// lets no two launches be in the driver at once. Not thread-safe. The context must be current.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "capture/options.h"
+#include "cupti/host.h"
+#include "cupti/range_profiler.h"
+#include "inject/launch_evaluator.h"
+#include "inject/run_scheduler.h"
+
+namespace dlkprof::inject {
+
+class IterationReplay {
+ public:
+  // Sets up counters for `context`; throws Error (permission, busy, unsupported, no metric).
+  IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
+                  const std::vector<capture::MetricRequest>& metrics, std::optional<std::uint64_t> samples,
+                  LaunchEvaluator::Listener listener);
+
+  [[nodiscard]] const cupti::CollectionPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] const std::vector<std::string>& unavailable() const noexcept { return unavailable_; }
+  [[nodiscard]] const RunScheduler& scheduler() const noexcept { return *scheduler_; }
+  // Wall-clock time in windows and around them.
+  [[nodiscard]] std::chrono::nanoseconds spent() const noexcept { return spent_; }
+
+  // At a launch's entry: what it is to be. Unless idle, enter() follows.
+  [[nodiscard]] RunScheduler::Before decide(const MeasuredLaunch& launch);
+  // Whether it will be in a window. Throws Error; the run is then forgotten, as in all that follows.
+  [[nodiscard]] bool enter(RunScheduler::Before decision, MeasuredLaunch launch);
+  // At the exit of one that was. Whether a window was closed.
+  bool leave();
+  // Before work that no window may hold: graphs, and the beginning of a capture.
+  void interrupt();
+  // Gives the GPU's counters back until they are needed again.
+  void release_counters();
+  // The last call: gives the counters back and waits for what is being evaluated.
+  void finish();
+
+ private:
+  void open_window();
+  void close_window();
+  void deliver();
+  void drop_window() noexcept;
+
+  const cupti::Library& library_;
+  CUcontext context_;
+  const bool wants_all_;  // launches, without a limit
+  cupti::CollectionPlan plan_;
+  std::vector<std::string> unavailable_;
+  std::optional<cupti::RangeProfiler> profiler_;
+  std::size_t most_launches_ = 1;
+  std::optional<RunScheduler> scheduler_;
+  std::unique_ptr<LaunchEvaluator> evaluator_;
+
+  bool window_open_ = false;
+  std::chrono::steady_clock::time_point since_;  // the window was opened
+  std::chrono::nanoseconds spent_{0}, spent_on_run_{0};
+  std::vector<MeasuredLaunch> launches_;  // of this pass
+};
+
+}  // namespace dlkprof::inject

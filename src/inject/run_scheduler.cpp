@@ -1,0 +1,136 @@
+#include "inject/run_scheduler.h"
+
+#include <algorithm>
+
+namespace dlkprof::inject {
+
+RunScheduler::State& RunScheduler::state_of(Key key) {
+  if (key >= states_.size()) states_.resize(key + 1);
+  return states_[key];
+}
+
+bool RunScheduler::is_useful(const State& state, bool wanted) const {
+  if (!wanted || state.done) return false;
+  return !settings_.samples || state.samples + state.in_run < *settings_.samples;
+}
+
+// Where one pass is all there is, the program need not come again. A hash that means two places costs a run.
+bool RunScheduler::is_at_known_place(Key key) {
+  if (!settings_.repeats) return true;
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, by words
+  for (const Key before : context_) hash = (hash ^ before) * 0x100000001b3;
+  hash = (hash ^ key) * 0x100000001b3;
+  if (places_.size() >= kMostPlaces) places_.clear();
+  return !places_.insert(hash).second;
+}
+
+RunScheduler::Before RunScheduler::before(Key key, bool wanted) {
+  State& state = state_of(key);
+  if (open_ && pass_ > 0 && run_[position_] != key) return Before::broken;
+  if (open_ && pass_ == 0 && settings_.repeats && key == run_.front() && context_ == place_) return Before::wraps;
+  ++launches_;
+  if (wanted && !state.wanted) {
+    state.wanted = true;
+    ++incomplete_;
+  }
+  if (wanted && !state.done) wanted_at_ = launches_;
+  last_ = key;
+  if (open_) {
+    if (pass_ == 0) take(key, wanted);
+    return Before::inside;
+  }
+  if (pass_ > 0 && launches_ - waiting_since_ > patience_) {
+    abandon(run_.size(), patience_ == kMostPatience);
+    patience_ = std::min(2 * patience_, kMostPatience);
+  }
+  if (pass_ > 0) {
+    open_ = key == run_.front() && context_ == place_;
+  } else if (is_useful(state, wanted)) {
+    if (is_at_known_place(key)) {
+      begin();
+      take(key, wanted);
+    } else if (++state.strange == kStrangeLaunches) {
+      fail(state);
+    }
+  }
+  if (open_) return Before::open;
+  remember(key);
+  return Before::idle;
+}
+
+void RunScheduler::begin() {
+  open_ = true;
+  place_ = context_;
+  run_.clear();
+  useful_ = 0;
+}
+
+void RunScheduler::take(Key key, bool wanted) {
+  State& state = state_of(key);
+  const bool useful = is_useful(state, wanted);
+  run_.push_back(key);
+  if (wanted) ++state.in_run;
+  if (useful) useful_ = run_.size();
+}
+
+bool RunScheduler::ends_pass() {
+  remember(last_);
+  ++position_;
+  if (pass_ > 0) return position_ == run_.size();
+  return run_.size() >= limit_ || run_.size() - useful_ >= settings_.longest_gap;
+}
+
+bool RunScheduler::cut() { return pass_ == 0; }
+
+void RunScheduler::end_pass() {
+  open_ = false;
+  position_ = 0;
+  ++pass_;
+  waiting_since_ = launches_;
+}
+
+void RunScheduler::end_run() {
+  for (const Key key : run_) {
+    State& state = states_[key];
+    state.samples += state.in_run;
+    state.in_run = 0;
+    state.failures = state.strange = 0;
+    if (!state.wanted || state.done || !settings_.samples || state.samples < *settings_.samples) continue;
+    state.done = true;
+    --incomplete_;
+  }
+  run_.clear();
+  open_ = false;
+  pass_ = position_ = 0;
+  limit_ = std::min(settings_.most_launches, 2 * limit_);
+}
+
+// `matched`: how many launches of the run were as before.
+void RunScheduler::abandon(std::size_t matched, bool counts) {
+  if (run_.empty()) return;
+  for (const Key key : run_) {
+    State& state = states_[key];
+    if (state.in_run == 0) continue;
+    state.in_run = 0;
+    if (counts) fail(state);
+  }
+  limit_ = std::max<std::size_t>(1, std::min(matched, run_.size()));
+  run_.clear();
+  open_ = false;
+  pass_ = position_ = 0;
+}
+
+void RunScheduler::fail(State& state) {
+  state.strange = 0;
+  if (state.done || ++state.failures < kMostFailures) return;
+  state.done = true;
+  --incomplete_;
+  ++given_up_;
+}
+
+void RunScheduler::remember(Key key) {
+  std::rotate(context_.begin(), context_.begin() + 1, context_.end());
+  context_.back() = key;
+}
+
+}  // namespace dlkprof::inject

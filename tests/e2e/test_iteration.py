@@ -1,0 +1,100 @@
+"""--replay-mode iteration: launches are measured as the program makes them, and nothing is replayed."""
+
+import collections
+
+from harness import ADD, GEMM, LAUNCHES_OF_AN_ITERATION, PASSES, RECORDED_ROW, EndToEndTest
+from test_results import EVERYTHING
+
+ITERATION = "--replay-mode=iteration"
+ONE_PASS = ["gpu__time_duration.sum"]
+OF_ONE = len(LAUNCHES_OF_AN_ITERATION)
+
+
+class IterationTest(EndToEndTest):
+    def measured(self):
+        """How often each kernel was."""
+        return collections.Counter(self.capture().kernels())
+
+    def test_passes_are_spread_over_iterations(self):
+        pause = "sleep:300"  # in which the counters of a run are evaluated: the next one waits for that
+        self.profile_unharmed("train:100", pause, "train:100", pause, "train:100", pause, "train:300", options=[ITERATION])
+        capture = self.capture()
+        for row in capture.rows:
+            self.assertEqual((PASSES, "iteration"), (row["Passes"], row["Replay Mode"]))
+            self.assert_recorded_values(row)
+        counts = self.measured()
+        self.assertEqual(set(RECORDED_ROW), set(counts))
+        self.assertGreaterEqual(min(counts.values()), 3)
+        self.assertEqual(600 * OF_ONE, capture.summary["launches"])
+        self.assertEqual(len(capture.rows), capture.summary["measured"])
+        # Each launch that was in a window ran once there.
+        self.assertLess(len(self.journal_lines("trace")), 600 * OF_ONE)
+
+    def test_one_pass_needs_no_repetition(self):
+        self.profile_unharmed("train:1", options=[ITERATION, "--samples=1"], metrics=ONE_PASS)
+        self.assertEqual(collections.Counter(LAUNCHES_OF_AN_ITERATION), self.measured())
+
+    def test_all_launches(self):
+        self.profile_unharmed("train:30", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
+        self.assertEqual(30 * OF_ONE, len(self.capture().rows))
+
+    def test_selected_launches_only(self):
+        self.profile_unharmed("train:200", options=[ITERATION, "-k", GEMM, "--samples=2"])
+        self.assertEqual({GEMM}, set(self.measured()))
+
+    def test_what_never_repeats_is_listed(self):
+        self.profile_unharmed("train:2", options=[ITERATION, "--samples=1"])
+        capture = self.capture()
+        self.assertEqual([], capture.rows)
+        self.assertIn("launch configurations were not measured as often as asked", " ".join(capture.text.split()))
+
+    def test_every_way_to_launch(self):
+        for metrics in (ONE_PASS, None):
+            with self.subTest(metrics=metrics):
+                more = {"metrics": metrics} if metrics else {}
+                self.profile_unharmed(*EVERYTHING, "exit:7", options=[ITERATION, "--force"], **more)
+                self.assertEqual("yes", self.capture().summary["ended"])
+
+    def test_kernels_that_must_not_be_replayed(self):
+        self.profile_unharmed("cooperative:2", "nccl:2", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
+        summary = self.capture().summary
+        self.assertEqual((4, 0), (summary["measured"], summary["left_alone"]))
+
+    def test_each_launch_is_once_on_the_timeline(self):
+        self.profile_unharmed("train:200", options=[ITERATION, "--timeline=on"])
+        summary = self.capture().summary
+        self.assertEqual((200 * OF_ONE,) * 2, (summary["launches"], summary["timed"]))
+
+    def test_budget(self):
+        self.profile("train:2000", options=[ITERATION, "--samples=all", "--max-overhead=0.001"])
+        capture = self.capture()
+        self.assertIn("the time for measuring is used up (--max-overhead)", " ".join(capture.text.split()))
+        self.assertLess(len(capture.rows), 2000 * OF_ONE)
+        self.assertEqual(0, capture.summary["left_alone"])
+
+    def test_failures_leave_the_program_alone(self):
+        for call in ("cuptiRangeProfilerEnable", "cuptiRangeProfilerSetConfig", "cuptiRangeProfilerStart", "cuptiRangeProfilerStop",
+                     "cuptiRangeProfilerDecodeData", "cuptiProfilerHostEvaluateToGpuValues", "cuptiProfilerGetCounterAvailability"):
+            for which in ("@1", "@1+"):
+                with self.subTest(call=call, which=which):
+                    env = {"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN{which}"}
+                    done = self.profile_unharmed("train:100", options=[ITERATION, "--force"], env=env)
+                    self.assertIn("CUPTI_ERROR_UNKNOWN", done.stderr)
+
+    def test_what_does_not_go_with_it(self):
+        for option in ("--cache-control=all", "--keep-counters"):
+            done = self.profile("train:1", options=[ITERATION, option])
+            self.assertEqual(2, done.code)
+            self.assertIn("--replay-mode iteration", done.stderr)
+
+
+class IterationThreadsTest(EndToEndTest):
+    """Also under ThreadSanitizer."""
+
+    def test_threads(self):
+        self.profile_unharmed("threads:4:60", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
+        self.assertEqual(4 * 60 * OF_ONE, len(self.capture().rows))
+
+    def test_threads_and_passes(self):
+        self.profile_unharmed("threads:3:100", options=[ITERATION, "-k", ADD])
+        self.assertEqual(3 * 100 * OF_ONE, self.capture().summary["launches"])
