@@ -2,7 +2,8 @@
 """Checks that includes run downward only: check_layers.py <source folder>.
 
 Prints file:line of every include that runs back or aside, and exits 1 where there is one. What each layer may
-include is docs/architecture.md put as a table.
+include is docs/architecture.md put as a table. Also checks that x.cpp includes x.h before all else: compiling it then
+shows that x.h stands on its own.
 """
 
 import pathlib
@@ -45,8 +46,12 @@ def find_fault(layer, is_header, quote, target):
 
 
 def check_file(path, layer):
+    own = f"{layer}/{path.stem}.h" if path.suffix == ".cpp" and path.with_suffix(".h").exists() else None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if match := INCLUDE.match(line):
+            if own and match[2] != own:
+                yield f'{path}:{number}: "{own}" is to be included first'
+            own = None
             if fault := find_fault(layer, path.suffix == ".h", *match.groups()):
                 yield f"{path}:{number}: {fault}"
 

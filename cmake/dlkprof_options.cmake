@@ -2,6 +2,7 @@ option(DLKPROF_TESTS "Build the tests" ON)
 option(DLKPROF_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(DLKPROF_WERROR "Warnings are errors" OFF)
 option(DLKPROF_TIDY "Run clang-tidy on src/ along with the compiler" OFF)
+option(DLKPROF_UNITY_TESTS "Compile the unit tests of a layer in one go" OFF)
 set(DLKPROF_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -31,6 +32,7 @@ if(DLKPROF_SANITIZE)
   target_compile_options(dlkprof_flags INTERFACE -fsanitize=${DLKPROF_SANITIZE} -fno-omit-frame-pointer
                                                  -fno-sanitize-recover=all)
   target_link_options(dlkprof_flags INTERFACE -fsanitize=${DLKPROF_SANITIZE})
+  target_compile_definitions(dlkprof_flags INTERFACE DLKPROF_SANITIZED)
 endif()
 target_include_directories(dlkprof_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
                                                    ${PROJECT_BINARY_DIR}/generated)

@@ -24,6 +24,7 @@ function(dlkprof_test name)
     return()
   endif()
   add_executable(${name}_test ${sources})
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD ${DLKPROF_UNITY_TESTS} UNITY_BUILD_BATCH_SIZE 0)
   target_link_libraries(${name}_test PRIVATE ${ARGN} GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   # Compiled for speed of compiling: what they test keeps its optimization, and all of its sanitizers.

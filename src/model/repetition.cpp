@@ -64,7 +64,7 @@ struct Segment {
 };
 
 // A segment that comes again and again between occurrences of a configuration.
-struct Candidate {
+struct RepeatCandidate {
   std::uint32_t config = 0;
   Segment segment;          // its first appearance
   std::size_t covered = 0;  // launches in all its appearances
@@ -81,16 +81,16 @@ class RepetitionFinder {
   }
 
   std::vector<std::size_t> find() {
-    std::vector<Candidate> candidates = most_promising();
+    std::vector<RepeatCandidate> candidates = most_promising();
     if (candidates.empty()) return {};
-    for (Candidate& candidate : candidates) add_those_alike(candidate);
+    for (RepeatCandidate& candidate : candidates) add_those_alike(candidate);
     std::size_t most = 0;
-    for (const Candidate& candidate : candidates) most = std::max(most, candidate.covered);
+    for (const RepeatCandidate& candidate : candidates) most = std::max(most, candidate.covered);
     if (most < sequence_.size() / kLeastShare) return {};
     // What a longer period covers besides must be more than the period at the end that a shorter one may have lost.
-    std::erase_if(candidates, [&](const Candidate& one) { return one.covered + one.segment.length < most; });
-    const Candidate& best = *std::min_element(candidates.begin(), candidates.end(),
-                                              [](const auto& a, const auto& b) { return a.segment.length < b.segment.length; });
+    std::erase_if(candidates, [&](const RepeatCandidate& one) { return one.covered + one.segment.length < most; });
+    const RepeatCandidate& best = *std::min_element(
+        candidates.begin(), candidates.end(), [](const auto& a, const auto& b) { return a.segment.length < b.segment.length; });
     return aligned(starts_of(best));
   }
 
@@ -123,8 +123,8 @@ class RepetitionFinder {
 
   // The candidate that covers most for one configuration; covered is 0 where there is none. Segments of one launch do not
   // count: a kernel launched many times in a row is no iteration.
-  [[nodiscard]] Candidate best_of(std::uint32_t config) const {
-    Candidate best{.config = config, .segment = {}, .covered = 0};
+  [[nodiscard]] RepeatCandidate best_of(std::uint32_t config) const {
+    RepeatCandidate best{.config = config, .segment = {}, .covered = 0};
     const std::span<const std::size_t> at = occurrences(config);
     std::vector<Segment> segments;
     for (std::size_t i = 0; i + 1 < at.size(); ++i) {
@@ -142,19 +142,22 @@ class RepetitionFinder {
   }
 
   // The best candidates of different lengths.
-  [[nodiscard]] std::vector<Candidate> most_promising() const {
-    std::vector<Candidate> all;
+  [[nodiscard]] std::vector<RepeatCandidate> most_promising() const {
+    std::vector<RepeatCandidate> all;
     for (std::uint32_t config = 0; config + 1 < first_.size(); ++config) {
-      const Candidate best = best_of(config);
+      const RepeatCandidate best = best_of(config);
       if (best.covered > 0) all.push_back(best);
     }
     // Of those of the same length, which are rotations of one another, the one that begins first.
-    std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
+    std::sort(all.begin(), all.end(), [](const RepeatCandidate& a, const RepeatCandidate& b) {
       return std::tie(a.segment.length, b.covered, a.segment.start) < std::tie(b.segment.length, a.covered, b.segment.start);
     });
-    const auto same_length = [](const Candidate& a, const Candidate& b) { return a.segment.length == b.segment.length; };
+    const auto same_length = [](const RepeatCandidate& a, const RepeatCandidate& b) {
+      return a.segment.length == b.segment.length;
+    };
     all.erase(std::unique(all.begin(), all.end(), same_length), all.end());
-    std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.covered > b.covered; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const RepeatCandidate& a, const RepeatCandidate& b) { return a.covered > b.covered; });
     all.resize(std::min(all.size(), kLooksAtMost));
     return all;
   }
@@ -177,7 +180,7 @@ class RepetitionFinder {
     return 4 * held >= 3 * different;
   }
 
-  void add_those_alike(Candidate& candidate) {
+  void add_those_alike(RepeatCandidate& candidate) {
     const Segment& usual = candidate.segment;
     const std::span<const std::size_t> at = occurrences(candidate.config);
     for (std::size_t i = 0; i + 1 < at.size(); ++i) {
@@ -189,7 +192,7 @@ class RepetitionFinder {
 
   // Where repetitions begin: the usual ones, and different ones that do the same and more, such as the first, in which
   // libraries try what is fastest. What else lies between belongs to the repetition before it.
-  [[nodiscard]] std::vector<std::size_t> starts_of(const Candidate& candidate) {
+  [[nodiscard]] std::vector<std::size_t> starts_of(const RepeatCandidate& candidate) {
     std::vector<std::size_t> starts;
     const std::span<const std::size_t> at = occurrences(candidate.config);
     for (std::size_t i = 0; i + 1 < at.size(); ++i) {

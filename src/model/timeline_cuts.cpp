@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::string_view kDuration = "gpu__time_duration.sum";  // ns
 
-struct Span {
+struct TimeSpan {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
 // A call that was held.
 struct Hold {
-  Span span;
+  TimeSpan span;
   std::uint32_t call = 0;
   std::uint32_t work = kNone;    // that was replayed
   std::int64_t duration_ns = 0;  // its own; 0: not known
@@ -39,12 +39,12 @@ void disentangle(std::vector<Hold>& holds) {
 }
 
 // Times at which a GPU was at work, flattened.
-std::vector<Span> busy_spans(const std::vector<Work>& works, std::size_t first) {
-  std::vector<Span> spans;
+std::vector<TimeSpan> busy_spans(const std::vector<Work>& works, std::size_t first) {
+  std::vector<TimeSpan> spans;
   for (std::size_t i = first; i < works.size(); ++i) {
     if (is_timed(works[i])) spans.push_back({works[i].start_ns, works[i].end_ns});
   }
-  std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start_ns < b.start_ns; });
+  std::sort(spans.begin(), spans.end(), [](const TimeSpan& a, const TimeSpan& b) { return a.start_ns < b.start_ns; });
   std::size_t last = 0;
   for (std::size_t i = 1; i < spans.size(); ++i) {
     if (spans[i].start_ns <= spans[last].end_ns) {
@@ -60,7 +60,7 @@ std::vector<Span> busy_spans(const std::vector<Work>& works, std::size_t first) 
 // What is taken out of the time line: disjoint spans in order.
 class Cuts {
  public:
-  void add(Span span) {
+  void add(TimeSpan span) {
     if (span.end_ns <= span.start_ns) return;
     before_.push_back(total_ns_);
     total_ns_ += span.end_ns - span.start_ns;
@@ -70,22 +70,22 @@ class Cuts {
   // The time that becomes of `ns`; that of a span's start for all within it.
   [[nodiscard]] std::int64_t moved(std::int64_t ns) const {
     const auto after = std::upper_bound(spans_.begin(), spans_.end(), ns,
-                                        [](std::int64_t time, const Span& span) { return time < span.start_ns; });
+                                        [](std::int64_t time, const TimeSpan& span) { return time < span.start_ns; });
     if (after == spans_.begin()) return ns;
-    const Span& span = *(after - 1);
+    const TimeSpan& span = *(after - 1);
     const auto index = static_cast<std::size_t>(after - spans_.begin()) - 1;
     return ns - before_[index] - (std::min(ns, span.end_ns) - span.start_ns);
   }
 
  private:
-  std::vector<Span> spans_;
+  std::vector<TimeSpan> spans_;
   std::vector<std::int64_t> before_;  // of each span: how much is cut before it
   std::int64_t total_ns_ = 0;
 };
 
 // The last part of a hold in which no GPU was at work, after cutting out the others. `busy`: the first span that ends later
 // than the hold starts; moved on.
-Span cut_around(Span hold, const std::vector<Span>& spans, std::size_t& busy, Cuts& cuts) {
+TimeSpan cut_around(TimeSpan hold, const std::vector<TimeSpan>& spans, std::size_t& busy, Cuts& cuts) {
   while (busy < spans.size() && spans[busy].end_ns <= hold.start_ns) ++busy;
   for (; busy < spans.size() && spans[busy].start_ns < hold.end_ns; ++busy) {
     cuts.add({hold.start_ns, spans[busy].start_ns});
@@ -95,11 +95,11 @@ Span cut_around(Span hold, const std::vector<Span>& spans, std::size_t& busy, Cu
   return hold;
 }
 
-Cuts find_cuts(std::vector<Hold>& holds, const std::vector<Span>& spans, std::vector<Work>& works) {
+Cuts find_cuts(std::vector<Hold>& holds, const std::vector<TimeSpan>& spans, std::vector<Work>& works) {
   Cuts cuts;
   std::size_t busy = 0;
   for (const Hold& hold : holds) {
-    Span rest = cut_around(hold.span, spans, busy, cuts);
+    TimeSpan rest = cut_around(hold.span, spans, busy, cuts);
     if (hold.work != kNone && hold.duration_ns > 0 && rest.end_ns - rest.start_ns >= hold.duration_ns) {
       Work& work = works[hold.work];
       work.start_ns = rest.start_ns;
@@ -151,7 +151,7 @@ void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devi
     holds.push_back({{call.start_ns, call.end_ns}, static_cast<std::uint32_t>(i)});
   }
   if (holds.empty()) return;
-  const std::vector<Span> busy = busy_spans(timeline_.works, parts_.works);
+  const std::vector<TimeSpan> busy = busy_spans(timeline_.works, parts_.works);
   std::unordered_set<std::uint32_t> told;  // calls whose work the capture has
   for (std::size_t i = parts_.works; i < timeline_.works.size(); ++i) told.insert(timeline_.works[i].call);
   for (Hold& hold : holds) {

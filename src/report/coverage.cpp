@@ -18,7 +18,7 @@ namespace dlkprof::report {
 namespace {
 
 constexpr std::size_t kWidth = 80;
-constexpr std::size_t kLabelWidth = 12;
+constexpr std::size_t kTermWidth = 12;
 constexpr std::size_t kMostNames = 5;     // kernels named a list; the rest is counted
 constexpr std::size_t kMostNotices = 10;  // a broken capture can hold thousands
 constexpr std::size_t kNameWidth = 46;
@@ -30,9 +30,9 @@ struct KernelCount {
   std::uint64_t gpu_ns = 0;
 };
 
-class Writer {
+class CoverageWriter {
  public:
-  explicit Writer(const model::Run& run) : run_(run), coverage_(run.coverage) {
+  explicit CoverageWriter(const model::Run& run) : run_(run), coverage_(run.coverage) {
     try {
       options_ = capture::options_from_json(run.process.options_json);
     } catch (const Error&) {
@@ -179,7 +179,7 @@ class Writer {
   }
 
   void entry(const std::string& label, const std::string& words) {
-    text_ += pad_right(label, kLabelWidth) + wrap(words, kWidth, kLabelWidth, kLabelWidth) + "\n";
+    text_ += pad_right(label, kTermWidth) + wrap(words, kWidth, kTermWidth, kTermWidth) + "\n";
   }
 
   const model::Run& run_;
@@ -208,7 +208,7 @@ constexpr std::array kSums{Sum{"launches", "launch", &model::Coverage::launches}
 
 }  // namespace
 
-std::string coverage(const model::Run& run) { return Writer(run).write(); }
+std::string coverage(const model::Run& run) { return CoverageWriter(run).write(); }
 
 std::vector<CoverageFigure> coverage_figures(std::span<const model::Run> runs) {
   if (runs.empty()) return {};

@@ -13,7 +13,7 @@ namespace dlkprof::report {
 namespace {
 
 constexpr std::size_t kTypeWidth = 32;
-constexpr std::size_t kNameWidth = 76;  // beneath, by itself
+constexpr std::size_t kNameAloneWidth = 76;  // beneath, by itself
 constexpr std::size_t kMostName = 4096;
 
 // The end of a long path says more than its beginning.
@@ -63,7 +63,7 @@ std::string top_ops(const Model& model, std::size_t most) {
     const model::Op& op = model.fold.ops[row.op];
     text += line(shorten(op.type, kTypeWidth), direction(op.direction), with_separators(row.cpu.n), time_text(row.gpu),
                  share_text(row, whole), row.uses_tc ? "yes" : "no", occupancy_text(row.counters));
-    text += "  " + shorten(op.name, kNameWidth) + "\n";
+    text += "  " + shorten(op.name, kNameAloneWidth) + "\n";
   }
   if (ops.size() > most) text += fmt::format("and {} ops more\n", with_separators(ops.size() - most));
   return text;

@@ -9,14 +9,13 @@
 #include "base/text.h"
 #include "dlkprof/version.h"
 #include "store/open.h"
+#include "store/rows.h"
 #include "store/schema.h"
 
 namespace dlkprof::store {
 namespace {
 
 using model::Stats;
-
-std::optional<std::uint32_t> or_null(std::uint32_t index) { return index == model::kNone ? std::nullopt : std::optional(index); }
 
 const char* name_of(model::Direction direction) {
   switch (direction) {

@@ -10,7 +10,7 @@ Column of_aggregation() { return reference("aggregation", "aggregation", ""); }
 Column by_rank(const char* order) { return number("rank", "", std::string("From 0, ") + order + "."); }
 
 // The columns of a model::Stats.
-std::vector<Column> stats(const std::string& name, const std::string& meaning) {
+std::vector<Column> stats_columns(const std::string& name, const std::string& meaning) {
   return {number(name + "_n", "", "How many instances the next three are of."), number(name + "_total_ns", "ns", meaning),
           number(name + "_min_ns", "ns", ""), number(name + "_max_ns", "ns", "")};
 }
@@ -20,7 +20,7 @@ std::vector<Column> tensor_cores() {
 }
 
 // What is known of the rows of table counter that belong to this row.
-std::vector<Column> counted() {
+std::vector<Column> counted_columns() {
   return {number("samples", "launches", "Measured behind its counters."),
           number("covered_ns", "ns", "Its GPU time in launch configurations that were measured.")};
 }
@@ -60,50 +60,51 @@ Table op_table() {
 
 Table op_stats_table() {
   return {"op_stats", "Figures of an op, accumulated over its instances.",
-          join({{of_aggregation(), by_rank("by GPU time, then CPU time, falling"), reference("op", "op", "")},
-                stats("cpu", kCpu),
-                stats("gpu", kGpu),
-                stats("overhead", kOverhead),
-                stats("idle", kIdle),
-                stats("mapped", "From its first kernel's start to its last one's end."),
-                tensor_cores(),
-                {number("tc_gpu_ns", "ns", "In kernels that use tensor cores.")},
-                counted()}),
+          concatenate({{of_aggregation(), by_rank("by GPU time, then CPU time, falling"), reference("op", "op", "")},
+                       stats_columns("cpu", kCpu),
+                       stats_columns("gpu", kGpu),
+                       stats_columns("overhead", kOverhead),
+                       stats_columns("idle", kIdle),
+                       stats_columns("mapped", "From its first kernel's start to its last one's end."),
+                       tensor_cores(),
+                       {number("tc_gpu_ns", "ns", "In kernels that use tensor cores.")},
+                       counted_columns()}),
           2};
 }
 
 Table kernel_stats_table() {
   return {"kernel_stats", "Figures of a kernel, copy or set within one op.",
-          join({{of_aggregation(), by_rank("by GPU time, falling"), reference("kernel", "kernel", ""), reference("op", "op", "")},
-                stats("gpu", "On the GPU."),
-                stats("api", "On the CPU, in the CUDA calls that caused them."),
-                tensor_cores(),
-                counted()}),
+          concatenate(
+              {{of_aggregation(), by_rank("by GPU time, falling"), reference("kernel", "kernel", ""), reference("op", "op", "")},
+               stats_columns("gpu", "On the GPU."),
+               stats_columns("api", "On the CPU, in the CUDA calls that caused them."),
+               tensor_cores(),
+               counted_columns()}),
           2};
 }
 
 Table op_type_stats_table() {
   return {"op_type_stats", "Figures of all ops of one type.",
-          join({{of_aggregation(), by_rank("by GPU time, falling"), text("type", ""), number("nodes", "", "Its ops."),
-                 flag("eligible", "Can use tensor cores."), flag("uses_tc", "Uses tensor cores.")},
-                stats("cpu", kCpu),
-                stats("gpu", kGpu),
-                stats("overhead", kOverhead),
-                stats("idle", kIdle),
-                counted()}),
+          concatenate({{of_aggregation(), by_rank("by GPU time, falling"), text("type", ""), number("nodes", "", "Its ops."),
+                        flag("eligible", "Can use tensor cores."), flag("uses_tc", "Uses tensor cores.")},
+                       stats_columns("cpu", kCpu),
+                       stats_columns("gpu", kGpu),
+                       stats_columns("overhead", kOverhead),
+                       stats_columns("idle", kIdle),
+                       counted_columns()}),
           2};
 }
 
 Table group_stats_table() {
   return {"group_stats", "Figures of a group node: a value an iteration, of which overlapping time counts once.",
-          join({{of_aggregation(), by_rank("by name"), reference("op_group", "op_group", ""),
-                 number("leaf_instances", "", "Instances of ops below it."),
-                 number("eligible_leaves", "", "Ops that can use tensor cores."),
-                 number("tc_leaves", "", "Ops that use tensor cores.")},
-                stats("cpu", kCpu),
-                stats("gpu", "In kernels of ops below it."),
-                stats("overhead", kOverhead),
-                stats("idle", "When none of its kernels ran.")}),
+          concatenate({{of_aggregation(), by_rank("by name"), reference("op_group", "op_group", ""),
+                        number("leaf_instances", "", "Instances of ops below it."),
+                        number("eligible_leaves", "", "Ops that can use tensor cores."),
+                        number("tc_leaves", "", "Ops that use tensor cores.")},
+                       stats_columns("cpu", kCpu),
+                       stats_columns("gpu", "In kernels of ops below it."),
+                       stats_columns("overhead", kOverhead),
+                       stats_columns("idle", "When none of its kernels ran.")}),
           2};
 }
 
@@ -113,23 +114,24 @@ std::vector<Column> ops_line(const std::string& name, const std::string& meaning
 
 Table summary_stats_table() {
   return {"summary_stats", "Figures of the whole. Shares leave out what those before them hold, and are means over GPUs.",
-          join({{of_aggregation(), number("wall_ns", "ns", ""),
-                 nullable(real("tc_utilization_pct", "%", "Of the kernel time of eligible ops; NULL: there are none.")),
-                 real("gpu_pct", "%", "A GPU is active."), real("tc_pct", "%", "Kernels that use tensor cores are active."),
-                 real("non_tc_pct", "%", "Other kernels are active."), real("memory_pct", "%", "Copies and sets are active."),
-                 real("dataloader_pct", "%", "The data loader is active."), real("io_pct", "%", "The CPU reads or writes files."),
-                 real("cpu_pct", "%", "The CPU is active."), real("other_pct", "%", "None of these."),
-                 number("total_iterations", "", ""), number("aggregated_iterations", "", ""), number("start_iteration", "", ""),
-                 number("stop_iteration", "", ""), real("mean_iteration_ns", "ns", ""),
-                 real("iteration_deviation_ns", "ns", "Standard deviation of the sample.")},
-                ops_line("all_ops", "All ops."),
-                ops_line("tc_ops", "Ops that use tensor cores."),
-                ops_line("eligible_without_tc", "Ops that can use tensor cores and do not."),
-                ops_line("other_ops", "All other ops."),
-                ops_line("all_kernels", "All kernels, copies and sets."),
-                ops_line("tc_kernels", "Kernels that use tensor cores."),
-                ops_line("memory", "Copies and sets."),
-                ops_line("other_kernels", "All other kernels.")})};
+          concatenate(
+              {{of_aggregation(), number("wall_ns", "ns", ""),
+                nullable(real("tc_utilization_pct", "%", "Of the kernel time of eligible ops; NULL: there are none.")),
+                real("gpu_pct", "%", "A GPU is active."), real("tc_pct", "%", "Kernels that use tensor cores are active."),
+                real("non_tc_pct", "%", "Other kernels are active."), real("memory_pct", "%", "Copies and sets are active."),
+                real("dataloader_pct", "%", "The data loader is active."), real("io_pct", "%", "The CPU reads or writes files."),
+                real("cpu_pct", "%", "The CPU is active."), real("other_pct", "%", "None of these."),
+                number("total_iterations", "", ""), number("aggregated_iterations", "", ""), number("start_iteration", "", ""),
+                number("stop_iteration", "", ""), real("mean_iteration_ns", "ns", ""),
+                real("iteration_deviation_ns", "ns", "Standard deviation of the sample.")},
+               ops_line("all_ops", "All ops."),
+               ops_line("tc_ops", "Ops that use tensor cores."),
+               ops_line("eligible_without_tc", "Ops that can use tensor cores and do not."),
+               ops_line("other_ops", "All other ops."),
+               ops_line("all_kernels", "All kernels, copies and sets."),
+               ops_line("tc_kernels", "Kernels that use tensor cores."),
+               ops_line("memory", "Copies and sets."),
+               ops_line("other_kernels", "All other kernels.")})};
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ inline Column nullable(Column column) {
   return column;
 }
 
-inline std::vector<Column> join(std::initializer_list<std::vector<Column>> parts) {
+inline std::vector<Column> concatenate(std::initializer_list<std::vector<Column>> parts) {
   std::vector<Column> all;
   for (const std::vector<Column>& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -13,6 +14,11 @@
 #include "store/schema.h"
 
 namespace dlkprof::store {
+
+// What index_or_none() reads back.
+[[nodiscard]] inline std::optional<std::uint32_t> or_null(std::uint32_t index) {
+  return index == model::kNone ? std::nullopt : std::optional(index);
+}
 
 // Honest files hold each byte of their text once, hostile ones may point to the same bytes again and again.
 class TextBudget {

@@ -7,14 +7,13 @@
 #include "store/aggregation.h"
 #include "store/database.h"
 #include "store/new_file.h"
+#include "store/rows.h"
 #include "store/schema.h"
 
 namespace dlkprof::store {
 namespace {
 
 using model::Timeline;
-
-std::optional<std::uint32_t> or_null(std::uint32_t index) { return index == model::kNone ? std::nullopt : std::optional(index); }
 
 void insert_processes(const Connection& connection, const Timeline& timeline) {
   Statement processes = insert_into(connection, "process");

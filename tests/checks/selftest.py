@@ -54,6 +54,18 @@ class Layers(unittest.TestCase):
         self.assertEqual(len(self.faults("src/capture/a.h", "#include <nlohmann/json.hpp>\n")), 1)
         self.assertEqual(self.faults("src/capture/a.cpp", "#include <nlohmann/json.hpp>\n"), [])
 
+    def test_own_header_comes_first(self):
+        with tempfile.TemporaryDirectory() as name:
+            source = pathlib.Path(name) / "a.cpp"
+            source.with_suffix(".h").touch()
+            source.write_text('#include <vector>\n#include "base/a.h"\n')
+            self.assertEqual(list(check_layers.check_file(source, "base")), [f'{source}:1: "base/a.h" is to be included first'])
+            source.write_text('#include "base/a.h"\n#include <vector>\n')
+            self.assertEqual(list(check_layers.check_file(source, "base")), [])
+            source.with_suffix(".h").unlink()
+            source.write_text("#include <vector>\n")
+            self.assertEqual(list(check_layers.check_file(source, "base")), [])
+
 
 class Hygiene(unittest.TestCase):
     def faults(self, name, content):

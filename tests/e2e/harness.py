@@ -71,7 +71,6 @@ class Capture:
     path: pathlib.Path
     rows: list  # one dictionary a launch that was measured
     summary: dict  # its table Coverage
-    text: str  # the summary for people
 
     def kernels(self):
         """The names of the kernels measured, in their order, as ncu's base "function" gives them."""
@@ -146,9 +145,14 @@ class EndToEndTest(unittest.TestCase):
         return captures[0]
 
     def read(self, path, *options):
-        rows = self.report_json(path, "--reports=metrics", *options)
-        summary = json.loads(self.report(path, "--format=json", "--reports=summary").stdout)["tables"]["Coverage"]
-        return Capture(path, rows, summary, self.report(path, "--reports=summary").stdout)
+        files = self.folder / "read"
+        self.report(path, "--reports=metrics,summary", "--formats=json", f"--output_path={files}", "--base_name=read", "--force",
+                    *options)  # fmt: skip
+        metrics, summary = (json.loads((files / f"read_{name}.json").read_text()) for name in ("metrics", "summary"))
+        return Capture(path, metrics["rows"], summary["tables"]["Coverage"])
+
+    def summary_text(self, path):
+        return self.report(path, "--reports=summary").stdout
 
     def report(self, path, *options):
         done = self.dlkprof("report", path, *options)

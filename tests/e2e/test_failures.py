@@ -110,7 +110,7 @@ class KnownCausesTest(FailureTest):
                 done, captures = self.check_failure({"FAKE_CUPTI_FAIL": f"{name}=CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"}, "-k", ADD)
                 self.assertEqual(1, len(done.said()), done.stderr)
                 self.assertIn("NVreg_RestrictProfilingToAdminUsers", done.stderr)
-                self.assertIn("NVreg_RestrictProfilingToAdminUsers", captures[0].text)
+                self.assertIn("NVreg_RestrictProfilingToAdminUsers", self.summary_text(captures[0].path))
 
     def test_counters_are_busy(self):
         env = {"FAKE_CUPTI_FAIL": "cuptiRangeProfilerStart=CUPTI_ERROR_HARDWARE_BUSY"}

@@ -73,8 +73,9 @@ class ResultsTest(EndToEndTest):
     def test_left_alone_with_the_reason(self):
         capture = self.check_everything()
         self.assertEqual(2 + 2 + len(LAUNCHES_OF_AN_ITERATION), capture.summary["left_alone"])
+        text = self.summary_text(capture.path)
         for word in ("cooperative", "collective", "graph"):
-            self.assertIn(word, capture.text)
+            self.assertIn(word, text)
 
     def test_stdout_is_the_programs(self):
         done = self.profile("print:hello", "train:1", options=["--verbosity=diagnostic"])

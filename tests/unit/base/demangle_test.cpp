@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-namespace dlkprof {
+namespace dlkprof::demangle_test {
 namespace {
 
 struct DemangleCase {
@@ -85,4 +85,4 @@ TEST(DemangleOther, NamesWhoseTextExplodesStay) {
 }
 
 }  // namespace
-}  // namespace dlkprof
+}  // namespace dlkprof::demangle_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlkprof {
+namespace dlkprof::error_test {
 namespace {
 
 TEST(Error, MessageHoldsAllThatIsKnown) {
@@ -23,4 +23,4 @@ TEST(Error, UsageErrorIsCaughtAsError) {
 }
 
 }  // namespace
-}  // namespace dlkprof
+}  // namespace dlkprof::error_test

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof {
+namespace dlkprof::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ TEST_F(FileTest, MessagesNeutraliseHostileNames) {
 TEST(InstallRoot, IsTheParentOfBin) { EXPECT_EQ(install_root(), fs::canonical(DLKPROF_BINARY_DIR)); }
 
 }  // namespace
-}  // namespace dlkprof
+}  // namespace dlkprof::file_test

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-namespace dlkprof {
+namespace dlkprof::kernel_name_test {
 namespace {
 
 struct NameCase {
@@ -88,4 +88,4 @@ TEST(FunctionBaseNameLimits, LongNestingTakesLinearTime) {
 }
 
 }  // namespace
-}  // namespace dlkprof
+}  // namespace dlkprof::kernel_name_test

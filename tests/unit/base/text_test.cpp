@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace dlkprof {
+namespace dlkprof::text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -106,4 +106,4 @@ TEST(Closest, KeepsQuietWhereNothingComesNear) {
 }
 
 }  // namespace
-}  // namespace dlkprof
+}  // namespace dlkprof::text_test

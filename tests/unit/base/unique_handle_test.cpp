@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace dlkprof {
+namespace dlkprof::unique_handle_test {
 namespace {
 
 using testing::ElementsAre;
@@ -59,4 +59,4 @@ TEST_F(UniqueHandleTest, ReleaseGivesUpAndResetReplaces) {
 }
 
 }  // namespace
-}  // namespace dlkprof
+}  // namespace dlkprof::unique_handle_test

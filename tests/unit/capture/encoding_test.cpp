@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "sample_records.h"
 
-namespace dlkprof::capture {
+namespace dlkprof::capture::encoding_test {
 namespace {
 
 using testing::ElementsAre;
@@ -23,7 +23,7 @@ T round_trip(const T& record) {
 
 template <typename T>
 T sample() {
-  for (const Record& record : test::sample_records()) {
+  for (const Record& record : sample_records()) {
     if (const T* found = std::get_if<T>(&record)) return *found;
   }
   throw std::logic_error("no sample");
@@ -93,7 +93,7 @@ TEST(RoundTrip, MetricSet) {
 TEST(RoundTrip, Launch) {
   const auto b = round_trip(sample<LaunchRecord>());
   EXPECT_EQ(b.index, 1ULL << 40U);
-  EXPECT_EQ(b.key, test::sample_key());
+  EXPECT_EQ(b.key, sample_key());
   EXPECT_EQ(b.occurrence, 13U);
   EXPECT_EQ(b.context_id, 14U);
   EXPECT_EQ(b.stream_id, 15U);
@@ -118,7 +118,7 @@ TEST(RoundTrip, RawCounters) {
 TEST(RoundTrip, KeyStats) {
   const auto b = round_trip(sample<KeyStatsRecord>());
   ASSERT_EQ(b.keys.size(), 2U);
-  EXPECT_EQ(b.keys[0].key, test::sample_key());
+  EXPECT_EQ(b.keys[0].key, sample_key());
   EXPECT_EQ(b.keys[0].launches, 20U);
   EXPECT_EQ(b.keys[0].matched, 21U);
   EXPECT_EQ(b.keys[0].measured, 22U);
@@ -171,7 +171,7 @@ TEST(RoundTrip, FactsAndClock) {
 }
 
 TEST(RoundTrip, DefaultsOfEveryType) {
-  for (const Record& record : test::sample_records()) {
+  for (const Record& record : sample_records()) {
     std::visit(
         [](const auto& r) {
           const Record fresh = std::remove_cvref_t<decltype(r)>{};
@@ -183,7 +183,7 @@ TEST(RoundTrip, DefaultsOfEveryType) {
 
 TEST(Types, AreThoseOfTheFormat) {
   std::vector<int> types;
-  for (const Record& record : test::sample_records()) types.push_back(static_cast<int>(type_of(record)));
+  for (const Record& record : sample_records()) types.push_back(static_cast<int>(type_of(record)));
   EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13));
   EXPECT_EQ(type_of(LaunchRecord{}), RecordType::launch);
   EXPECT_EQ(type_of(NoticeRecord{}), RecordType::notice);
@@ -247,7 +247,7 @@ TEST(Decoding, UnknownTypesAreNone) {
 }
 
 TEST(Decoding, AppendedFieldsAreIgnored) {
-  for (const Record& record : test::sample_records()) {
+  for (const Record& record : sample_records()) {
     Bytes payload = encode_payload(record);
     const Bytes old = payload;
     payload.insert(payload.end(), {1, 2, 3, 4, 5});
@@ -266,7 +266,7 @@ TEST(Decoding, FieldsNotThereKeepTheirDefaults) {
 
 // A payload cut between two fields is an older record, one cut within a field is none.
 TEST(Decoding, CutWithinAFieldIsAnError) {
-  for (const Record& record : test::sample_records()) {
+  for (const Record& record : sample_records()) {
     const Bytes payload = encode_payload(record);
     std::size_t whole = 0;
     for (std::size_t length = 0; length < payload.size(); ++length) {
@@ -335,4 +335,4 @@ TEST(Headers, EveryFlippedBitIsNoticed) {
 }
 
 }  // namespace
-}  // namespace dlkprof::capture
+}  // namespace dlkprof::capture::encoding_test

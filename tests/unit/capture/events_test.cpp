@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::capture {
+namespace dlkprof::capture::events_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -361,4 +361,4 @@ TEST(Unpacking, DamageNeverCrashes) {
 }
 
 }  // namespace
-}  // namespace dlkprof::capture
+}  // namespace dlkprof::capture::events_test

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "capture/encoding.h"
 
-namespace dlkprof::capture {
+namespace dlkprof::capture::image_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -95,4 +95,4 @@ TEST(Image, DamageNeverCrashes) {
 }
 
 }  // namespace
-}  // namespace dlkprof::capture
+}  // namespace dlkprof::capture::image_test

@@ -17,7 +17,7 @@
 #include "capture/reader.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::capture {
+namespace dlkprof::capture::made_up_run_test {
 namespace {
 
 struct Content {
@@ -110,4 +110,4 @@ TEST(MadeUpRun, IsTheSameEachTime) {
 }
 
 }  // namespace
-}  // namespace dlkprof::capture
+}  // namespace dlkprof::capture::made_up_run_test

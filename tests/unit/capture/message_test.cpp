@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace dlkprof::capture {
+namespace dlkprof::capture::message_test {
 namespace {
 
 // What becomes of a message; the room is that of its text.
@@ -76,4 +76,4 @@ TEST(SplitMessage, NumbersOfAHostileFileArePutWhereTheyCan) {
 }
 
 }  // namespace
-}  // namespace dlkprof::capture
+}  // namespace dlkprof::capture::message_test

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::capture {
+namespace dlkprof::capture::options_test {
 namespace {
 
 using testing::HasSubstr;
@@ -97,4 +97,4 @@ TEST(Options, BytesThatJsonCannotCarryAreRefused) {
 }
 
 }  // namespace
-}  // namespace dlkprof::capture
+}  // namespace dlkprof::capture::options_test

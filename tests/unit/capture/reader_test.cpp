@@ -10,7 +10,7 @@
 #include "sample_records.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::capture {
+namespace dlkprof::capture::reader_test {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -43,10 +43,10 @@ class ReaderTest : public testing::Test {
 };
 
 TEST_F(ReaderTest, GivesAllRecordsInOrder) {
-  const auto records = test::sample_records();
-  put(test::capture_bytes(records));
+  const auto records = sample_records();
+  put(capture_bytes(records));
   Reader reader = Reader::open(path());
-  EXPECT_EQ(test::read_all(reader), test::encode_all(records));
+  EXPECT_EQ(read_all(reader), encode_all(records));
   EXPECT_EQ(reader.state().records, records.size());
   EXPECT_EQ(reader.state().damaged, 0U);
   EXPECT_EQ(reader.state().unknown, 0U);
@@ -55,9 +55,9 @@ TEST_F(ReaderTest, GivesAllRecordsInOrder) {
 }
 
 TEST_F(ReaderTest, AFileCutAnywhereIsGoodUpToItsLastWholeRecord) {
-  const auto records = test::sample_records();
-  const auto encoded = test::encode_all(records);
-  const Bytes bytes = test::capture_bytes(records);
+  const auto records = sample_records();
+  const auto encoded = encode_all(records);
+  const Bytes bytes = capture_bytes(records);
   std::size_t whole = 0;                       // records
   std::size_t whole_bytes = kFileHeaderBytes;  // up to the end of them
   for (std::size_t length = 0; length <= bytes.size(); ++length) {
@@ -68,7 +68,7 @@ TEST_F(ReaderTest, AFileCutAnywhereIsGoodUpToItsLastWholeRecord) {
     }
     if (whole < encoded.size() && length == whole_bytes + encoded[whole].size()) whole_bytes += encoded[whole++].size();
     Reader reader = Reader::open(path());
-    const auto read = test::read_all(reader);
+    const auto read = read_all(reader);
     ASSERT_EQ(read.size(), whole) << length;
     EXPECT_TRUE(std::equal(read.begin(), read.end(), encoded.begin())) << length;
     EXPECT_EQ(reader.state().bytes, whole_bytes) << length;
@@ -82,8 +82,8 @@ TEST_F(ReaderTest, AFileCutAnywhereIsGoodUpToItsLastWholeRecord) {
 TEST_F(ReaderTest, AChangedByteNeverPassesUnnoticed) {
   const std::vector<Record> records{ProcessRecord{.pid = 1, .host = "h"}, NoticeRecord{Severity::info, "a", "", ""},
                                     LaunchRecord{.index = 2, .values = {1.5}}, EndRecord{3, 4}};
-  const auto encoded = test::encode_all(records);
-  const Bytes bytes = test::capture_bytes(records);
+  const auto encoded = encode_all(records);
+  const Bytes bytes = capture_bytes(records);
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     for (const unsigned mask : {0x01U, 0x80U, 0xffU}) {
       Bytes changed = bytes;
@@ -91,7 +91,7 @@ TEST_F(ReaderTest, AChangedByteNeverPassesUnnoticed) {
       put(changed);
       try {
         Reader reader = Reader::open(path());
-        const auto read = test::read_all(reader);
+        const auto read = read_all(reader);
         auto next = encoded.begin();
         for (const auto& record : read) {
           next = std::find(next, encoded.end(), record);
@@ -110,26 +110,26 @@ TEST_F(ReaderTest, AChangedByteNeverPassesUnnoticed) {
 }
 
 TEST_F(ReaderTest, ARecordWithADamagedPayloadIsSkipped) {
-  const auto records = test::sample_records();
-  auto encoded = test::encode_all(records);
-  Bytes bytes = test::capture_bytes(records);
+  const auto records = sample_records();
+  auto encoded = encode_all(records);
+  Bytes bytes = capture_bytes(records);
   bytes[kFileHeaderBytes + encoded[0].size() + kRecordHeaderBytes] ^= 1;
   put(bytes);
   Reader reader = Reader::open(path());
   encoded.erase(encoded.begin() + 1);
-  EXPECT_EQ(test::read_all(reader), encoded);
+  EXPECT_EQ(read_all(reader), encoded);
   EXPECT_EQ(reader.state().damaged, 1U);
   EXPECT_FALSE(reader.state().cut);
 }
 
 TEST_F(ReaderTest, ARecordWithADamagedHeaderEndsReading) {
-  const auto records = test::sample_records();
-  const auto encoded = test::encode_all(records);
-  Bytes bytes = test::capture_bytes(records);
+  const auto records = sample_records();
+  const auto encoded = encode_all(records);
+  Bytes bytes = capture_bytes(records);
   bytes[kFileHeaderBytes + encoded[0].size() + 8] ^= 1;  // its length
   put(bytes);
   Reader reader = Reader::open(path());
-  EXPECT_EQ(test::read_all(reader).size(), 1U);
+  EXPECT_EQ(read_all(reader).size(), 1U);
   EXPECT_TRUE(reader.state().cut);
   EXPECT_FALSE(reader.next());
 }
@@ -157,7 +157,7 @@ TEST_F(ReaderTest, UnknownAndMalformedRecordsAreSkippedAndCounted) {
   }
   put(bytes);
   Reader reader = Reader::open(path());
-  EXPECT_EQ(test::read_all(reader), test::encode_all({EndRecord{5, 6}}));
+  EXPECT_EQ(read_all(reader), encode_all({EndRecord{5, 6}}));
   EXPECT_EQ(reader.state().unknown, 1U);
   EXPECT_EQ(reader.state().damaged, 1U);
 }
@@ -175,8 +175,8 @@ TEST_F(ReaderTest, LengthsAreCheckedAgainstTheFile) {
 }
 
 TEST_F(ReaderTest, GoesOnWhenTheFileHasGrown) {
-  const auto records = test::sample_records();
-  const auto encoded = test::encode_all(records);
+  const auto records = sample_records();
+  const auto encoded = encode_all(records);
   put(encode_file_header());
   Reader reader = Reader::open(path());
   for (const Bytes& record : encoded) {
@@ -195,7 +195,7 @@ TEST_F(ReaderTest, GoesOnWhenTheFileHasGrown) {
 }
 
 TEST_F(ReaderTest, AFileThatShrankEnds) {
-  const Bytes bytes = test::capture_bytes(test::sample_records());
+  const Bytes bytes = capture_bytes(sample_records());
   put(bytes);
   Reader reader = Reader::open(path());
   ASSERT_TRUE(reader.next());
@@ -222,7 +222,7 @@ TEST_F(ReaderTest, APipeDoesNotHang) {
 }
 
 TEST_F(ReaderTest, RefusesANewerVersionByName) {
-  Bytes bytes = test::capture_bytes(test::sample_records());
+  Bytes bytes = capture_bytes(sample_records());
   bytes[8] = 2;
   put(bytes);
   EXPECT_THAT(refusal(), HasSubstr("newer dlkprof: capture version 2; this dlkprof reads versions up to 1"));
@@ -232,4 +232,4 @@ TEST_F(ReaderTest, RefusesANewerVersionByName) {
 }
 
 }  // namespace
-}  // namespace dlkprof::capture
+}  // namespace dlkprof::capture::reader_test

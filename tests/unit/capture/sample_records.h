@@ -9,7 +9,7 @@
 #include "capture/reader.h"
 #include "dlkprof/capture_format.h"
 
-namespace dlkprof::capture::test {
+namespace dlkprof::capture {
 
 inline LaunchKey sample_key() {
   return {.device = 1, .function = 2, .grid = {3, 4, 5}, .block = {6, 7, 8}, .cluster = {9, 10, 11}, .dynamic_shared_bytes = 12};
@@ -59,4 +59,4 @@ inline std::vector<std::vector<std::uint8_t>> encode_all(const std::vector<Recor
   return all;
 }
 
-}  // namespace dlkprof::capture::test
+}  // namespace dlkprof::capture

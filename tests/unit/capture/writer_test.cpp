@@ -17,7 +17,7 @@
 #include "sample_records.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::capture {
+namespace dlkprof::capture::writer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,7 +42,7 @@ class WriterTest : public testing::Test {
 };
 
 TEST_F(WriterTest, WhatIsWrittenIsRead) {
-  const auto records = test::sample_records();
+  const auto records = sample_records();
   Writer writer = Writer::create(directory(), "base");
   EXPECT_EQ(writer.path(), directory() / "base.dlkcap");
   Reader reader = Reader::open(writer.path());
@@ -103,7 +103,7 @@ TEST_F(WriterTest, WritersThatStartTogetherGetFilesOfTheirOwn) {
   EXPECT_EQ(std::set<fs::path>(paths.begin(), paths.end()).size(), kWriters);
   for (int i = 0; i < kWriters; ++i) {
     Reader reader = Reader::open(paths[i]);
-    EXPECT_EQ(test::read_all(reader), test::encode_all({EndRecord{i, 0}}));
+    EXPECT_EQ(read_all(reader), encode_all({EndRecord{i, 0}}));
   }
 }
 
@@ -140,7 +140,7 @@ TEST_F(WriterTest, SurvivesAbruptDeath) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   Reader reader = Reader::open(directory() / "base.dlkcap");
-  EXPECT_EQ(test::read_all(reader), test::encode_all({EndRecord{1, 2}}));
+  EXPECT_EQ(read_all(reader), encode_all({EndRecord{1, 2}}));
 }
 
 // Runs `body` in a child process, for what changes a process for good. Gives its exit code, or 128 + signal.
@@ -169,7 +169,7 @@ int fill_up(const fs::path& directory) {
   if (message.find("Free space there, or choose another place with --output_path.") == std::string::npos) return 1;
   if (message_of([&] { writer.append(EndRecord{}); }).find("ended early") == std::string::npos) return 2;
   Reader reader = Reader::open(writer.path());
-  if (test::read_all(reader).size() != appended || appended == 0) return 3;
+  if (read_all(reader).size() != appended || appended == 0) return 3;
   return reader.state().cut || reader.state().bytes != fs::file_size(writer.path()) ? 4 : 0;
 }
 
@@ -211,8 +211,8 @@ TEST_F(WriterTest, AMovedWriterGoesOn) {
   second.append(EndRecord{2, 2});
   EXPECT_THROW(first.append(EndRecord{}), Error);  // NOLINT(bugprone-use-after-move): that is what is tested
   Reader reader = Reader::open(second.path());
-  EXPECT_EQ(test::read_all(reader), test::encode_all({EndRecord{1, 1}, EndRecord{2, 2}}));
+  EXPECT_EQ(read_all(reader), encode_all({EndRecord{1, 1}, EndRecord{2, 2}}));
 }
 
 }  // namespace
-}  // namespace dlkprof::capture
+}  // namespace dlkprof::capture::writer_test

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "support/run_verb.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::arguments_test {
 namespace {
 
 using testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST_F(Arguments, HelpAndVersionGoToStdout) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::arguments_test

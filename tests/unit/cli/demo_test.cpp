@@ -8,7 +8,7 @@
 #include "support/sample_capture.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::demo_test {
 namespace {
 
 using testing::HasSubstr;
@@ -39,4 +39,4 @@ TEST(Demo, SaysWhereItLookedInVain) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::demo_test

@@ -5,7 +5,7 @@
 #include "support/run_verb.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::doctor_test {
 namespace {
 
 using testing::ContainsRegex;
@@ -33,4 +33,4 @@ TEST(Doctor, NamesWhatToDo) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::doctor_test

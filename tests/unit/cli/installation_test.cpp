@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::installation_test {
 namespace {
 
 TEST(Installation, HoldsTheSections) { EXPECT_FALSE(load_catalogue().sections().empty()); }
@@ -36,4 +36,4 @@ TEST(IsStyled, OnlyOnATerminalThatMayBe) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::installation_test

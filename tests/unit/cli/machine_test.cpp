@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::machine_test {
 namespace {
 
 TEST(CountersForAdminsOnly, ReadsTheDriversParameters) {
@@ -22,4 +22,4 @@ TEST(HasSysAdmin, ReadsTheEffectiveCapabilities) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::machine_test

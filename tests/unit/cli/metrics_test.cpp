@@ -7,7 +7,7 @@
 #include "cli/verbs.h"
 #include "support/run_verb.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::metrics_test {
 namespace {
 
 using testing::HasSubstr;
@@ -63,4 +63,4 @@ TEST(Metrics, RefusesBadUsage) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::metrics_test

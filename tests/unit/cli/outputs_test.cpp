@@ -12,7 +12,7 @@
 #include "support/sample_fold.h"
 #include "support/sample_run.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::outputs_test {
 namespace {
 
 using testing::ElementsAre;
@@ -130,4 +130,4 @@ TEST_F(OutputFiles, BadNamesAreUsageErrors) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::outputs_test

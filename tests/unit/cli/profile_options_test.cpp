@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "support/run_verb.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::profile_options_test {
 namespace {
 
 using testing::ElementsAre;
@@ -97,4 +97,4 @@ TEST(ProfileOptions, RefuseARangeThatEndsBeforeItBegins) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::profile_options_test

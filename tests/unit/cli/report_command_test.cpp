@@ -15,7 +15,7 @@
 #include "support/sample_capture.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::report_command_test {
 namespace {
 
 using testing::HasSubstr;
@@ -156,4 +156,4 @@ TEST_F(ReportCommandTest, WritesTheModel) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::report_command_test

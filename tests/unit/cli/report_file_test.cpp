@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::report_file_test {
 namespace {
 
 class ReportFile : public testing::Test {
@@ -71,4 +71,4 @@ TEST_F(ReportFile, SaysWhereItCannotBe) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::report_file_test

@@ -10,7 +10,7 @@
 #include "support/sample_capture.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::cli {
+namespace dlkprof::cli::report_test {
 namespace {
 
 using testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST_F(Report, RefusesBadUsage) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cli
+}  // namespace dlkprof::cli::report_test

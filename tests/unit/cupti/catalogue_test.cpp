@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::cupti {
+namespace dlkprof::cupti::catalogue_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -149,4 +149,4 @@ TEST_F(CatalogueTest, ChecksSets) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cupti
+}  // namespace dlkprof::cupti::catalogue_test

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "unit/cupti/recording.h"
 
-namespace dlkprof::cupti {
+namespace dlkprof::cupti::host_test {
 namespace {
 
 using testing::Contains;
@@ -192,4 +192,4 @@ TEST(Host, WorksOnAfterAMove) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cupti
+}  // namespace dlkprof::cupti::host_test

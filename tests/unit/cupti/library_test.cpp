@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::cupti {
+namespace dlkprof::cupti::library_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -165,4 +165,4 @@ TEST(Check, WorksThroughTheMacros) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cupti
+}  // namespace dlkprof::cupti::library_test

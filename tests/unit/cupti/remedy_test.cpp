@@ -3,7 +3,7 @@
 
 #include "cupti/library.h"
 
-namespace dlkprof::cupti {
+namespace dlkprof::cupti::remedy_test {
 namespace {
 
 using testing::AllOf;
@@ -49,4 +49,4 @@ TEST(Remedy, IsThereForWhatAUserCanChange) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cupti
+}  // namespace dlkprof::cupti::remedy_test

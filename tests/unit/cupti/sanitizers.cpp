@@ -1,5 +1,5 @@
 // Lets the tests run NVPerf under the sanitizers.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef DLKPROF_SANITIZED
 #include <dlfcn.h>
 
 // CUPTI loads NVPerf with RTLD_DEEPBIND, at which AddressSanitizer and ThreadSanitizer end the program. This dlopen stands
@@ -9,7 +9,7 @@ extern "C" __attribute__((visibility("default"))) void* dlopen(const char* file,
   return next(file, flags & ~RTLD_DEEPBIND);
 }
 
-// LeakSanitizer of g++ 12 crashes itself where NVPerf has had the counters of some chips (GB100) loaded; and what it would
-// find here is what CUPTI keeps of a chip that it refuses.
+// What LeakSanitizer would find here is what CUPTI keeps of a chip that it refuses; that of g++ 12 even crashes where NVPerf
+// has had the counters of some chips (GB100) loaded.
 extern "C" __attribute__((visibility("default"))) int __lsan_is_turned_off() { return 1; }
 #endif

@@ -12,7 +12,7 @@
 #include "cupti/catalogue.h"
 #include "cupti/host.h"
 
-namespace dlkprof::cupti {
+namespace dlkprof::cupti::sections_test {
 namespace {
 
 using testing::HasSubstr;
@@ -147,4 +147,4 @@ TEST(Sections, StayCheapOnHopper) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cupti
+}  // namespace dlkprof::cupti::sections_test

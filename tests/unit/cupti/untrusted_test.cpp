@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "unit/cupti/recording.h"
 
-namespace dlkprof::cupti {
+namespace dlkprof::cupti::untrusted_test {
 namespace {
 
 using testing::HasSubstr;
@@ -83,4 +83,4 @@ TEST_F(Untrusted, PassesOnWhyNvperfRefused) {
 }
 
 }  // namespace
-}  // namespace dlkprof::cupti
+}  // namespace dlkprof::cupti::untrusted_test

@@ -11,7 +11,7 @@
 
 #include "unit/inject/captured_log.h"
 
-namespace dlkprof::inject {
+namespace dlkprof::inject::event_log_test {
 namespace {
 
 using test::CapturedLog;
@@ -316,4 +316,4 @@ TEST(EventLog, AForkedChildBeginsAnew) {
 }
 
 }  // namespace
-}  // namespace dlkprof::inject
+}  // namespace dlkprof::inject::event_log_test

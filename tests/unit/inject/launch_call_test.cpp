@@ -6,7 +6,7 @@
 #include <array>
 #include <iterator>
 
-namespace dlkprof::inject {
+namespace dlkprof::inject::launch_call_test {
 namespace {
 
 CUfunction handle(std::uintptr_t value) { return reinterpret_cast<CUfunction>(value); }
@@ -89,4 +89,4 @@ TEST(LaunchCall, CooperativeEntriesAreCooperative) {
 }
 
 }  // namespace
-}  // namespace dlkprof::inject
+}  // namespace dlkprof::inject::launch_call_test

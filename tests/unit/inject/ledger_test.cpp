@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace dlkprof::inject {
+namespace dlkprof::inject::ledger_test {
 namespace {
 
 using capture::LeftAlone;
@@ -153,4 +153,4 @@ TEST(Ledger, ThreadsLaunchWhileTimesComeIn) {
 }
 
 }  // namespace
-}  // namespace dlkprof::inject
+}  // namespace dlkprof::inject::ledger_test

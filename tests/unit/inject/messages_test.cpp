@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace dlkprof::inject {
+namespace dlkprof::inject::messages_test {
 namespace {
 
 using capture::Severity;
@@ -62,4 +62,4 @@ TEST(Messages, ThreadsSayItOnceTogether) {
 }
 
 }  // namespace
-}  // namespace dlkprof::inject
+}  // namespace dlkprof::inject::messages_test

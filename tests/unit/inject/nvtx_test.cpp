@@ -16,7 +16,7 @@ extern int (*InitializeInjectionNvtx2_fnptr)(const void* (*)(std::uint32_t));
 #include "inject/resource_names.h"
 #include "unit/inject/captured_log.h"
 
-namespace dlkprof::inject {
+namespace dlkprof::inject::nvtx_test {
 namespace {
 
 using capture::RangeEvent;
@@ -350,8 +350,8 @@ TEST(NvtxInstances, NamesOfStreamsAndContexts) {
 }
 
 }  // namespace
-}  // namespace dlkprof::inject
+}  // namespace dlkprof::inject::nvtx_test
 
 extern "C" {
-int (*InitializeInjectionNvtx2_fnptr)(const void* (*)(std::uint32_t)) = &dlkprof::inject::attach;
+int (*InitializeInjectionNvtx2_fnptr)(const void* (*)(std::uint32_t)) = &dlkprof::inject::nvtx_test::attach;
 }

@@ -9,7 +9,7 @@
 
 #include "unit/inject/captured_log.h"
 
-namespace dlkprof::inject {
+namespace dlkprof::inject::ranges_test {
 namespace {
 
 using capture::RangeEvent;
@@ -308,4 +308,4 @@ TEST_F(RangesTest, AForkedChildBeginsWithNoneOpen) {
 }
 
 }  // namespace
-}  // namespace dlkprof::inject
+}  // namespace dlkprof::inject::ranges_test

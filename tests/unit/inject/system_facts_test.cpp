@@ -7,7 +7,7 @@
 
 #include "support/temporary_directory.h"
 
-namespace dlkprof::inject {
+namespace dlkprof::inject::system_facts_test {
 namespace {
 
 using testing::ElementsAre;
@@ -36,4 +36,4 @@ TEST(SystemFacts, AreLeftOutWhereThereAreNone) {
 }
 
 }  // namespace
-}  // namespace dlkprof::inject
+}  // namespace dlkprof::inject::system_facts_test

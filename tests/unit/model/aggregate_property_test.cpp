@@ -10,7 +10,7 @@
 #include "support/print_stats.h"
 #include "support/timeline_builder.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::aggregate_property_test {
 namespace {
 
 using test::TimelineBuilder;
@@ -272,4 +272,4 @@ TEST_P(AggregatePropertyTest, SharesAreCountedInstantByInstant) {
 INSTANTIATE_TEST_SUITE_P(Random, AggregatePropertyTest, testing::Range(0U, 30U));
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::aggregate_property_test

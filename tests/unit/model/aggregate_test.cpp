@@ -12,7 +12,7 @@
 #include "support/print_stats.h"
 #include "support/timeline_builder.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::aggregate_test {
 namespace {
 
 using test::TimelineBuilder;
@@ -310,4 +310,4 @@ TEST(AggregateSummaryTest, IterationTimes) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::aggregate_test

@@ -6,7 +6,7 @@
 
 #include "support/sample_capture.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::computed_test {
 namespace {
 
 Launch launched(const capture::LaunchKey& key) {
@@ -72,4 +72,4 @@ TEST(ComputedFigures, AreAbsentWhereTheCaptureSaysTooLittle) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::computed_test

@@ -11,7 +11,7 @@
 #include "model/op_tree.h"
 #include "support/timeline_builder.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::fold_test {
 namespace {
 
 using test::TimelineBuilder;
@@ -309,4 +309,4 @@ TEST(HostileFoldTest, MessagesOfAnyBytesAreOps) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::fold_test

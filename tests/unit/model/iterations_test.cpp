@@ -9,7 +9,7 @@
 #include "model/fold.h"
 #include "support/timeline_builder.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::iterations_test {
 namespace {
 
 using test::TimelineBuilder;
@@ -218,4 +218,4 @@ TEST(MultiGpuIterationsTest, TheGpuIsThatOfTheWorkInside) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::iterations_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace dlkprof::model {
+namespace dlkprof::model::literal_test {
 namespace {
 
 TEST(Literals, AreThoseOfPythonAndJson) {
@@ -58,4 +58,4 @@ TEST(Literals, HaveLimits) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::literal_test

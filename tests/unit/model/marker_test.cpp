@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "support/golden.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::marker_test {
 namespace {
 
 const char* name_of(Framework framework) {
@@ -187,4 +187,4 @@ TEST(KeyNodes, AreFewOfThoseThatThereAre) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::marker_test

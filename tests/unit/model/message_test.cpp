@@ -9,7 +9,7 @@
 #include "model/fold.h"
 #include "support/timeline_builder.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::message_test {
 namespace {
 
 // A program of two iterations, with whole messages or split ones.
@@ -58,4 +58,4 @@ TEST(SplitMessage, NumbersAreAPartOfTheNamesOfOthers) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::message_test

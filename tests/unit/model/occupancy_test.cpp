@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "support/sample_capture.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::occupancy_test {
 namespace {
 
 using test::function;
@@ -149,4 +149,4 @@ TEST(TheoreticalOccupancy, RefusesWhatIsNotPossible) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::occupancy_test

@@ -9,7 +9,7 @@
 #include "support/temporary_directory.h"
 #include "unit/cupti/recording.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::raw_counters_test {
 namespace {
 
 using testing::Contains;
@@ -86,4 +86,4 @@ TEST(LoadRunWithCounters, EvaluatedValuesWinOverStoredOnes) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::raw_counters_test

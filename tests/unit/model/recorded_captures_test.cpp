@@ -7,7 +7,7 @@
 
 #include "model/run.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::recorded_captures_test {
 namespace {
 
 class RecordedCapture : public testing::TestWithParam<const char*> {
@@ -48,4 +48,4 @@ TEST_P(RecordedCapture, RawCountersGiveWhatTheGpuMachineStored) {
 INSTANTIATE_TEST_SUITE_P(Shipped, RecordedCapture, testing::Values("cifar10_b4.dlkcap", "cifar10_b512.dlkcap"));
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::recorded_captures_test

@@ -10,7 +10,7 @@
 
 #include "model/fold.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::repetition_test {
 namespace {
 
 using testing::Each;
@@ -159,4 +159,4 @@ TEST(FindRepetition, IsFastOnLongSequences) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::repetition_test

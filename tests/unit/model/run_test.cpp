@@ -12,7 +12,7 @@
 #include "support/sample_capture.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::run_test {
 namespace {
 
 using capture::Record;
@@ -176,4 +176,4 @@ TEST_F(LoadRun, RepeatedNoticesAreGivenOnce) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::run_test

@@ -2,7 +2,7 @@
 
 #include "model/fold.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::tensor_cores_test {
 namespace {
 
 // Names as kernels have them; those of the first group from the captures of samples/captures, where the tensor pipe was measured.
@@ -147,4 +147,4 @@ TEST(TensorCoreEligibility, IsLostByTypesThatTensorCoresDoNotMultiply) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::tensor_cores_test

@@ -19,7 +19,7 @@
 #include "support/event_capture.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::model {
+namespace dlkprof::model::timeline_test {
 namespace {
 
 using capture::Record;
@@ -701,4 +701,4 @@ TEST_F(LoadTimeline, ReadsTheShippedCaptures) {
 }
 
 }  // namespace
-}  // namespace dlkprof::model
+}  // namespace dlkprof::model::timeline_test

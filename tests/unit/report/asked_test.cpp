@@ -4,7 +4,7 @@
 
 #include "support/sample_run.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::asked_test {
 namespace {
 
 cupti::Catalogue catalogue() { return cupti::Catalogue::load(DLKPROF_SOURCE_DIR "/metrics"); }
@@ -40,4 +40,4 @@ TEST(AskedOf, EverySectionWhereTheCaptureDoesNotSay) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::asked_test

@@ -4,7 +4,7 @@
 
 #include "support/sample_fold.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::counter_fields_test {
 namespace {
 
 Cell value(const model::Counters& counters, const std::string& column) {
@@ -58,4 +58,4 @@ TEST(CounterFields, OddFiguresGiveNoStall) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::counter_fields_test

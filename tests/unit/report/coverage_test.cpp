@@ -9,7 +9,7 @@
 #include "support/golden.h"
 #include "support/sample_run.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::coverage_test {
 namespace {
 
 using testing::HasSubstr;
@@ -90,4 +90,4 @@ TEST(Coverage, FiguresOfProcessesAreAddedUp) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::coverage_test

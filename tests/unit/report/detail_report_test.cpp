@@ -7,7 +7,7 @@
 #include "support/sample_fold.h"
 #include "support/table_cells.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::detail_report_test {
 namespace {
 
 TEST(DetailReport, OfTheSample) {
@@ -38,4 +38,4 @@ TEST(DetailReport, WhatWasNotAddedUpIsEmpty) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::detail_report_test

@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/sample_fold.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::group_node_report_test {
 namespace {
 
 TEST(GroupNodeReport, OfTheSample) {
@@ -15,4 +15,4 @@ TEST(GroupNodeReport, OfTheSample) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::group_node_report_test

@@ -16,7 +16,7 @@
 #include "report/tensor_report.h"
 #include "support/sample_fold.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::guide_columns_test {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -217,4 +217,4 @@ TEST(GuideColumns, RowsOfTheSummary) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::guide_columns_test

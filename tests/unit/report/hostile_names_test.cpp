@@ -18,7 +18,7 @@
 #include "report/top_ops.h"
 #include "support/sample_fold.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::hostile_names_test {
 namespace {
 
 // As RFC 4180 reads it: the records with their fields; fails where quotes are not closed or stand where they may not.
@@ -96,4 +96,4 @@ TEST(HostileNames, TerminalStaysCalm) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::hostile_names_test

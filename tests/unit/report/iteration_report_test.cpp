@@ -7,7 +7,7 @@
 #include "support/sample_fold.h"
 #include "support/table_cells.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::iteration_report_test {
 namespace {
 
 TEST(IterationReport, OfTheSample) {
@@ -63,4 +63,4 @@ TEST(IterationReport, LivesWithoutTheCall) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::iteration_report_test

@@ -7,7 +7,7 @@
 #include "support/sample_fold.h"
 #include "support/table_cells.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::kernel_report_test {
 namespace {
 
 TEST(KernelReport, OfTheSample) {
@@ -30,4 +30,4 @@ TEST(KernelReport, CallsThatAreNotKnownAreEmpty) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::kernel_report_test

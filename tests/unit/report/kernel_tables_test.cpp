@@ -8,7 +8,7 @@
 #include "support/golden.h"
 #include "support/sample_run.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::kernel_tables_test {
 namespace {
 
 using testing::HasSubstr;
@@ -80,4 +80,4 @@ TEST(KernelTables, SurviveLaunchesThatTheCaptureDoesNotDescribe) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::kernel_tables_test

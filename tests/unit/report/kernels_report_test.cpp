@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/sample_run.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::kernels_report_test {
 namespace {
 
 TEST(KernelsReport, HasARowAValueInBaseUnits) {
@@ -22,4 +22,4 @@ TEST(KernelsReport, HasARowAValueInBaseUnits) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::kernels_report_test

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace dlkprof::report {
+namespace dlkprof::report::layout_test {
 namespace {
 
 std::string shown(double value, const char* unit) {
@@ -75,4 +75,4 @@ TEST(Layout, CountsAndShares) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::layout_test

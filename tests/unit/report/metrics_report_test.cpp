@@ -9,7 +9,7 @@
 #include "support/golden.h"
 #include "support/sample_run.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::metrics_report_test {
 namespace {
 
 std::string unit_of(const std::string& metric) { return metric == "gpu__time_duration.sum" ? "ns" : ""; }
@@ -70,4 +70,4 @@ TEST(MetricsReport, ReadsAsItAlwaysDid) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::metrics_report_test

@@ -6,7 +6,7 @@
 
 #include "support/sample_fold.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::model_dump_test {
 namespace {
 
 nlohmann::json dump(const test::SampleFold& sample) {
@@ -48,4 +48,4 @@ TEST(ModelDump, OfNothing) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::model_dump_test

@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/sample_fold.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::op_type_report_test {
 namespace {
 
 TEST(OpTypeReport, OfTheSample) {
@@ -15,4 +15,4 @@ TEST(OpTypeReport, OfTheSample) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::op_type_report_test

@@ -7,7 +7,7 @@
 #include "report/csv.h"
 #include "report/json.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::rows_test {
 namespace {
 
 Rows numbers(std::size_t count) {
@@ -58,4 +58,4 @@ TEST(Rows, KeepEveryKindOfCell) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::rows_test

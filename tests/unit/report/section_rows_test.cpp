@@ -6,7 +6,7 @@
 
 #include "support/sample_run.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::section_rows_test {
 namespace {
 
 SectionValue stall(const std::string& label, double cycles) {
@@ -55,4 +55,4 @@ TEST(TakeStalls, NothingStalledDividesByNothing) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::section_rows_test

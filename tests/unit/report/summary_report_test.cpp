@@ -10,7 +10,7 @@
 #include "support/sample_fold.h"
 #include "support/sample_run.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::summary_report_test {
 namespace {
 
 using testing::HasSubstr;
@@ -83,4 +83,4 @@ TEST_F(SummaryReport, OfSimpleModeHasThreeFigures) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::summary_report_test

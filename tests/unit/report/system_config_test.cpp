@@ -6,7 +6,7 @@
 
 #include "support/sample_fold.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::system_config_test {
 namespace {
 
 std::map<std::string, Cell> config(const model::Timeline& timeline, const std::string& name = "run") {
@@ -54,4 +54,4 @@ TEST(SystemConfig, OfNothingIsEmpty) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::system_config_test

@@ -9,7 +9,7 @@
 #include "report/csv.h"
 #include "report/json.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::table_test {
 namespace {
 
 Table sample() {
@@ -75,4 +75,4 @@ TEST(ToJson, IsValidWhateverNamesHold) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::table_test

@@ -7,7 +7,7 @@
 #include "support/sample_fold.h"
 #include "support/table_cells.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::tensor_report_test {
 namespace {
 
 TEST(TensorReport, OfTheSample) {
@@ -47,4 +47,4 @@ TEST(TensorReport, NoGpuTimeNoUtilization) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::tensor_report_test

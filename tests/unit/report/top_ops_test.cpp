@@ -10,7 +10,7 @@
 #include "support/golden.h"
 #include "support/sample_fold.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::top_ops_test {
 namespace {
 
 using testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(TopOps, NothingIsMadeUp) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::top_ops_test

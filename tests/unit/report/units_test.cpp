@@ -4,7 +4,7 @@
 
 #include "support/sample_run.h"
 
-namespace dlkprof::report {
+namespace dlkprof::report::units_test {
 namespace {
 
 TEST(UnitLookup, AsksTheCatalogueThenNvperf) {
@@ -17,4 +17,4 @@ TEST(UnitLookup, AsksTheCatalogueThenNvperf) {
 }
 
 }  // namespace
-}  // namespace dlkprof::report
+}  // namespace dlkprof::report::units_test

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::select {
+namespace dlkprof::select::counter_key_test {
 namespace {
 
 LaunchIdentity launch() {
@@ -74,4 +74,4 @@ TEST(CounterKeyHash, SpreadsKeysThatLookAlike) {
 }
 
 }  // namespace
-}  // namespace dlkprof::select
+}  // namespace dlkprof::select::counter_key_test

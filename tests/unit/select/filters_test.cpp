@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::select {
+namespace dlkprof::select::filters_test {
 namespace {
 
 const KernelNames kCutlass{"Kernel2", "void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm>(Params)",
@@ -114,4 +114,4 @@ TEST(Filters, RememberALimit) {
 }
 
 }  // namespace
-}  // namespace dlkprof::select
+}  // namespace dlkprof::select::filters_test

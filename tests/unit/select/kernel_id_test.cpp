@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::select {
+namespace dlkprof::select::kernel_id_test {
 namespace {
 
 struct Split {
@@ -90,4 +90,4 @@ TEST(NameField, RegexPrefixMakesAPattern) {
 }
 
 }  // namespace
-}  // namespace dlkprof::select
+}  // namespace dlkprof::select::kernel_id_test

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::select {
+namespace dlkprof::select::pattern_test {
 namespace {
 
 using testing::EndsWith;
@@ -197,4 +197,4 @@ TEST(BadPattern, HugePatternsAreRefusedNotCrashedOn) {
 }
 
 }  // namespace
-}  // namespace dlkprof::select
+}  // namespace dlkprof::select::pattern_test

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-namespace dlkprof::select {
+namespace dlkprof::select::selector_test {
 namespace {
 
 using capture::Selection;
@@ -374,4 +374,4 @@ TEST(HostileNames, AreMatchedInBoundedTime) {
 }
 
 }  // namespace
-}  // namespace dlkprof::select
+}  // namespace dlkprof::select::selector_test

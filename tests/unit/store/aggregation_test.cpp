@@ -1,7 +1,7 @@
 #include "database_fixture.h"
 #include "same_timeline.h"
 
-namespace dlkprof::store {
+namespace dlkprof::store::aggregation_test {
 namespace {
 
 using testing::ElementsAre;
@@ -72,4 +72,4 @@ TEST_F(AggregationTest, IsUndoneWhereItFails) {
 }
 
 }  // namespace
-}  // namespace dlkprof::store
+}  // namespace dlkprof::store::aggregation_test

@@ -7,7 +7,7 @@
 #include "database_fixture.h"
 #include "same_timeline.h"
 
-namespace dlkprof::store {
+namespace dlkprof::store::read_test {
 namespace {
 
 using testing::AllOf;
@@ -235,4 +235,4 @@ TEST_F(ReadTest, ReadsFromAFolderThatCannotBeWrittenTo) {
 }
 
 }  // namespace
-}  // namespace dlkprof::store
+}  // namespace dlkprof::store::read_test

@@ -8,7 +8,7 @@
 #include "store/database.h"
 #include "support/golden.h"
 
-namespace dlkprof::store {
+namespace dlkprof::store::schema_test {
 namespace {
 
 using testing::HasSubstr;
@@ -50,4 +50,4 @@ TEST(SchemaTest, StatementsComeFromTheRows) {
 TEST(SchemaTest, TablesThatAreNotThereAreAMistake) { EXPECT_THROW((void)table("nothing"), std::logic_error); }
 
 }  // namespace
-}  // namespace dlkprof::store
+}  // namespace dlkprof::store::schema_test

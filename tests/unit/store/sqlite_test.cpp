@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "support/temporary_directory.h"
 
-namespace dlkprof::store {
+namespace dlkprof::store::sqlite_test {
 namespace {
 
 using testing::HasSubstr;
@@ -94,4 +94,4 @@ TEST_F(SqliteTest, TextLongerThanTheLimitIsRefused) {
 }
 
 }  // namespace
-}  // namespace dlkprof::store
+}  // namespace dlkprof::store::sqlite_test

@@ -1,7 +1,7 @@
 #include "database_fixture.h"
 #include "store/schema.h"
 
-namespace dlkprof::store {
+namespace dlkprof::store::views_test {
 namespace {
 
 using testing::ElementsAre;
@@ -110,4 +110,4 @@ TEST_F(ViewsTest, MetricsAreOfConfigurationsAndOfFigures) {
 }
 
 }  // namespace
-}  // namespace dlkprof::store
+}  // namespace dlkprof::store::views_test

@@ -11,7 +11,7 @@
 #include "same_timeline.h"
 #include "store/schema.h"
 
-namespace dlkprof::store {
+namespace dlkprof::store::write_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -164,4 +164,4 @@ TEST_F(WriteTest, TextIsOnlyText) {
 }
 
 }  // namespace
-}  // namespace dlkprof::store
+}  // namespace dlkprof::store::write_test
