@@ -20,6 +20,7 @@
 #include "model/coverage_times.h"
 #include "report/asked.h"
 #include "report/coverage.h"
+#include "report/expert_systems_report.h"
 #include "report/kernel_tables.h"
 #include "report/top_ops.h"
 
@@ -59,7 +60,7 @@ int run_demo(int argc, char** argv) {
     print_data(report::kernel_tables(run, {asked.sections, asked.metrics, is_styled(STDOUT_FILENO)}));
     const Analysis analysis = analyse(model::load_timeline(std::array{path}), {});
     model::add_gpu_times(std::span(&run, 1), analysis.timeline);
-    if (analysis.has_ops()) print_data("\n" + report::top_ops(analysis.model()));
+    if (analysis.has_ops()) print_data("\n" + report::top_ops(analysis.model()) + "\n" + report::top_findings(analysis.model()));
     print_data("\n" + report::coverage(run) + "\n");
   }
   return 0;

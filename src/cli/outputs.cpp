@@ -8,16 +8,23 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/report_file.h"
+#include "report/bottleneck_report.h"
 #include "report/coverage.h"
 #include "report/csv.h"
 #include "report/detail_report.h"
+#include "report/expert_systems_report.h"
 #include "report/group_node_report.h"
 #include "report/iteration_report.h"
 #include "report/json.h"
 #include "report/kernel_report.h"
 #include "report/kernels_report.h"
+#include "report/memory_report.h"
+#include "report/missing_sections.h"
 #include "report/model_dump.h"
+#include "report/occupancy_report.h"
 #include "report/op_type_report.h"
+#include "report/roofline_report.h"
+#include "report/stall_report.h"
 #include "report/summary_report.h"
 #include "report/tensor_report.h"
 #include "report/top_ops.h"
@@ -31,18 +38,28 @@ namespace fs = std::filesystem;
 struct OpReport {
   const char* name;
   report::Rows (*make)(const report::Model& model);
+  bool in_all = true;
 };
-// In the order of the guide, which is that of --reports=all.
+// In the order of the guide, which is that of --reports=all; then ours. Curves are long, and read by programs alone.
 constexpr std::array kOpReports{OpReport{"summary", nullptr},
                                 OpReport{"detail", report::detail_report},
                                 OpReport{"iteration", report::iteration_report},
                                 OpReport{"kernel", report::kernel_report},
                                 OpReport{"tensor", report::tensor_report},
                                 OpReport{"op_type", report::op_type_report},
-                                OpReport{"group_node", report::group_node_report}};
+                                OpReport{"group_node", report::group_node_report},
+                                OpReport{"expert_systems", report::expert_systems_report},
+                                OpReport{"bottleneck", report::bottleneck_report},
+                                OpReport{"occupancy", report::occupancy_report},
+                                OpReport{"stall", report::stall_report},
+                                OpReport{"memory", report::memory_report},
+                                OpReport{"roofline", report::roofline_report},
+                                OpReport{"occupancy_curves", report::occupancy_curves_report, false}};
 constexpr std::array kCaptureReports{"metrics", "kernels"};
 constexpr std::array kOfSimpleMode{"summary", "kernel"};
-const std::vector<std::string> kFormats{"csv", "json"};
+const std::vector<std::string> kFormats{"csv", "json", "svg"};
+constexpr const char* kPicture = "svg";        // a format of
+constexpr const char* kPictured = "roofline";  // alone
 
 const OpReport* op_report(const std::string& name) {
   const auto* found =
@@ -94,11 +111,13 @@ std::string summary_text(const ReportInputs& inputs) {
   if (inputs.analysis->has_ops() || inputs.runs.empty()) {
     const report::Model model = inputs.analysis->model();
     text = report::summary_text(inputs.simple ? report::simple_summary_tables(model) : report::summary_tables(model, {}));
-    if (!inputs.simple) text += "\n" + report::top_ops(model);
+    if (!inputs.simple) text += "\n" + report::top_ops(model) + "\n" + report::top_findings(model);
   }
   for (const model::Run& run : inputs.runs) text += (text.empty() ? "" : "\n") + report::coverage(run);
   return text;
 }
+
+bool has_format(const std::string& report, const std::string& format) { return format != kPicture || report == kPictured; }
 
 // One file to write: what is in it and where it goes.
 struct OutputFile {
@@ -115,6 +134,7 @@ std::vector<OutputFile> plan(const Outputs& outputs, std::span<const model::Run>
   std::vector<OutputFile> files;
   for (const std::string& report : outputs.reports) {
     for (const std::string& format : outputs.formats) {
+      if (!has_format(report, format)) continue;
       if (!is_of_capture(report) || runs.size() < 2) {
         files.push_back({report, format, runs, file_of(outputs, outputs.base_name, report, format)});
         continue;
@@ -161,7 +181,7 @@ std::vector<std::string> report_names(const std::vector<std::string>& names, boo
   for (const std::string& name : names) {
     if (name == "all") {
       for (const OpReport& one : kOpReports) {
-        if (!simple || is_in_simple_mode(one.name)) add(one.name);
+        if (one.in_all && (!simple || is_in_simple_mode(one.name))) add(one.name);
       }
       continue;
     }
@@ -188,7 +208,12 @@ std::vector<fs::path> output_files(const Outputs& outputs) {
 
 void check_outputs(const Outputs& outputs) {
   for (const std::string& report : outputs.reports) check_name(report, all_names(), "report");
-  for (const std::string& format : outputs.formats) check_name(format, kFormats, "format for files");
+  for (const std::string& format : outputs.formats) {
+    check_name(format, kFormats, "format for files");
+    const auto has = [&format](const std::string& report) { return has_format(report, format); };
+    if (outputs.reports.empty() || std::any_of(outputs.reports.begin(), outputs.reports.end(), has)) continue;
+    check_format(outputs.reports.front(), format);
+  }
   if (outputs.base_name.empty() || outputs.base_name.find('/') != std::string::npos) {
     throw UsageError(fmt::format("'{}' cannot begin the name of a file", printable(outputs.base_name, 80)), "",
                      "Give the folder with --output_path, and --base_name without slashes.");
@@ -201,6 +226,20 @@ void check_outputs(const Outputs& outputs) {
   if (!outputs.force) check_free(files);
 }
 
+void check_format(const std::string& report, const std::string& format) {
+  if (has_format(report, format)) return;
+  throw UsageError(fmt::format("there is no {} of the report {}", format, report), "",
+                   fmt::format("Only {} has one: --reports={}", kPictured, kPictured));
+}
+
+void print_hints(const std::vector<std::string>& reports, const ReportInputs& inputs) {
+  if (inputs.analysis == nullptr) return;
+  for (const std::string& name : reports) {
+    const std::string hint = report::missing_sections(name, inputs.analysis->model());
+    if (!hint.empty()) fmt::print(stderr, "dlkprof: {}\n", hint);
+  }
+}
+
 void write_report(const std::string& name, const std::string& format, const ReportInputs& inputs, const report::Sink& sink) {
   const bool csv = format == "csv";
   const auto write_rows = [&](const report::Rows& rows) { csv ? report::write_csv(rows, sink) : report::write_json(rows, sink); };
@@ -210,6 +249,8 @@ void write_report(const std::string& name, const std::string& format, const Repo
   } else if (name == "summary") {
     const auto tables = summary_of(inputs);
     sink(csv ? report::to_csv(report::flatten(tables)) : report::summary_json(tables));
+  } else if (format == kPicture) {
+    sink(report::roofline_svg(inputs.analysis->model()));
   } else {
     write_rows(op_rows(name, inputs));
   }

@@ -19,7 +19,7 @@ struct Outputs {
   std::filesystem::path directory = ".";
   std::string base_name = "dlkprof";
   std::vector<std::string> reports = {"metrics"};  // as report_names() gives them
-  std::vector<std::string> formats;                // csv, json; none: no files
+  std::vector<std::string> formats;                // csv, json, svg; none: no files
   bool force = false;                              // replace files
   bool database = false;                           // <base_name>_dldb.sqlite is written too
   bool model_data = false;                         // and <base_name>_model.json
@@ -51,8 +51,14 @@ struct ReportInputs {
   report::UnitLookup unit_of;
 };
 
-// A report as data: csv or json. `name` is one of report_names(). Throws UsageError where it takes one capture, and there is
-// none, or more.
+// Throws UsageError where the report does not come in this format.
+void check_format(const std::string& report, const std::string& format);
+
+// Says on stderr, a line a report, what was not measured that it shows, and how to collect it.
+void print_hints(const std::vector<std::string>& reports, const ReportInputs& inputs);
+
+// A report as data: csv or json, or svg. `name` is one of report_names(). Throws UsageError where it takes one capture, and there
+// is none, or more.
 void write_report(const std::string& name, const std::string& format, const ReportInputs& inputs, const report::Sink& sink);
 
 // For people.

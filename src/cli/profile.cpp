@@ -22,6 +22,7 @@
 #include "cupti/host.h"
 #include "model/coverage_times.h"
 #include "report/coverage.h"
+#include "report/expert_systems_report.h"
 #include "report/kernel_tables.h"
 #include "report/summary_report.h"
 #include "report/top_ops.h"
@@ -140,8 +141,9 @@ void show_kernels(const model::Run& run, const ProfileCommand& command) {
 // The operations that took most time, or in simple mode its three figures.
 void show_ops(const Analysis& analysis, const ProfileCommand& command) {
   if (!analysis.has_ops()) return;
-  const std::string text = command.folding.simple() ? report::summary_text(report::simple_summary_tables(analysis.model()))
-                                                    : report::top_ops(analysis.model());
+  const std::string text = command.folding.simple()
+                               ? report::summary_text(report::simple_summary_tables(analysis.model()))
+                               : report::top_ops(analysis.model()) + "\n" + report::top_findings(analysis.model());
   fmt::print(stderr, "{}\n", text);
 }
 
@@ -171,6 +173,7 @@ std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const Ana
                             command.sections,
                             report::unit_lookup(catalogue, runs.front(), command.options.cupti_path)};
   for (auto& file : write_reports(command.outputs, inputs)) files.push_back(std::move(file));
+  if (command.reports_named && command.verbosity != Verbosity::quiet) print_hints(command.outputs.reports, inputs);
   if (database.valid()) database.get();
   return files;
 }

@@ -92,11 +92,12 @@ void add_output(CLI::App& app, Typed& typed, ProfileCommand& command) {
   group(app.add_option("--database", command.database,
                        "Fold this again and report, and run no program: a database (.sqlite), a capture, or a folder"));
   group(app.add_option("--reports", typed.reports,
-                       "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, or all; "
+                       "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, "
+                       "expert_systems, bottleneck, occupancy, stall, memory, roofline, or all of these; occupancy_curves; "
                        "metrics, kernels"))
       ->delimiter(',')
       ->allow_extra_args(false);
-  group(app.add_option("--formats", typed.formats, "Their formats: csv, json; default csv"))
+  group(app.add_option("--formats", typed.formats, "Their formats: csv, json; of roofline also svg; default csv"))
       ->delimiter(',')
       ->allow_extra_args(false);
   group(app.add_option("--output_path", command.outputs.directory, "Where captures, the database and reports go"))

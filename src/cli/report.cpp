@@ -33,15 +33,15 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   };
   app.add_option("file", command.file, "A capture (.dlkcap), a database (.sqlite), or a folder with captures")->required();
   list("--reports", command.outputs.reports,
-       "summary, detail, iteration, kernel, tensor, op_type, group_node or all; of a capture also metrics, kernels; on stdout "
-       "one, in files any");
-  app.add_option("--format", command.format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
+       "summary, detail, iteration, kernel, tensor, op_type, group_node, expert_systems, bottleneck, occupancy, stall, memory, "
+       "roofline or all of these; occupancy_curves; of a capture also metrics, kernels; on stdout one, in files any");
+  app.add_option("--format", command.format, "What stdout gets; svg of roofline alone")
+      ->check(CLI::IsMember({"table", "csv", "json", "svg"}))
       ->capture_default_str();
   app.add_option("--set", command.set, "Show the sections of a set (dlkprof metrics --list-sets)");
   list("--section", command.sections, "Show a section; may be repeated (dlkprof metrics --list-sections)");
   list("--metrics", command.metrics, "Show these too, where their counters were kept (--keep-counters)");
-  list("--formats", command.outputs.formats, "Write files: csv, json");
+  list("--formats", command.outputs.formats, "Write files: csv, json; of roofline also svg");
   app.add_option("--output_path", directory, "Write files to this folder");
   app.add_option("--base_name", base_name, "What their names begin with; default: the file's name");
   app.add_flag("--dump_model_data", command.outputs.model_data, "Write ops, instances and iterations to <base_name>_model.json");

@@ -65,6 +65,8 @@ void check_command(const ReportCommand& command, const Source& source) {
     throw UsageError(fmt::format("stdout takes one report as {}", command.format), "",
                      fmt::format("Name one with --reports, or write files: --output_path . --formats {}", command.format));
   }
+  if (!command.to_files)
+    std::for_each(reports.begin(), reports.end(), [&](const auto& one) { check_format(one, command.format); });
   if (source.is_database() && has(reports, true)) {
     const auto name = std::find_if(reports.begin(), reports.end(), is_of_capture);
     throw UsageError(fmt::format("the report {} needs a capture, and {} is a database", *name, printable(command.file)), "",
@@ -162,6 +164,7 @@ void show(const ReportCommand& command, const report::Asked& chosen, const Repor
   const bool told =
       !command.to_files && command.format == "table" && std::find(reports.begin(), reports.end(), "summary") != reports.end();
   print_warnings(inputs, told);
+  print_hints(reports, inputs);
 }
 
 }  // namespace

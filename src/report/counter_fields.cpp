@@ -1,108 +1,51 @@
 #include "report/counter_fields.h"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <optional>
-#include <string_view>
+
+#include "advise/quantities.h"
+#include "advise/stalls.h"
+#include "report/diagnosis_rows.h"
 
 namespace dlkprof::report {
 namespace {
 
+using advise::Stall;
 using model::Counters;
-using Names = std::vector<const char*>;
 
-// The metrics behind a column, best first, as metrics/sections names them: chips and sets differ. Each alternative is a sum.
-struct Source {
+struct CounterColumn {
   const char* column;
   const char* unit;
-  std::vector<Names> alternatives;
+  advise::Quantity quantity;
+};
+constexpr std::array kCounterColumns{
+    CounterColumn{"Achieved Occupancy (%)", "%", advise::Quantity::achieved_occupancy},
+    CounterColumn{"Theoretical Occupancy (%)", "%", advise::Quantity::theoretical_occupancy},
+    CounterColumn{"Tensor Pipe (%)", "%", advise::Quantity::tensor_pipe},
+    CounterColumn{"SM Throughput (%)", "%", advise::Quantity::sm_throughput},
+    CounterColumn{"Memory Throughput (%)", "%", advise::Quantity::memory_throughput},
+    CounterColumn{"DRAM Bytes", "byte", advise::Quantity::dram_bytes},
+    CounterColumn{"DRAM Rate (byte/s)", "byte/s", advise::Quantity::dram_rate},
 };
 
-const Source& occupancy() {
-  static const Source kSource{"Achieved Occupancy (%)",
-                              "%",
-                              {{"sm__warps_active.avg.pct_of_peak_sustained_active"},
-                               {"TPC.TriageCompute.tpc__warps_active_realtime.avg.pct_of_peak_sustained_active"},
-                               {"TPC.TriageCompute.tpc__warps_active_shader_cs_realtime.avg.pct_of_peak_sustained_active"}}};
-  return kSource;
-}
+Cell value_of(const Counters& counters, advise::Quantity quantity) { return number_cell(find(counters.values, quantity)); }
 
-const std::vector<Source>& sources() {
-  static const std::vector<Source> kSources{
-      occupancy(),
-      {"Theoretical Occupancy (%)", "%", {{"theoretical_occupancy_pct"}, {"sm__maximum_warps_per_active_cycle_pct"}}},
-      {"Tensor Pipe (%)",
-       "%",
-       {{"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_active"},
-        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
-        {"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_active"}}},
-      {"SM Throughput (%)", "%", {{"sm__throughput.avg.pct_of_peak_sustained_elapsed"}}},
-      {"Memory Throughput (%)", "%", {{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"}}},
-      {"DRAM Bytes",
-       "byte",
-       {{"dram__bytes.sum"},
-        {"dram__bytes_read.sum", "dram__bytes_write.sum"},
-        {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}}},
-      {"DRAM Rate (byte/s)",
-       "byte/s",
-       {{"dram__bytes.sum.per_second"},
-        {"dram__bytes_read.sum.per_second", "dram__bytes_write.sum.per_second"},
-        {"dram__bytes_op_read.sum.per_second", "dram__bytes_op_write.sum.per_second"}}},
-  };
-  return kSources;
-}
-
-// None where one of them was not measured.
-std::optional<double> sum(const Counters& counters, const Names& names) {
-  double all = 0;
-  for (const char* name : names) {
-    const auto found = counters.values.find(name);
-    if (found == counters.values.end() || !std::isfinite(found->second)) return std::nullopt;
-    all += found->second;
-  }
-  return all;
-}
-
-Cell value_of(const Counters& counters, const Source& source) {
-  for (const Names& names : source.alternatives) {
-    if (const auto value = sum(counters, names)) return *value;
-  }
-  return {};
-}
-
-struct Stall {
-  std::string reason;  // long_scoreboard
-  double share = 0;    // of all warp cycles, 0..1
-};
-
-// What warps waited for most. "selected" is the issue itself, no wait, but a part of the whole.
+// What warps waited for most. "selected" is the issue itself, no wait.
 std::optional<Stall> top_stall(const Counters& counters) {
-  constexpr std::string_view kPrefix = "smsp__average_warps_issue_stalled_";
-  constexpr std::string_view kSuffix = "_per_issue_active.ratio";
-  std::string_view top;
-  double most = 0;
-  double all = 0;
-  for (auto it = counters.values.lower_bound(std::string(kPrefix)); it != counters.values.end(); ++it) {
-    const std::string_view name = it->first;
-    if (!name.starts_with(kPrefix)) break;
-    if (!name.ends_with(kSuffix) || name.size() <= kPrefix.size() + kSuffix.size() || !(it->second > 0)) continue;
-    const std::string_view reason = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-    all += it->second;
-    if (reason == "selected" || it->second <= most) continue;
-    top = reason;
-    most = it->second;
-  }
-  if (top.empty() || !std::isfinite(all)) return std::nullopt;
-  return Stall{std::string(top), most / all};
+  const std::vector<Stall> stalls = advise::stalls_of(counters.values);
+  const auto top = std::find_if(stalls.begin(), stalls.end(), [](const Stall& stall) { return stall.name != "selected"; });
+  return top == stalls.end() ? std::nullopt : std::optional(*top);
 }
 
 Cell top_stall_reason(const Counters& counters) {
   const auto stall = top_stall(counters);
-  return stall ? Cell{stall->reason} : Cell{};
+  return stall ? Cell{stall->name} : Cell{};
 }
 
 Cell top_stall_share(const Counters& counters) {
   const auto stall = top_stall(counters);
-  return stall ? Cell{100 * stall->share} : Cell{};
+  return stall ? Cell{stall->percent} : Cell{};
 }
 
 }  // namespace
@@ -110,8 +53,9 @@ Cell top_stall_share(const Counters& counters) {
 const Fields<Counters>& counter_fields() {
   static const Fields<Counters> kFields = [] {
     Fields<Counters> fields;
-    for (const Source& source : sources()) {
-      fields.push_back({source.column, source.unit, [&source](const Counters& counters) { return value_of(counters, source); }});
+    for (const CounterColumn& column : kCounterColumns) {
+      fields.push_back(
+          {column.column, column.unit, [&column](const Counters& counters) { return value_of(counters, column.quantity); }});
     }
     fields.push_back({"Top Stall", "", top_stall_reason});
     fields.push_back({"Top Stall (%)", "%", top_stall_share});
@@ -121,6 +65,6 @@ const Fields<Counters>& counter_fields() {
   return kFields;
 }
 
-Cell achieved_occupancy(const Counters& counters) { return value_of(counters, occupancy()); }
+Cell achieved_occupancy(const Counters& counters) { return value_of(counters, advise::Quantity::achieved_occupancy); }
 
 }  // namespace dlkprof::report

@@ -6,17 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "advise/subject.h"
 #include "model/aggregate.h"
 #include "report/rows.h"
 
 namespace dlkprof::report {
 
 // What the reports are made from; all of it outlives them.
-struct Model {
-  const model::Timeline& timeline;
-  const model::Fold& fold;
-  const model::Aggregate& aggregate;
-};
+using Model = advise::Subject;
 
 // Whether PyTorch ran: some columns exist only then (guide, 10.3).
 [[nodiscard]] bool is_pytorch(const model::Fold& fold);

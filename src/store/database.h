@@ -11,7 +11,7 @@
 
 namespace dlkprof::store {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 // What one aggregation was asked for, and gave.
 struct Aggregation {

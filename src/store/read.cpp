@@ -26,6 +26,7 @@ class TimelineReader {
   void calls();
   void kernels();
   void configs();
+  void functions();
   void works();
   void words();
   void measured();
@@ -176,6 +177,20 @@ void TimelineReader::configs() {
   }
 }
 
+void TimelineReader::functions() {
+  for (Rows row = rows("function"); row.next();) {
+    model::LoadedFunction function{row.index(timeline_.processes.size()), {}};
+    capture::FunctionRecord& record = function.record;
+    record.id = row.number<std::uint32_t>();
+    for (std::uint32_t* number : {&record.registers_per_thread, &record.static_shared_bytes, &record.local_bytes_per_thread,
+                                  &record.constant_bytes, &record.max_threads_per_block})
+      *number = row.number<std::uint32_t>();
+    record.shared_carveout_percent = row.number<std::int32_t>();
+    record.binary_version = row.number<std::uint32_t>();
+    timeline_.functions.push_back(std::move(function));
+  }
+}
+
 void TimelineReader::works() {
   Rows row = rows("work");
   timeline_.works.reserve(row.count());
@@ -250,6 +265,7 @@ Timeline TimelineReader::read() {
   calls();
   kernels();
   configs();
+  functions();
   works();
   words();
   measured();

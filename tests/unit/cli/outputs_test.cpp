@@ -67,6 +67,16 @@ TEST_F(OutputFiles, HoldTheReports) {
   EXPECT_THAT(written("run_model.json"), HasSubstr("\"iterations\""));
 }
 
+TEST_F(OutputFiles, OnlyTheRooflineHasAPicture) {
+  const Outputs asked = outputs({"roofline", "stall"}, {"csv", "svg"});
+  EXPECT_THAT(write_reports(asked, inputs()), ElementsAre(folder_.path() / "run_roofline.csv",
+                                                          folder_.path() / "run_roofline.svg", folder_.path() / "run_stall.csv"));
+  EXPECT_THAT(written("run_roofline.svg"), HasSubstr("<svg"));
+  EXPECT_THAT(complaint(outputs({"stall"}, {"svg"})), HasSubstr("--reports=roofline"));
+  EXPECT_THROW(check_format("detail", "svg"), UsageError);
+  EXPECT_NO_THROW(check_format("detail", "json"));
+}
+
 TEST_F(OutputFiles, OfSeveralCapturesAreNamedAfterThem) {
   runs_.push_back(runs_.front());
   runs_.back().path = "/captures/sample_77.dlkcap";
@@ -105,7 +115,9 @@ TEST_F(OutputFiles, ADatabaseInTheWayIsRefused) {
 TEST(ReportNames, AreDlprofsToo) {
   EXPECT_THAT(report_names({"node_op", "op_type"}, false), ElementsAre("op_type"));
   EXPECT_THAT(report_names({"detail", "all"}, false),
-              ElementsAre("detail", "summary", "iteration", "kernel", "tensor", "op_type", "group_node"));
+              ElementsAre("detail", "summary", "iteration", "kernel", "tensor", "op_type", "group_node", "expert_systems",
+                          "bottleneck", "occupancy", "stall", "memory", "roofline"));
+  EXPECT_THAT(report_names({"occupancy_curves"}, false), ElementsAre("occupancy_curves"));
   EXPECT_THAT(report_names({"all"}, true), ElementsAre("summary", "kernel"));
   EXPECT_THAT(test::message_of<UsageError>([] { (void)report_names({"detail"}, true); }), HasSubstr("simple mode"));
   EXPECT_THAT(test::message_of<UsageError>([] { (void)report_names({"detial"}, false); }), HasSubstr("Did you mean detail?"));

@@ -5,14 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "report/bottleneck_report.h"
 #include "report/csv.h"
 #include "report/detail_report.h"
+#include "report/expert_systems_report.h"
 #include "report/group_node_report.h"
 #include "report/iteration_report.h"
 #include "report/json.h"
 #include "report/kernel_report.h"
+#include "report/memory_report.h"
 #include "report/model_dump.h"
+#include "report/occupancy_report.h"
 #include "report/op_type_report.h"
+#include "report/roofline_report.h"
+#include "report/stall_report.h"
 #include "report/summary_report.h"
 #include "report/tensor_report.h"
 #include "report/top_ops.h"
@@ -50,8 +56,9 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
 }
 
 std::vector<Rows> all_reports(const Model& model) {
-  return {detail_report(model), iteration_report(model), kernel_report(model),
-          tensor_report(model), op_type_report(model),   group_node_report(model)};
+  return {detail_report(model),    iteration_report(model),  kernel_report(model),         tensor_report(model),
+          op_type_report(model),   group_node_report(model), expert_systems_report(model), bottleneck_report(model),
+          occupancy_report(model), stall_report(model),      memory_report(model),         roofline_report(model)};
 }
 
 TEST(HostileNames, CsvIsWhole) {

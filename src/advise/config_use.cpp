@@ -1,0 +1,49 @@
+#include "advise/config_use.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/time_arithmetic.h"
+
+namespace dlkprof::advise {
+namespace {
+
+void add_measured(const model::Timeline& timeline, ConfigUse& use) {
+  const auto measured = timeline.measured.find(use.config);
+  if (measured == timeline.measured.end()) return;
+  for (const auto& [metric, values] : measured->second) {
+    double sum = 0;
+    std::size_t n = 0;
+    for (const double value : values) {
+      if (!std::isfinite(value)) continue;
+      sum += value;
+      ++n;
+    }
+    if (n > 0 && std::isfinite(sum)) use.values[metric] = sum / static_cast<double>(n);
+    use.samples = std::max<std::uint64_t>(use.samples, values.size());
+  }
+}
+
+}  // namespace
+
+std::vector<ConfigUse> config_uses(const Subject& subject) {
+  const model::Timeline& timeline = subject.timeline;
+  std::vector<ConfigUse> uses(timeline.configs.size());
+  for (std::size_t i = 0; i < timeline.works.size(); ++i) {
+    const model::Work& work = timeline.works[i];
+    if (work.config == model::kNone || !is_aggregated(subject, i)) continue;
+    ConfigUse& use = uses[work.config];
+    use.config = work.config;
+    use.kernel = work.kernel;
+    use.device = work.device;
+    ++use.launches;
+    if (model::is_timed(work)) ++use.timed;
+    model::add_ns(use.gpu_ns, model::gpu_ns(work));
+  }
+  std::erase_if(uses, [](const ConfigUse& use) { return use.launches == 0; });
+  for (ConfigUse& use : uses) add_measured(timeline, use);
+  std::stable_sort(uses.begin(), uses.end(), [](const ConfigUse& a, const ConfigUse& b) { return a.gpu_ns > b.gpu_ns; });
+  return uses;
+}
+
+}  // namespace dlkprof::advise

@@ -1,0 +1,31 @@
+// Launch configurations as the iterations aggregated used them, with what was measured of each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "advise/quantities.h"
+#include "advise/subject.h"
+
+namespace dlkprof::advise {
+
+struct ConfigUse {
+  std::uint32_t config = 0;             // index into Timeline::configs
+  std::uint32_t kernel = model::kNone;  // index into Timeline::kernels; kNone where no launch of it is on the timeline
+  std::uint32_t device = model::kNone;  // index into Timeline::devices; likewise
+  std::uint64_t launches = 0, timed = 0;
+  std::int64_t gpu_ns = 0;    // of those that were timed
+  std::uint64_t samples = 0;  // launches measured
+  Values values;              // metrics of one launch: means over those measured
+};
+
+// Those launched in the iterations aggregated, by GPU time, falling.
+[[nodiscard]] std::vector<ConfigUse> config_uses(const Subject& subject);
+
+// Whether a work belongs to the iterations aggregated.
+[[nodiscard]] inline bool is_aggregated(const Subject& subject, std::size_t work) {
+  const std::uint32_t iteration = subject.fold.work_iteration[work];
+  return iteration >= subject.aggregate.first_iteration && iteration <= subject.aggregate.last_iteration;
+}
+
+}  // namespace dlkprof::advise

@@ -1,0 +1,96 @@
+#include "advise/quantities.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dlkprof::advise {
+namespace {
+
+const QuantitySource& source_of(Quantity quantity) {
+  const std::vector<QuantitySource>& sources = quantity_sources();
+  return *std::find_if(sources.begin(), sources.end(),
+                       [quantity](const QuantitySource& source) { return source.quantity == quantity; });
+}
+
+std::optional<double> sum_of(const Values& values, const std::vector<const char*>& metrics) {
+  double sum = 0;
+  for (const char* metric : metrics) {
+    const auto found = values.find(metric);
+    if (found == values.end() || !std::isfinite(found->second)) return std::nullopt;
+    sum += found->second;
+  }
+  return std::isfinite(sum) ? std::optional(sum) : std::nullopt;
+}
+
+}  // namespace
+
+// In the order of the enumeration. Names are those of metrics/sections.
+const std::vector<QuantitySource>& quantity_sources() {
+  using enum Quantity;
+  static const std::vector<QuantitySource> kSources{
+      {achieved_occupancy,
+       "occupancy",
+       {{"sm__warps_active.avg.pct_of_peak_sustained_active"},
+        {"TPC.TriageCompute.tpc__warps_active_realtime.avg.pct_of_peak_sustained_active"},
+        {"TPC.TriageCompute.tpc__warps_active_shader_cs_realtime.avg.pct_of_peak_sustained_active"}}},
+      {theoretical_occupancy, "occupancy", {{"theoretical_occupancy_pct"}, {"sm__maximum_warps_per_active_cycle_pct"}}},
+      {tensor_pipe,
+       "tensor",
+       {{"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_active"},
+        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
+        {"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_active"}}},
+      {tensor_pipe_elapsed,
+       "tensor",
+       {{"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_elapsed"},
+        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}}},
+      {sm_throughput, "speed_of_light", {{"sm__throughput.avg.pct_of_peak_sustained_elapsed"}}},
+      {memory_throughput, "speed_of_light", {{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"}}},
+      {dram_throughput,
+       "speed_of_light",
+       {{"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"}, {"dram__throughput.avg.pct_of_peak_sustained_elapsed"}}},
+      {l2_throughput, "speed_of_light", {{"lts__throughput.avg.pct_of_peak_sustained_elapsed"}}},
+      {l1_throughput,
+       "speed_of_light",
+       {{"l1tex__throughput.avg.pct_of_peak_sustained_active"}, {"l1tex__throughput.avg.pct_of_peak_sustained_elapsed"}}},
+      {duration, "speed_of_light", {{"gpu__time_duration.sum"}}},
+      {dram_bytes,
+       "memory",
+       {{"dram__bytes.sum"},
+        {"dram__bytes_read.sum", "dram__bytes_write.sum"},
+        {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}}},
+      {dram_read, "memory", {{"dram__bytes_read.sum"}, {"dram__bytes_op_read.sum"}}},
+      {dram_written, "memory", {{"dram__bytes_write.sum"}, {"dram__bytes_op_write.sum"}}},
+      {dram_rate,
+       "memory",
+       {{"dram__bytes.sum.per_second"},
+        {"dram__bytes_read.sum.per_second", "dram__bytes_write.sum.per_second"},
+        {"dram__bytes_op_read.sum.per_second", "dram__bytes_op_write.sum.per_second"}}},
+      {l2_bytes, "memory", {{"lts__t_bytes.sum"}}},
+      {l2_rate, "memory", {{"lts__t_bytes.sum.per_second"}}},
+      {l2_hit_rate, "memory", {{"lts__t_sector_hit_rate.pct"}}},
+      {l1_bytes, "memory", {{"l1tex__t_bytes.sum"}}},
+      {l1_rate, "memory", {{"l1tex__t_bytes.sum.per_second"}}},
+      {l1_hit_rate, "memory", {{"l1tex__t_sector_hit_rate.pct"}}},
+      {sectors_per_load, "memory", {{"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"}}},
+      {sectors_per_store, "memory", {{"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"}}},
+      {local_loaded, "memory", {{"l1tex__t_bytes_pipe_lsu_mem_local_op_ld.sum"}}},
+      {local_stored, "memory", {{"l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum"}}},
+      {shared_wavefronts, "memory", {{"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"}}},
+      {bank_conflicts, "memory", {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"}}},
+      {active_cycles, "speed_of_light", {{"sm__cycles_active.avg"}, {"TPC.TriageCompute.sm__cycles_active.avg"}}},
+      {elapsed_cycles, "speed_of_light", {{"gpc__cycles_elapsed.max"}}},
+      {warp_latency, "stall", {{"smsp__average_warp_latency_per_inst_issued.ratio"}}},
+  };
+  return kSources;
+}
+
+std::optional<double> find(const Values& values, Quantity quantity) {
+  for (const std::vector<const char*>& metrics : source_of(quantity).alternatives) {
+    if (const std::optional<double> sum = sum_of(values, metrics)) return sum;
+  }
+  return std::nullopt;
+}
+
+const char* section_of(Quantity quantity) { return source_of(quantity).section; }
+
+}  // namespace dlkprof::advise

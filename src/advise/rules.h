@@ -1,0 +1,69 @@
+// The expert system: rules that look for one problem each, and what they found. A rule is a row of data and a small function;
+// docs/rules.md is made of the rows. Names of detectors are those of the guide (10.10) where it has them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "advise/config_use.h"
+#include "advise/subject.h"
+#include "advise/verdict.h"
+
+namespace dlkprof::advise {
+
+// A run with what several rules look at, made once.
+struct Case {
+  explicit Case(const Subject& subject);
+
+  Subject subject;
+  std::map<std::string, std::string> facts;  // of PyTorch, by name
+  std::vector<ConfigUse> configs;
+  EvidenceTable evidence;
+  std::int64_t gpu_ns = 0;  // of all ops
+
+  // Whether a fact was told, and is "true".
+  [[nodiscard]] bool is_true(const char* fact) const;
+  [[nodiscard]] std::optional<std::string> fact(const std::string& name) const;
+  // Of all GPU time; 0 where there is none.
+  [[nodiscard]] double percent_of_gpu_time(std::int64_t ns) const;
+};
+
+struct Rule;
+
+// What one rule found in one place.
+struct Finding {
+  const Rule* rule = nullptr;
+  std::string problem, recommendation;  // sentences; names in them are printable. Without the second: the rule's advice
+  std::string where;                    // op or kernel, printable; empty: the run
+  // What mending it could save of the iterations aggregated, at most. Findings overlap: bounds do not add up.
+  std::optional<std::int64_t> bound_ns;
+};
+using Findings = std::vector<Finding>;
+
+struct Rule {
+  const char* name;        // small_grid
+  const char* detector;    // "Bad Iteration Range Detector"
+  const char* headline;    // for one line of a summary
+  const char* frameworks;  // "All", as in the guide
+  std::string fires;       // when, with its thresholds
+  std::string source;      // where these come from
+  std::string stake;       // what is given as time at stake
+  const char* advice;      // what to do, where a finding has nothing better to say
+  const char* sections;    // of metrics/ that it needs; "" where none
+  void (*find)(const Case& run, Findings& findings);
+};
+
+// All of them, in the order of docs/rules.md: those of the guide first.
+[[nodiscard]] std::span<const Rule> rules();
+
+// What all rules found: by time at stake, falling; those without come after them in the order of rules().
+[[nodiscard]] Findings diagnose(const Subject& subject);
+
+// docs/rules.md.
+[[nodiscard]] std::string describe_rules();
+
+}  // namespace dlkprof::advise

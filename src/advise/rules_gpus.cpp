@@ -1,0 +1,115 @@
+// Rules about how GPUs are used as a whole.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <numeric>
+
+#include "advise/rule_parts.h"
+#include "model/time_arithmetic.h"
+
+namespace dlkprof::advise {
+namespace {
+
+constexpr double kLeastOfBusiest = 50;    // % of the busy time of the busiest GPU
+constexpr double kLeastUtilization = 50;  // %
+
+// Time in which each GPU did anything.
+std::vector<std::int64_t> busy_times(const Case& run) {
+  const model::Timeline& timeline = run.subject.timeline;
+  std::vector<model::Flattened> busy(timeline.devices.size());
+  for (std::size_t i = 0; i < timeline.works.size(); ++i) {
+    const model::Work& work = timeline.works[i];
+    if (model::is_timed(work) && is_aggregated(run.subject, i)) busy[work.device].add(work.start_ns, work.end_ns);
+  }
+  std::vector<std::int64_t> times(busy.size());
+  std::transform(busy.begin(), busy.end(), times.begin(), [](const model::Flattened& one) { return one.covered_ns(); });
+  return times;
+}
+
+void find_imbalance(const Case& run, Findings& findings) {
+  const std::vector<std::int64_t> busy = busy_times(run);
+  if (busy.size() < 2) return;
+  const auto [least, most] = std::minmax_element(busy.begin(), busy.end());
+  if (*most == 0 || 100 * static_cast<double>(*least) / static_cast<double>(*most) >= kLeastOfBusiest) return;
+  const double mean = std::accumulate(busy.begin(), busy.end(), 0.0) / static_cast<double>(busy.size());
+  findings.push_back({nullptr,
+                      fmt::format("GPU {} was busy for {:.3g} % of the time that GPU {} was.", least - busy.begin(),
+                                  100 * static_cast<double>(*least) / static_cast<double>(*most), most - busy.begin()),
+                      "", "", static_cast<std::int64_t>(static_cast<double>(*most) - mean)});
+}
+
+std::optional<std::uint64_t> visible_gpus(const Case& run) {
+  const auto text = run.fact("gpus.visible");
+  if (!text) return std::nullopt;
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), count);
+  return error == std::errc() && end == text->data() + text->size() ? std::optional(count) : std::nullopt;
+}
+
+void find_unused_gpus(const Case& run, Findings& findings) {
+  const std::vector<std::int64_t> busy = busy_times(run);
+  const auto used = static_cast<std::uint64_t>(std::count_if(busy.begin(), busy.end(), [](std::int64_t ns) { return ns > 0; }));
+  const std::uint64_t there = std::max<std::uint64_t>(busy.size(), visible_gpus(run).value_or(0));
+  if (used == 0 || used >= there) return;
+  findings.push_back({nullptr, fmt::format("Of {} GPUs that the program saw {} did anything.", there, used),
+                      "Spread the work over all GPUs, or leave those not needed to others with CUDA_VISIBLE_DEVICES.", "",
+                      std::nullopt});
+}
+
+void find_underused(const Case& run, Findings& findings) {
+  find_unused_gpus(run, findings);
+  const model::Summary& summary = run.subject.aggregate.summary;
+  if (run.gpu_ns == 0 || summary.wall_ns == 0 || summary.share.gpu >= kLeastUtilization) return;
+  findings.push_back({nullptr, fmt::format("GPUs were busy for {:.3g} % of the wall clock.", summary.share.gpu), "", "",
+                      part_ns(summary.wall_ns, 1 - summary.share.gpu / 100)});
+}
+
+void find_launch_bound(const Case& run, Findings& findings) {
+  std::uint64_t timed = 0;
+  std::uint64_t waited_for = 0;
+  std::int64_t idle_ns = 0;
+  for (const Evidence& evidence : run.evidence.ops) {
+    timed += evidence.timed;
+    waited_for += evidence.waited_for;
+    idle_ns += std::min(evidence.idle_before_ns, run.subject.aggregate.summary.wall_ns);
+  }
+  const std::int64_t wall_ns = run.subject.aggregate.summary.wall_ns;
+  if (timed == 0 || 100 * static_cast<double>(waited_for) / static_cast<double>(timed) < kWaitedPercent) return;
+  findings.push_back(
+      {nullptr,
+       fmt::format("Before {:.3g} % of all launches the GPU had nothing left to do, and was idle for longer than they then "
+                   "ran: the CPU cannot launch fast enough.",
+                   100 * static_cast<double>(waited_for) / static_cast<double>(timed)),
+       "", "", std::min(idle_ns, wall_ns)});
+}
+
+}  // namespace
+
+std::vector<Rule> gpu_rules() {
+  return {
+      {"gpu_imbalance", "Imbalanced GPU Detector", "GPUs are used unevenly", "All",
+       fmt::format("A GPU is busy for less than {:g} % of the time that the busiest is.", kLeastOfBusiest),
+       "The guide (10.10) says \"significantly less\"; the figure is ours.",
+       "The busy time of the busiest GPU above the mean of all.",
+       "Give all GPUs the same work: one process a GPU (DistributedDataParallel rather than DataParallel), even batches, even "
+       "pipeline stages.",
+       "", find_imbalance},
+      {"gpu_underused", "Underutilized GPU Detector", "GPUs are idle most of the time", "All",
+       fmt::format("A GPU that the program sees does nothing, or GPUs are busy for less than {:g} % of the wall clock.",
+                   kLeastUtilization),
+       "The guide (10.10).", "The wall clock in which GPUs were idle; none for unused GPUs.",
+       "Find what the GPU waits for: the data loader, launches (CUDA graphs, torch.compile), or synchronizing calls such as "
+       ".item() and .cpu(). A range of iterations without the first ones shows the usual state.",
+       "", find_underused},
+      {"launch_bound", "Launch Bound Detector", "The GPU waits for launches", "All",
+       fmt::format(
+           "Before at least {:g} % of the launches that were timed the GPU had ended all that was before them when they were "
+           "called, and was idle for longer than they then ran.",
+           kWaitedPercent),
+       "Ours. GPU and CPU times are compared, whose clocks may be apart by what the summary states.",
+       "The time that the GPU was idle before those launches.",
+       "Launch less often: CUDA graphs, torch.compile(mode=\"reduce-overhead\"), fused optimizers (fused=True), larger batches.",
+       "", find_launch_bound}};
+}
+
+}  // namespace dlkprof::advise

@@ -1,0 +1,130 @@
+// Rules about single kernels, from their launch configuration and counters.
+#include <fmt/format.h>
+
+#include "advise/occupancy_advice.h"
+#include "advise/rule_parts.h"
+
+namespace dlkprof::advise {
+namespace {
+
+constexpr double kLowOccupancy = 50;      // %
+constexpr double kCoalescedSectors = 16;  // a request: 32 threads with 16 bytes each
+constexpr double kMostSectors = 17;       // one more, as means are never exact
+constexpr double kFewestSectors = 4;      // 32 threads with 4 bytes each
+constexpr double kMostConflicts = 25;     // % of the wavefronts
+
+constexpr const char* kFewerRegisters =
+    "Use __launch_bounds__ or -maxrregcount, smaller tiles, or another algorithm of the library; watch for spills.";
+
+std::string share_text(const Case& run, const ConfigUse& use) {
+  return fmt::format("{} ({:.3g} % of the GPU time)", kernel_name(run, use), run.percent_of_gpu_time(use.gpu_ns));
+}
+
+void find_small_grids(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const double sms = run.subject.timeline.devices[use.device].record.sm_count;
+    const capture::Dim3& grid = run.subject.timeline.configs[use.config].key.grid;
+    const double blocks = double{1} * grid.x * grid.y * grid.z;
+    if (sms <= 0 || blocks <= 0 || 100 * blocks / sms >= kFilledPercent) return false;
+    findings.push_back({nullptr,
+                        fmt::format("The grid of {} has {:.0f} block{} for {:.0f} multiprocessors.", share_text(run, use), blocks,
+                                    blocks == 1 ? "" : "s", sms),
+                        "", kernel_name(run, use), part_ns(use.gpu_ns, 1 - blocks / sms)});
+    return true;
+  });
+}
+
+// Both throughputs were measured, and are low.
+bool is_held_by_latency(const ConfigUse& use) {
+  const auto sm = find(use.values, Quantity::sm_throughput);
+  const auto memory = find(use.values, Quantity::memory_throughput);
+  return sm && memory && std::max(*sm, *memory) < kBoundPercent;
+}
+
+void find_register_limits(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    if (!is_held_by_latency(use)) return false;
+    const OccupancyAdvice advice = advise_occupancy(run.subject.timeline, use);
+    if (!advice.theoretical || !advice.step || advice.step->registers_fewer == 0) return false;
+    const model::Occupancy& now = *advice.theoretical;
+    // A grid that fills no wave has no block to put there.
+    if (now.percent > kLowOccupancy || now.waves <= 1) return false;
+    findings.push_back(
+        {nullptr,
+         fmt::format("Registers hold the occupancy of {} to {:.3g} %, and neither compute nor memory reaches {:g} % of its "
+                     "peak.",
+                     share_text(run, use), now.percent, kBoundPercent),
+         step_text(advice) + ". " + kFewerRegisters, kernel_name(run, use),
+         part_ns(use.gpu_ns, 1 - now.percent / advice.step->percent)});
+    return true;
+  });
+}
+
+void find_uncoalesced(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const double loads = find(use.values, Quantity::sectors_per_load).value_or(0);
+    const double stores = find(use.values, Quantity::sectors_per_store).value_or(0);
+    const double sectors = std::max(loads, stores);
+    if (sectors < kMostSectors) return false;
+    findings.push_back({nullptr,
+                        fmt::format("Warps of {} touch {:.3g} sectors with each {} of global memory: neighbouring threads access "
+                                    "places far apart.",
+                                    share_text(run, use), sectors, loads >= stores ? "load" : "store"),
+                        "", kernel_name(run, use), part_ns(use.gpu_ns, 1 - kFewestSectors / sectors)});
+    return true;
+  });
+}
+
+void find_bank_conflicts(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const auto conflicts = find(use.values, Quantity::bank_conflicts);
+    const auto wavefronts = find(use.values, Quantity::shared_wavefronts);
+    if (!conflicts || !wavefronts || *wavefronts <= 0) return false;
+    const double percent = 100 * std::min(*conflicts / *wavefronts, 1.0);
+    if (percent <= kMostConflicts) return false;
+    findings.push_back(
+        {nullptr,
+         fmt::format("{:.3g} % of the shared-memory wavefronts of {} are bank conflicts.", percent, share_text(run, use)), "",
+         kernel_name(run, use), part_ns(use.gpu_ns, percent / 100)});
+    return true;
+  });
+}
+
+}  // namespace
+
+std::vector<Rule> kernel_rules() {
+  return {{"small_grid", "Small Grid Detector", "A grid leaves multiprocessors without a block", "All",
+           fmt::format("A kernel's grid has blocks for fewer than {:g} % of the multiprocessors.", kFilledPercent),
+           "Nsight Compute's speed-of-light guidance: below 60 % of the peak a kernel is held back by latencies; with fewer "
+           "multiprocessors at work their mean cannot be higher.",
+           "The part of its GPU time that multiprocessors without a block stand for.",
+           "Give it more to do (a larger batch), split the work into more blocks (split-K), or run other kernels beside it on "
+           "another stream.",
+           "", find_small_grids},
+          {"register_limited", "Register Limited Occupancy Detector", "Registers keep warps out", "All",
+           fmt::format("Registers limit the theoretical occupancy to {:g} % or less, fewer would allow another block, the grid "
+                       "has more than one wave, and compute and "
+                       "memory are both below {:g} % of their peaks.",
+                       kLowOccupancy, kBoundPercent),
+           "CUDA C++ Best Practices Guide, on occupancy and register pressure; Nsight Compute's 60 %; the occupancy is ours.",
+           "What the kernel would gain were it as much faster as the next step has more warps.", kFewerRegisters,
+           "speed_of_light", find_register_limits},
+          {"uncoalesced", "Uncoalesced Access Detector", "Warps access memory in pieces", "All",
+           fmt::format(
+               "A kernel's requests to global memory touch at least {:g} sectors of 32 bytes on average; neighbouring threads "
+               "with 16 bytes each, the most there is, need {:g}.",
+               kMostSectors, kCoalescedSectors),
+           "CUDA C++ Best Practices Guide, coalesced access to global memory.",
+           fmt::format("What the kernel would gain were its time that of {:g} sectors a request.", kFewestSectors),
+           "Let neighbouring threads access neighbouring elements: another memory format (channels_last), a transpose through "
+           "shared memory, structures of arrays.",
+           "memory", find_uncoalesced},
+          {"bank_conflicts", "Bank Conflict Detector", "Shared memory is accessed against its banks", "All",
+           fmt::format("More than {:g} % of a kernel's shared-memory wavefronts are bank conflicts.", kMostConflicts),
+           "CUDA C++ Best Practices Guide, shared memory and memory banks; the figure is ours.",
+           "That share of the kernel's GPU time.",
+           "Pad rows of tiles in shared memory, or swizzle their addresses; of a library kernel try other tile sizes or layouts.",
+           "memory", find_bank_conflicts}};
+}
+
+}  // namespace dlkprof::advise

@@ -1,0 +1,176 @@
+// Rules about tensor cores, precision and fusion.
+#include <fmt/format.h>
+
+#include "advise/rule_parts.h"
+#include "advise/tensor_sizes.h"
+
+namespace dlkprof::advise {
+namespace {
+
+constexpr std::uint64_t kAlignedBytes = 16;
+constexpr std::uint64_t kAlignedElements = 4;  // of four bytes each, where the type is not known
+constexpr double kLeastEligibleShare = 5;      // % of the GPU time
+
+bool can_use_tensor_cores_but_does_not(const Case& run, const model::OpRow& row) {
+  return run.subject.fold.ops[row.op].eligible && !row.uses_tc && row.tc_source != model::TensorCoreSource::unknown;
+}
+
+// The extents that a matrix multiplication or convolution runs along: of matrices the last two, of images the channels.
+Shape inner_extents(const Shape& shape, model::Framework framework) {
+  if (shape.size() < 2) return {};
+  if (shape.size() < 4) return {shape.end() - 2, shape.end()};
+  return {framework == model::Framework::tensorflow ? shape.back() : shape[1]};
+}
+
+std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+// The first input with an extent that tensor cores cannot take whole.
+std::optional<std::string> misaligned(const model::Op& op) {
+  const auto size = element_bytes(op.data_types);
+  const std::uint64_t unit = size ? std::max<std::uint64_t>(kAlignedBytes / *size, 1) : kAlignedElements;
+  for (const Shape& shape : parse_shapes(op.input_shapes)) {
+    for (const std::uint64_t extent : inner_extents(shape, op.framework)) {
+      if (extent % unit == 0) continue;
+      return fmt::format("its input {} has an extent of {}, no multiple of {}", shown(shape_text(shape)), extent, unit);
+    }
+  }
+  return std::nullopt;
+}
+
+// Data types that tensor cores of no GPU take, or of few.
+std::optional<std::string> bad_type(const model::Op& op) {
+  for (const char* type : {"float64", "double", "f64", "int32", "int64", "complex"}) {
+    if (contains(op.data_types, type)) return fmt::format("its inputs are of type {}", shown(op.data_types));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> bad_input(const model::Op& op) {
+  const auto type = bad_type(op);
+  return type ? type : misaligned(op);
+}
+
+void find_bad_shapes(const Case& run, Findings& findings) {
+  for_each_large_op(run, [&](const model::OpRow& row) {
+    if (!can_use_tensor_cores_but_does_not(run, row)) return false;
+    const model::Op& op = run.subject.fold.ops[row.op];
+    const auto why = bad_input(op);
+    if (!why) return false;
+    findings.push_back({nullptr, fmt::format("{} ({}) does not use tensor cores: {}.", op_name(run, row), shown(op.type), *why),
+                        bad_type(op) ? "Compute in half precision, bfloat16 or TF32 where the model allows it." : "",
+                        op_name(run, row), row.gpu.total});
+    return true;
+  });
+}
+
+void find_unused_tensor_cores(const Case& run, Findings& findings) {
+  for_each_large_op(run, [&](const model::OpRow& row) {
+    if (!can_use_tensor_cores_but_does_not(run, row) || bad_input(run.subject.fold.ops[row.op])) return false;
+    const bool counted = row.tc_source == model::TensorCoreSource::counter;
+    findings.push_back({nullptr,
+                        fmt::format("{} could use tensor cores, but {} {:.3g} % of the GPU time.", op_name(run, row),
+                                    counted ? "its tensor pipe stayed idle in" : "by their names its kernels do not, in",
+                                    run.percent_of_gpu_time(row.gpu.total)),
+                        "", op_name(run, row), row.gpu.total});
+    return true;
+  });
+}
+
+bool has_framework(const model::Fold& fold, model::Framework framework) {
+  return std::any_of(fold.ops.begin(), fold.ops.end(), [&](const model::Op& op) { return op.framework == framework; });
+}
+
+bool has_type(const model::Fold& fold, std::string_view part) {
+  return std::any_of(fold.ops.begin(), fold.ops.end(), [&](const model::Op& op) { return contains(op.type, part); });
+}
+
+// What XLA and TensorFlow's own passes call what they fused.
+bool is_fused(const model::Fold& fold) {
+  return has_type(fold, "fused") || has_type(fold, "fusion") || has_type(fold, "xla") || has_type(fold, "cluster");
+}
+
+void find_no_fusion(const Case& run, Findings& findings) {
+  const model::Fold& fold = run.subject.fold;
+  if (!has_framework(fold, model::Framework::tensorflow) || is_fused(fold)) return;
+  const bool could =
+      (has_type(fold, "Conv2D") || has_type(fold, "MatMul")) && (has_type(fold, "BiasAdd") || has_type(fold, "Relu"));
+  if (!could) return;
+  std::int64_t small_ns = 0;
+  for (const model::OpRow& row : run.subject.aggregate.ops) {
+    const std::string& type = fold.ops[row.op].type;
+    if (contains(type, "BiasAdd") || contains(type, "Relu")) small_ns += std::min(row.gpu.total, run.gpu_ns);
+  }
+  findings.push_back({nullptr, "No op is fused: products, biases and activations run as kernels of their own.", "", "",
+                      std::min(small_ns, run.gpu_ns)});
+}
+
+// Kernels of half precision say so: nobody needs mixed precision who computes in it already.
+bool is_half(const model::Kernel& kernel) {
+  const std::string& name = kernel.long_name.empty() ? kernel.name : kernel.long_name;
+  return contains(name, "f16") || contains(name, "half") || contains(name, "fp16") || contains(name, "nvjet_h") ||
+         contains(name, "nvjet_tst");
+}
+
+bool computes_in_half(const Case& run) {
+  const auto& ops = run.subject.aggregate.ops;
+  return std::any_of(ops.begin(), ops.end(), [&](const model::OpRow& row) {
+    const auto half = [&](std::uint32_t kernel) { return is_half(run.subject.timeline.kernels[kernel]); };
+    return std::any_of(row.tc_kernels.begin(), row.tc_kernels.end(), half);
+  });
+}
+
+bool has_tensor_cores(const model::Timeline& timeline) {
+  return std::any_of(timeline.devices.begin(), timeline.devices.end(),
+                     [](const model::Device& device) { return device.record.cc_major >= 7; });
+}
+
+void find_no_amp(const Case& run, Findings& findings) {
+  const model::Fold& fold = run.subject.fold;
+  const bool told = run.fact("amp") == "false";
+  const bool tensorflow = has_framework(fold, model::Framework::tensorflow);
+  if ((!told && !tensorflow) || computes_in_half(run) || !has_tensor_cores(run.subject.timeline)) return;
+  std::int64_t eligible_ns = 0;
+  for (const model::OpRow& row : run.subject.aggregate.ops) {
+    if (fold.ops[row.op].eligible) eligible_ns += std::min(row.gpu.total, run.gpu_ns);
+  }
+  if (run.percent_of_gpu_time(eligible_ns) < kLeastEligibleShare) return;
+  findings.push_back({nullptr,
+                      fmt::format("Automatic mixed precision is not used; ops that could use it take {:.3g} % of the GPU time.",
+                                  run.percent_of_gpu_time(eligible_ns)),
+                      tensorflow && !told ? "Set the policy mixed_float16 or mixed_bfloat16 (tf.keras.mixed_precision)." : "", "",
+                      std::min(eligible_ns, run.gpu_ns)});
+}
+
+}  // namespace
+
+std::vector<Rule> tensor_rules() {
+  constexpr const char* kWhole = "The whole GPU time of the ops.";
+  return {
+      {"tensor_shape", "Bad Tensor Shape Detector", "Shapes or types keep an op from tensor cores", "All (in DLProf: TensorFlow)",
+       fmt::format(
+           "An op that can use tensor cores does not, and its marker tells of inputs of 64-bit or integer type, or with an "
+           "inner extent that is no multiple of {} bytes ({} elements where the type is not told).",
+           kAlignedBytes, kAlignedElements),
+       "NVIDIA's Deep Learning Performance Guide, matrix multiplication: dimensions as multiples of 16 bytes.", kWhole,
+       "Pad channels, features, vocabulary and batch to multiples of 8 (FP16) or 4 (TF32).", "", find_bad_shapes},
+      {"no_fusion", "No Fusion Detector", "Ops are not fused", "TensorFlow 1.x",
+       "Ops of TensorFlow multiply or convolve and add biases or activate, and none of them bears the name of a fused one.",
+       "The guide (10.10).", "GPU time of the ops BiasAdd and Relu.",
+       "Turn XLA on (TF_XLA_FLAGS=--tf_xla_auto_jit=2) and leave the graph optimizer's remapping on.", "", find_no_fusion},
+      {"amp", "AMP Detector", "Mixed precision is not used", "PyTorch, TensorFlow",
+       fmt::format(
+           "PyTorch says that autocast was never on, or ops are of TensorFlow; no kernel on tensor cores bears the name of "
+           "half precision; a GPU has tensor cores; and ops that can use them take at least {:g} % of the GPU time.",
+           kLeastEligibleShare),
+       "The guide (10.10); the share is ours.", kWhole,
+       "Run the forward pass under torch.autocast(\"cuda\"), in FP16 with a GradScaler, or in BF16.", "", find_no_amp},
+      {"tensor_cores_unused", "Unused Tensor Cores Detector", "An op could use tensor cores and does not", "All",
+       "An op that can use tensor cores does not, by the tensor-pipe counter, or where that was not measured by the names of its "
+       "kernels; and neither shapes nor types that its marker tells of keep it from them.",
+       "The guide (12.2).", kWhole,
+       "Allow TF32 (torch.set_float32_matmul_precision(\"high\")) or use automatic mixed precision; see that extents are "
+       "multiples of 8.",
+       "tensor", find_unused_tensor_cores}};
+}
+
+}  // namespace dlkprof::advise

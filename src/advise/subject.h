@@ -1,0 +1,17 @@
+// What a diagnosis is about: a run, folded and aggregated.
+#pragma once
+
+#include "model/aggregate.h"
+#include "model/fold.h"
+#include "model/timeline.h"
+
+namespace dlkprof::advise {
+
+// All of it outlives what is made from it.
+struct Subject {
+  const model::Timeline& timeline;
+  const model::Fold& fold;
+  const model::Aggregate& aggregate;
+};
+
+}  // namespace dlkprof::advise

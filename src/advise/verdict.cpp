@@ -1,0 +1,174 @@
+#include "advise/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "advise/config_use.h"
+#include "model/time_arithmetic.h"
+
+namespace dlkprof::advise {
+namespace {
+
+using model::kNone;
+
+// The share of a GPU's multiprocessors that get a block; none where grid or GPU are not known.
+std::optional<double> filled(const model::Timeline& timeline, const model::Work& work) {
+  const double sms = timeline.devices[work.device].record.sm_count;
+  if (work.config == kNone || sms <= 0) return std::nullopt;
+  const capture::Dim3& grid = timeline.configs[work.config].key.grid;
+  const double blocks = double{1} * grid.x * grid.y * grid.z;
+  return blocks > 0 ? std::optional(std::min(1.0, blocks / sms)) : std::nullopt;
+}
+
+// How long a GPU was idle before a work, since all that was before it had ended when it was called.
+class IdleGpu {
+ public:
+  explicit IdleGpu(const model::Timeline& timeline) : timeline_(timeline), ends_(timeline.devices.size(), kNothing) {}
+
+  // By start on the GPU.
+  std::int64_t before(const model::Work& work) {
+    std::int64_t& end = ends_[work.device];
+    const std::int64_t before = end;
+    end = std::max(end, work.end_ns);
+    if (before == kNothing || work.call == kNone || timeline_.calls[work.call].start_ns < before) return 0;
+    return model::elapsed_ns(before, work.start_ns);
+  }
+
+ private:
+  static constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
+  const model::Timeline& timeline_;
+  std::vector<std::int64_t> ends_;
+};
+
+// Rows of ops and kernels by what makes them.
+class RowNumbers {
+ public:
+  explicit RowNumbers(const Subject& subject) : ops_(subject.fold.ops.size(), kNone) {
+    for (std::uint32_t i = 0; i < subject.aggregate.ops.size(); ++i) ops_[subject.aggregate.ops[i].op] = i;
+    for (std::uint32_t i = 0; i < subject.aggregate.kernels.size(); ++i) {
+      kernels_[key(subject.aggregate.kernels[i].op, subject.aggregate.kernels[i].kernel)] = i;
+    }
+  }
+  [[nodiscard]] std::uint32_t op(std::uint32_t op) const { return ops_[op]; }
+  [[nodiscard]] std::uint32_t kernel(std::uint32_t op, std::uint32_t kernel) const {
+    const auto found = kernels_.find(key(op, kernel));
+    return found == kernels_.end() ? kNone : found->second;
+  }
+
+ private:
+  static std::uint64_t key(std::uint32_t op, std::uint32_t kernel) { return std::uint64_t{op} << 32U | kernel; }
+  std::vector<std::uint32_t> ops_;
+  std::unordered_map<std::uint64_t, std::uint32_t> kernels_;
+};
+
+void add(Evidence& evidence, std::int64_t gpu_ns, std::int64_t idle_ns, std::optional<double> share) {
+  ++evidence.timed;
+  model::add_ns(evidence.gpu_ns, gpu_ns);
+  if (idle_ns > gpu_ns) {
+    ++evidence.waited_for;
+    model::add_ns(evidence.idle_before_ns, idle_ns);
+  }
+  if (!share) return;
+  model::add_ns(evidence.grid_ns, gpu_ns);
+  evidence.filled_ns += *share * static_cast<double>(gpu_ns);
+}
+
+std::int64_t part_of(std::int64_t whole, double percent) {
+  return static_cast<std::int64_t>(static_cast<double>(whole) * std::clamp(percent, 0.0, 100.0) / 100);
+}
+
+bool by_throughput(const model::Counters& counters, Judgement& judgement) {
+  if (!judgement.sm_percent || !judgement.memory_percent) return false;
+  const double most = std::max(*judgement.sm_percent, *judgement.memory_percent);
+  judgement.verdict = most < kBoundPercent                                 ? Verdict::latency_bound
+                      : *judgement.sm_percent >= *judgement.memory_percent ? Verdict::compute_bound
+                                                                           : Verdict::memory_bound;
+  judgement.bound_ns = part_of(counters.covered_ns, 100 - most);
+  return true;
+}
+
+}  // namespace
+
+EvidenceTable gather_evidence(const Subject& subject) {
+  const model::Timeline& timeline = subject.timeline;
+  EvidenceTable table{std::vector<Evidence>(subject.aggregate.ops.size()),
+                      std::vector<Evidence>(subject.aggregate.kernels.size())};
+  const RowNumbers rows(subject);
+  IdleGpu idle(timeline);
+  for (std::size_t i = 0; i < timeline.works.size(); ++i) {
+    const model::Work& work = timeline.works[i];
+    if (!model::is_timed(work)) continue;
+    const std::int64_t idle_ns = idle.before(work);  // of all: iterations before those aggregated keep the GPU busy too
+    if (!is_aggregated(subject, i) || subject.fold.work_instance[i] == kNone) continue;
+    const std::uint32_t op = subject.fold.instances[subject.fold.work_instance[i]].op;
+    const std::uint32_t op_row = rows.op(op);
+    const std::uint32_t kernel_row = rows.kernel(op, work.kernel);
+    const auto share = filled(timeline, work);
+    if (op_row != kNone) add(table.ops[op_row], model::gpu_ns(work), idle_ns, share);
+    if (kernel_row != kNone) add(table.kernels[kernel_row], model::gpu_ns(work), idle_ns, share);
+  }
+  return table;
+}
+
+Judgement judge(const Evidence& evidence, const model::Counters& counters) {
+  Judgement judgement;
+  judgement.sm_percent = find(counters.values, Quantity::sm_throughput);
+  judgement.memory_percent = find(counters.values, Quantity::memory_throughput);
+  if (evidence.grid_ns > 0) judgement.filled_percent = 100 * evidence.filled_ns / static_cast<double>(evidence.grid_ns);
+  if (evidence.timed > 0) {
+    judgement.waited_percent = 100 * static_cast<double>(evidence.waited_for) / static_cast<double>(evidence.timed);
+  }
+  if (judgement.waited_percent && *judgement.waited_percent >= kWaitedPercent) {
+    judgement.verdict = Verdict::launch_bound;
+    judgement.bound_ns = evidence.idle_before_ns;
+  } else if (judgement.filled_percent && *judgement.filled_percent < kFilledPercent) {
+    judgement.verdict = Verdict::too_small;
+    judgement.bound_ns = part_of(evidence.grid_ns, 100 - *judgement.filled_percent);
+  } else if (!by_throughput(counters, judgement)) {
+    judgement.verdict = Verdict::unknown;
+  }
+  return judgement;
+}
+
+const char* verdict_text(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::unknown:
+      break;
+    case Verdict::launch_bound:
+      return "launch-bound";
+    case Verdict::too_small:
+      return "too small";
+    case Verdict::compute_bound:
+      return "compute-bound";
+    case Verdict::memory_bound:
+      return "memory-bound";
+    case Verdict::latency_bound:
+      return "latency-bound";
+  }
+  return "";
+}
+
+std::string reason_text(const Judgement& judgement) {
+  switch (judgement.verdict) {
+    case Verdict::unknown:
+      break;
+    case Verdict::launch_bound:
+      return fmt::format("before {:.3g} % of its launches the GPU was idle for longer than they ran", *judgement.waited_percent);
+    case Verdict::too_small:
+      return fmt::format("its grids have blocks for {:.3g} % of the multiprocessors", *judgement.filled_percent);
+    case Verdict::compute_bound:
+    case Verdict::memory_bound:
+      return fmt::format(
+          "compute at {:.3g} %, memory at {:.3g} % of peak{}", *judgement.sm_percent, *judgement.memory_percent,
+          std::max(*judgement.sm_percent, *judgement.memory_percent) >= kNearPeakPercent ? ": near what there is" : "");
+    case Verdict::latency_bound:
+      return fmt::format("compute at {:.3g} %, memory at {:.3g} % of peak: both below {:g} %", *judgement.sm_percent,
+                         *judgement.memory_percent, kBoundPercent);
+  }
+  return "";
+}
+
+}  // namespace dlkprof::advise

@@ -1,0 +1,172 @@
+"""The reports that diagnose: of the captures that ship with dlkprof, beside the raw tables of a database, and of a profile."""
+
+import collections
+import contextlib
+import csv
+import io
+import json
+import math
+import sqlite3
+import statistics
+import subprocess
+import xml.etree.ElementTree
+
+from harness import BUILD, SOURCE, EndToEndTest
+
+REPORTS = ("expert_systems", "bottleneck", "occupancy", "stall", "memory", "roofline", "occupancy_curves")
+CAPTURES = ("cifar10_b4", "cifar10_b512")
+ITERATIONS = 21  # 20 steps of training, and what follows the last
+
+
+class ShippedCaptures(EndToEndTest):
+    def setUp(self):
+        super().setUp()
+        self.paths = {name: SOURCE / f"samples/captures/{name}.dlkcap" for name in CAPTURES}
+
+    def rows(self, source, report, *options):
+        return self.report_json(source, f"--reports={report}", *options)
+
+    def database(self, name):
+        path = self.folder / f"{name}.sqlite"
+        subprocess.run([BUILD / "bin/capture_database", path, self.paths[name]], check=True)
+        return path
+
+
+class ShippedFormsTest(ShippedCaptures):
+    """The same rows in every form, and from every file."""
+
+    def test_csv_and_json_say_the_same_and_nothing_is_no_number(self):
+        for path in self.paths.values():
+            for report in REPORTS:
+                done = self.report(path, "--format=csv", f"--reports={report}")
+                table = list(csv.reader(io.StringIO(done.stdout)))
+                rows = self.rows(path, report)
+                self.assertEqual(len(rows) + 1, len(table), report)
+                for row, cells in zip(rows, table[1:]):
+                    for cell, text in zip(row.values(), cells):
+                        self.assertNotIn(text.lower(), ("nan", "inf", "-nan", "-inf"), report)
+                        self.assertEqual(cell is None, text == "", (report, cell, text))
+                        if isinstance(cell, float):
+                            self.assertEqual(cell, float(text))
+
+    def test_a_database_gives_what_its_capture_gives(self):
+        for name, path in self.paths.items():
+            database = self.database(name)
+            for report in REPORTS:
+                self.assertEqual(self.rows(path, report), self.rows(database, report), report)
+
+
+class ShippedDiagnosisTest(ShippedCaptures):
+    """Figures agree with one another, and with the database."""
+
+    def test_occupancy_agrees_with_the_launches(self):
+        for name in CAPTURES:
+            database = self.database(name)
+            with contextlib.closing(sqlite3.connect(database)) as connection:
+                launches = connection.execute(
+                    "SELECT config, count(*), sum(end_ns - start_ns) FROM work WHERE config IS NOT NULL GROUP BY config")
+                expected = {config: (count, time) for config, count, time in launches}
+            rows = self.rows(database, "occupancy")
+            self.assertEqual(expected, {row["Config"]: (row["Launches"], row["Total GPU Time (ns)"]) for row in rows})
+            for row in rows:
+                blocks = math.prod(int(extent) for extent in row["Grid Size"].strip("()").split(","))
+                self.assertAlmostEqual(max(0, 100 * (1 - blocks / 132)), row["Idle SMs (%)"])
+                waves = row["Waves Per SM"]
+                self.assertAlmostEqual(100 * (1 - waves / math.ceil(waves)), row["Tail Effect (%)"])
+                if row["Occupancy After Step (%)"] is not None:
+                    self.assertGreater(row["Occupancy After Step (%)"], row["Theoretical Occupancy (%)"])
+
+    def test_occupancy_agrees_with_the_report_of_launches(self):
+        for path in self.paths.values():
+            found = {(row["Grid Size"], row["Block Size"], row["Achieved Occupancy (%)"]): row["Theoretical Occupancy (%)"]
+                     for row in self.rows(path, "occupancy") if row["Samples Measured"]}
+            launches = self.rows(path, "metrics")
+            self.assertEqual(len(launches), len(found))
+            for row in launches:
+                key = row["Grid Size"], row["Block Size"], row["sm__warps_active.avg.pct_of_peak_sustained_active"]
+                self.assertEqual(row["theoretical_occupancy_pct"], found[key])
+
+    def test_bounds_are_part_of_what_there_is(self):
+        for path in self.paths.values():
+            summary = json.loads(self.report(path, "--format=json", "--reports=summary").stdout)["tables"]["Summary Report"]
+            wall = summary["Wall Clock Time (ns)"]
+            for row in self.rows(path, "bottleneck"):
+                bound = row["Savings Bound (ns/iteration)"]
+                self.assertEqual(row["Verdict"] is None, bound is None)
+                if bound is None:
+                    continue
+                self.assertAlmostEqual(bound * ITERATIONS / wall * 100, row["Savings Bound (%)"])
+                most = wall if row["Verdict"] == "launch-bound" else row["Total GPU Time (ns)"]
+                self.assertLessEqual(0, bound)
+                self.assertLessEqual(bound * ITERATIONS, most * (1 + 1e-12), row)
+
+    def test_stall_shares_are_of_the_whole(self):
+        for path in self.paths.values():
+            shares = collections.defaultdict(float)
+            for row in self.rows(path, "stall"):
+                shares[row["Op ID"], row["Kernel Name"]] += row["Share (%)"]
+            self.assertTrue(shares)
+            for share in shares.values():
+                self.assertAlmostEqual(100, share)
+
+    def test_memory_agrees_with_the_database(self):
+        """Bytes of all ops: of each measured configuration the mean of its samples, times its launches."""
+        for name in CAPTURES:
+            database = self.database(name)
+            with contextlib.closing(sqlite3.connect(database)) as connection:
+                samples = connection.execute(
+                    "SELECT config, value FROM measured JOIN metric ON metric.id = metric WHERE name = 'dram__bytes.sum'").fetchall()
+                launches = dict(connection.execute("SELECT config, count(*) FROM work WHERE config IS NOT NULL GROUP BY config"))
+            expected = sum(statistics.fmean(value for other, value in samples if other == config) * launches[config]
+                           for config in {config for config, _ in samples})
+            rows = self.rows(database, "memory")
+            for level in ("op", "kernel"):
+                found = sum(row["DRAM Bytes"] for row in rows if row["Level"] == level)
+                self.assertTrue(math.isclose(expected, found, rel_tol=1e-12), (expected, found))
+
+    def test_findings(self):
+        found = {name: [row["Rule"] for row in self.rows(path, "expert_systems")] for name, path in self.paths.items()}
+        both = {"gpu_underused", "amp", "cudnn_benchmark", "layout_transposes", "iteration_range", "batch_size"}
+        for rules in found.values():
+            self.assertLessEqual(both, set(rules))
+        self.assertLessEqual({"launch_bound", "small_grid"}, set(found["cifar10_b4"]))
+        self.assertFalse({"launch_bound", "small_grid", "dataloader", "nvtx_missing", "no_iterations"} & set(found["cifar10_b512"]))
+        for path in self.paths.values():
+            stakes = [row["Time At Stake (ns/iteration)"] for row in self.rows(path, "expert_systems")]
+            known = [stake for stake in stakes if stake is not None]
+            self.assertEqual(sorted(known, reverse=True) + [None] * (len(stakes) - len(known)), stakes)
+
+    def test_a_section_that_was_not_measured_is_named(self):
+        path = self.paths["cifar10_b512"]
+        for form in ("table", "csv", "json", "svg"):
+            done = self.report(path, "--reports=roofline", f"--format={form}")
+            self.assertEqual(1, done.stderr.count("\n"), done.stderr)
+            self.assertIn("--section roofline", done.stderr)
+        self.assertEqual("", self.report(path, "--reports=stall").stderr)
+
+    def test_the_picture_is_whole(self):
+        picture = self.report(self.paths["cifar10_b4"], "--reports=roofline", "--format=svg").stdout
+        self.assertTrue(xml.etree.ElementTree.fromstring(picture).tag.endswith("svg"))
+        refused = self.dlkprof("report", self.paths["cifar10_b4"], "--reports=stall", "--format=svg")
+        self.assertEqual((2, ""), (refused.code, refused.stdout))
+        self.assertIn("--reports=roofline", refused.stderr)
+
+
+class ProfileDiagnosisTest(EndToEndTest):
+    def test_files_and_the_end_of_a_profile(self):
+        options = ["-v", "minimal", f"--reports={','.join(REPORTS)}", "--formats=csv,svg"]
+        done = self.profile("marked:4", options=options)
+        self.assertEqual(0, done.code, done.stderr)
+        self.assertEqual({f"dlkprof_{report}.csv" for report in REPORTS}, {path.name for path in self.folder.glob("*.csv")})
+        self.assertEqual({"dlkprof_roofline.svg"}, {path.name for path in self.folder.glob("*.svg")})
+        lines = done.stderr.splitlines()
+        start = next(number for number, line in enumerate(lines) if line.startswith("At stake"))
+        findings = lines[start : lines.index("", start)]
+        self.assertLessEqual(2, len(findings))
+        self.assertLessEqual(len(findings), 4)
+        self.assertLessEqual(max(map(len, findings)), 80)
+        self.assertIn("--section roofline", done.stderr)
+
+    def test_quiet_is_quiet(self):
+        done = self.profile("marked:4", options=["-v", "quiet", "--reports=stall,roofline"])
+        self.assertEqual((0, ""), (done.code, done.stderr))

@@ -1,0 +1,52 @@
+#include "advise/quantities.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <set>
+
+#include "cupti/catalogue.h"
+
+namespace dlkprof::advise {
+namespace {
+
+TEST(Quantities, TakeTheBestMetricThatWasMeasured) {
+  EXPECT_EQ(find({{"dram__bytes.sum", 7}, {"dram__bytes_read.sum", 1}, {"dram__bytes_write.sum", 2}}, Quantity::dram_bytes), 7);
+  EXPECT_EQ(find({{"dram__bytes_read.sum", 1}, {"dram__bytes_write.sum", 2}}, Quantity::dram_bytes), 3);
+  EXPECT_EQ(find({{"dram__bytes_read.sum", 1}}, Quantity::dram_bytes), std::nullopt) << "half of a sum is no sum";
+}
+
+TEST(Quantities, AreNeverMadeUp) {
+  EXPECT_EQ(find({}, Quantity::sm_throughput), std::nullopt);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(find({{"sm__throughput.avg.pct_of_peak_sustained_elapsed", nan}}, Quantity::sm_throughput), std::nullopt);
+  const double huge = std::numeric_limits<double>::max();
+  EXPECT_EQ(find({{"dram__bytes_read.sum", huge}, {"dram__bytes_write.sum", huge}}, Quantity::dram_bytes), std::nullopt);
+}
+
+// Else a hint would send people to a section that does not have it.
+TEST(Quantities, TheirSectionsCollectThem) {
+  const auto catalogue = cupti::Catalogue::load(std::filesystem::path(DLKPROF_SOURCE_DIR) / "metrics");
+  std::set<Quantity> seen;
+  for (const QuantitySource& source : quantity_sources()) {
+    EXPECT_TRUE(seen.insert(source.quantity).second);
+    std::set<std::string> collected;
+    for (const cupti::SectionRow& row : catalogue.section(source.section).rows) {
+      collected.insert(row.metrics.begin(), row.metrics.end());
+      collected.insert(row.computed);
+    }
+    const auto& all = source.alternatives;
+    EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+                            [&](const auto& metrics) {
+                              return std::all_of(metrics.begin(), metrics.end(),
+                                                 [&](const char* metric) { return collected.contains(metric); });
+                            }))
+        << source.section << " lacks " << all.front().front();
+    EXPECT_STREQ(section_of(source.quantity), source.section);
+  }
+}
+
+}  // namespace
+}  // namespace dlkprof::advise

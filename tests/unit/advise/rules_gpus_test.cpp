@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/found.h"
+
+namespace dlkprof::advise {
+namespace {
+
+using test::fires;
+using test::found;
+using test::TimelineBuilder;
+using testing::HasSubstr;
+
+// GPU 0 is busy for 800 of 1000 ns, GPU 1 for so many.
+test::DiagnosedRun two_gpus(std::int64_t second) {
+  TimelineBuilder builder;
+  const std::uint32_t other = builder.device();
+  builder.launch("a", 0, 100, 900).launch("b", 10, 100, 100 + second, 0, other).range("all", 0, 1000);
+  return test::DiagnosedRun(builder);
+}
+
+TEST(GpuImbalance, FiresWhereOneIsUsedMuchLess) {
+  const Findings findings = found(two_gpus(200).subject(), "gpu_imbalance");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].problem, HasSubstr("GPU 1 was busy for 25 % of the time that GPU 0 was"));
+  EXPECT_EQ(findings[0].bound_ns, 300) << "800 is 300 above the mean of 800 and 200";
+}
+
+TEST(GpuImbalance, IsSilentWhereTheyShareTheWork) {
+  EXPECT_FALSE(fires(two_gpus(400).subject(), "gpu_imbalance")) << "half is the threshold";
+  EXPECT_FALSE(fires(test::DiagnosedRun(TimelineBuilder().launch("a", 0, 100, 900)).subject(), "gpu_imbalance"));
+}
+
+TEST(GpuUnderused, FiresBelowHalfOfTheTime) {
+  test::DiagnosedRun run(TimelineBuilder().range("all", 0, 1000).launch("a", 0, 100, 400));
+  const Findings findings = found(run.subject(), "gpu_underused");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].problem, HasSubstr("busy for 30 %"));
+  EXPECT_NEAR(static_cast<double>(*findings[0].bound_ns), 700, 1);
+}
+
+TEST(GpuUnderused, FiresForGpusThatDoNothing) {
+  test::DiagnosedRun run(TimelineBuilder().range("all", 0, 1000).launch("a", 0, 100, 900));
+  const Findings findings = found(run.fact("gpus.visible", "4").subject(), "gpu_underused");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].problem, HasSubstr("Of 4 GPUs that the program saw 1 did anything"));
+}
+
+TEST(GpuUnderused, IsSilentWhereGpusAreBusy) {
+  test::DiagnosedRun run(TimelineBuilder().range("all", 0, 1000).launch("a", 0, 100, 600));
+  EXPECT_FALSE(fires(run.fact("gpus.visible", "1").subject(), "gpu_underused"));
+  EXPECT_FALSE(fires(test::DiagnosedRun(TimelineBuilder().range("all", 0, 1000)).subject(), "gpu_underused"))
+      << "a program without GPU work is none";
+}
+
+// Ten kernels of 10 ns each, called every so many ns.
+test::DiagnosedRun paced(std::int64_t pace) {
+  TimelineBuilder builder;
+  for (std::int64_t i = 0; i < 10; ++i) builder.launch("k", pace * i, pace * i + 4, pace * i + 14);
+  return test::DiagnosedRun(builder);
+}
+
+TEST(LaunchBound, FiresWhereTheGpuWaits) {
+  const Findings findings = found(paced(100).subject(), "launch_bound");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].problem, HasSubstr("Before 90 % of all launches"));
+  EXPECT_EQ(findings[0].bound_ns, 9 * 90) << "between each and the next";
+}
+
+TEST(LaunchBound, IsSilentWhereItDoesNot) { EXPECT_FALSE(fires(paced(20).subject(), "launch_bound")) << "idle for 10 at most"; }
+
+}  // namespace
+}  // namespace dlkprof::advise

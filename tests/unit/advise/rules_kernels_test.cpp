@@ -1,0 +1,104 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/found.h"
+
+namespace dlkprof::advise {
+namespace {
+
+using test::fires;
+using test::found;
+using test::TimelineBuilder;
+using testing::HasSubstr;
+
+// One kernel of 1000 ns, with these metrics.
+test::DiagnosedRun one_kernel(const Values& values) {
+  TimelineBuilder builder;
+  builder.launch("k", 0, 10, 1010);
+  for (const auto& [metric, value] : values) builder.measured("k", metric, {value});
+  test::DiagnosedRun run(builder);
+  run.launched("k", {10000, 1, 1}, {256, 1, 1});
+  return run;
+}
+
+TEST(SmallGrid, FiresWhereMultiprocessorsGetNoBlock) {
+  test::DiagnosedRun run = one_kernel({});
+  const Findings findings = found(run.launched("k", {33, 1, 1}, {256, 1, 1}).subject(), "small_grid");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].problem, HasSubstr("33 blocks for 132 multiprocessors"));
+  EXPECT_EQ(findings[0].bound_ns, 750);
+  EXPECT_EQ(findings[0].where, "k");
+}
+
+TEST(SmallGrid, IsSilentWhereTheGridFillsTheGpu) {
+  EXPECT_FALSE(fires(one_kernel({}).subject(), "small_grid"));
+  test::DiagnosedRun most = one_kernel({});
+  EXPECT_FALSE(fires(most.launched("k", {80, 1, 1}, {256, 1, 1}).subject(), "small_grid")) << "61 % of them";
+  test::DiagnosedRun unknown = one_kernel({});
+  unknown.launched("k", {1, 1, 1}, {256, 1, 1}).timeline().devices[0].record = {};
+  EXPECT_FALSE(fires(unknown.subject(), "small_grid"));
+}
+
+TEST(SmallGrid, KernelsOfNoWeightAreNotWorthAWord) {
+  TimelineBuilder builder;
+  builder.launch("large", 0, 10, 100'010).launch("small", 5, 100'010, 100'110);
+  test::DiagnosedRun run(builder);
+  run.launched("large", {10000, 1, 1}, {256, 1, 1}).launched("small", {1, 1, 1}, {32, 1, 1});
+  EXPECT_FALSE(fires(run.subject(), "small_grid")) << "0.1 % of the GPU time";
+}
+
+const Values kHeldByLatency{{test::kSmThroughput, 30}, {test::kMemoryThroughput, 40}};
+
+TEST(RegisterLimited, FiresWhereRegistersKeepWarpsOut) {
+  // 128 registers: 16 warps, 25 %; a third block of 8 warps needs 80 (6 warps a quarter: 16,384 / 6 = 2,730, units of 256:
+  // 2,560).
+  test::DiagnosedRun run = one_kernel(kHeldByLatency);
+  const Findings findings = found(run.launched("k", {10000, 1, 1}, {256, 1, 1}, 128).subject(), "register_limited");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].recommendation, HasSubstr("48 registers fewer a thread: 25 % -> 37.5 %"));
+  EXPECT_EQ(findings[0].bound_ns, 333) << "a third, were it as much faster as there are more warps";
+}
+
+TEST(RegisterLimited, IsSilentWhereItDoesNotMatter) {
+  const auto silent = [](test::DiagnosedRun run) { return !fires(run.subject(), "register_limited"); };
+  EXPECT_TRUE(silent(one_kernel(kHeldByLatency).launched("k", {10000, 1, 1}, {256, 1, 1}, 32))) << "full occupancy";
+  EXPECT_TRUE(silent(one_kernel(kHeldByLatency).launched("k", {132, 1, 1}, {256, 1, 1}, 128))) << "no block to put there";
+  EXPECT_TRUE(silent(
+      one_kernel({{test::kSmThroughput, 70}, {test::kMemoryThroughput, 40}}).launched("k", {10000, 1, 1}, {256, 1, 1}, 128)))
+      << "at its peak anyway";
+  EXPECT_TRUE(silent(one_kernel({}).launched("k", {10000, 1, 1}, {256, 1, 1}, 128))) << "not measured";
+}
+
+constexpr const char* kSectorsPerLoad = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+constexpr const char* kSectorsPerStore = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio";
+
+TEST(Uncoalesced, FiresWhereEachThreadHasItsOwnSector) {
+  const Findings findings = found(one_kernel({{kSectorsPerLoad, 32}, {kSectorsPerStore, 4}}).subject(), "uncoalesced");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].problem, HasSubstr("touch 32 sectors with each load"));
+  EXPECT_EQ(findings[0].bound_ns, 875) << "4 of 32 sectors would do";
+  EXPECT_THAT(found(one_kernel({{kSectorsPerStore, 20}}).subject(), "uncoalesced").at(0).problem, HasSubstr("each store"));
+}
+
+TEST(Uncoalesced, IsSilentForWideAccesses) {
+  EXPECT_FALSE(fires(one_kernel({{kSectorsPerLoad, 16.0001}, {kSectorsPerStore, 4}}).subject(), "uncoalesced"));
+  EXPECT_FALSE(fires(one_kernel({}).subject(), "uncoalesced"));
+}
+
+constexpr const char* kWavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+constexpr const char* kConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
+
+TEST(BankConflicts, FireWhereTheyAreManyOfTheWavefronts) {
+  const Findings findings = found(one_kernel({{kWavefronts, 1000}, {kConflicts, 500}}).subject(), "bank_conflicts");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].bound_ns, 500);
+}
+
+TEST(BankConflicts, AreSilentWhereTheyAreFew) {
+  EXPECT_FALSE(fires(one_kernel({{kWavefronts, 1000}, {kConflicts, 250}}).subject(), "bank_conflicts"));
+  EXPECT_FALSE(fires(one_kernel({{kWavefronts, 0}, {kConflicts, 0}}).subject(), "bank_conflicts"));
+  EXPECT_FALSE(fires(one_kernel({{kConflicts, 500}}).subject(), "bank_conflicts"));
+}
+
+}  // namespace
+}  // namespace dlkprof::advise
