@@ -1,8 +1,20 @@
 #include "model/timeline.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "model/timeline_loader.h"
 
 namespace dlkprof::model {
+
+const capture::FunctionRecord* function_of(const Timeline& timeline, const Config& config) {
+  const auto wanted = std::tuple(config.process, config.key.function);
+  const auto found = std::lower_bound(
+      timeline.functions.begin(), timeline.functions.end(), wanted,
+      [](const LoadedFunction& one, const auto& other) { return std::tuple(one.process, one.record.id) < other; });
+  const bool known = found != timeline.functions.end() && std::tuple(found->process, found->record.id) == wanted;
+  return known ? &found->record : nullptr;
+}
 
 Timeline load_timeline(std::span<const std::filesystem::path> captures) {
   TimelineLoader loader;

@@ -57,6 +57,12 @@ struct Config {
   capture::LaunchKey key;  // key.function: the process's FunctionRecord::id, or 0 where there is none
 };
 
+// What the driver says of a kernel function that a process launched: what its occupancy follows from.
+struct LoadedFunction {
+  std::uint32_t process = 0;
+  capture::FunctionRecord record;  // without its name, which is that of the kernel
+};
+
 // A kernel's run, a copy or a set.
 struct Work {
   std::int64_t start_ns = 0, end_ns = 0;  // on the GPU; 0 0: not timed
@@ -94,13 +100,17 @@ struct Timeline {
   std::vector<Call> calls;           // by start
   std::vector<Kernel> kernels;
   std::vector<Config> configs;
-  std::vector<Work> works;  // by start on the GPU, those not timed by their call, which comes first
+  std::vector<LoadedFunction> functions;  // by process and id
+  std::vector<Work> works;                // by start on the GPU, those not timed by their call, which comes first
   std::vector<capture::Fact> facts;
   std::vector<capture::NoticeRecord> notices;
   // Metrics of measured configurations: index into configs -> metric -> values of the launches measured.
   std::unordered_map<std::uint32_t, std::map<std::string, std::vector<double>>> measured;
   std::int64_t first_ns = 0, last_ns = 0;  // of all events
 };
+
+// What the driver says of a configuration's function; none where its capture does not.
+[[nodiscard]] const capture::FunctionRecord* function_of(const Timeline& timeline, const Config& config);
 
 // Reads captures into one timeline. What is malformed is left out and counted in a notice. Throws Error where a file is no
 // capture of ours.

@@ -40,6 +40,7 @@ void TimelineLoader::join() {
   cut_held(devices);
   join_measured();
   join_facts();
+  join_functions();
   shift_times();
 }
 
@@ -209,6 +210,10 @@ void TimelineLoader::join_facts() {
   for (capture::Fact& fact : parts_.facts) {
     if (facts_known_.try_emplace({fact.source, fact.name}, true).second) timeline_.facts.push_back(std::move(fact));
   }
+}
+
+void TimelineLoader::join_functions() {
+  for (auto& [id, record] : parts_.loaded) timeline_.functions.push_back({parts_.process, std::move(record)});
 }
 
 void TimelineLoader::shift_times() {

@@ -87,6 +87,9 @@ void TimelineLoader::add(capture::FunctionRecord&& record) {
   parts_.functions.emplace(record.id, kernel);
   const auto [known, is_new] = parts_.function_of_kernel.try_emplace(kernel, record.id);
   if (!is_new) known->second = 0;
+  record.mangled_name.clear();
+  const std::uint32_t id = record.id;
+  parts_.loaded.emplace(id, std::move(record));
 }
 
 void TimelineLoader::add(capture::MetricSetRecord&& record) {

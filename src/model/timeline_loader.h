@@ -66,6 +66,7 @@ struct CaptureParts {
   std::unordered_map<std::uint32_t, std::uint32_t> threads;             // gettid(2) -> index into Timeline::threads
   std::unordered_map<std::uint32_t, std::uint32_t> functions;           // FunctionRecord::id -> index into kernels
   std::unordered_map<std::uint32_t, std::uint32_t> function_of_kernel;  // where only one function is it; else 0
+  std::map<std::uint32_t, capture::FunctionRecord> loaded;              // by FunctionRecord::id
   std::map<std::uint32_t, capture::DeviceRecord> devices;               // by CUDA ordinal
   std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
@@ -120,6 +121,7 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t unknown_device();
   void join_measured();
   void join_facts();
+  void join_functions();
   void shift_times();
   // Of all events of the capture: whatever `move` makes of a time.
   template <typename Move>

@@ -1,72 +1,34 @@
 #include "report/counter_fields.h"
 
+#include <array>
 #include <cmath>
 #include <optional>
 #include <string_view>
 
+#include "model/counter_figures.h"
+
 namespace dlkprof::report {
 namespace {
 
+using model::CounterFigure;
 using model::Counters;
-using Names = std::vector<const char*>;
 
-// The metrics behind a column, best first, as metrics/sections names them: chips and sets differ. Each alternative is a sum.
 struct Source {
   const char* column;
   const char* unit;
-  std::vector<Names> alternatives;
+  CounterFigure figure;
 };
+constexpr std::array kSources{Source{"Achieved Occupancy (%)", "%", CounterFigure::achieved_occupancy},
+                              Source{"Theoretical Occupancy (%)", "%", CounterFigure::theoretical_occupancy},
+                              Source{"Tensor Pipe (%)", "%", CounterFigure::tensor_pipe},
+                              Source{"SM Throughput (%)", "%", CounterFigure::sm_throughput},
+                              Source{"Memory Throughput (%)", "%", CounterFigure::memory_throughput},
+                              Source{"DRAM Bytes", "byte", CounterFigure::dram_bytes},
+                              Source{"DRAM Rate (byte/s)", "byte/s", CounterFigure::dram_rate}};
 
-const Source& occupancy() {
-  static const Source kSource{"Achieved Occupancy (%)",
-                              "%",
-                              {{"sm__warps_active.avg.pct_of_peak_sustained_active"},
-                               {"TPC.TriageCompute.tpc__warps_active_realtime.avg.pct_of_peak_sustained_active"},
-                               {"TPC.TriageCompute.tpc__warps_active_shader_cs_realtime.avg.pct_of_peak_sustained_active"}}};
-  return kSource;
-}
-
-const std::vector<Source>& sources() {
-  static const std::vector<Source> kSources{
-      occupancy(),
-      {"Theoretical Occupancy (%)", "%", {{"theoretical_occupancy_pct"}, {"sm__maximum_warps_per_active_cycle_pct"}}},
-      {"Tensor Pipe (%)",
-       "%",
-       {{"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_active"},
-        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
-        {"TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_active"}}},
-      {"SM Throughput (%)", "%", {{"sm__throughput.avg.pct_of_peak_sustained_elapsed"}}},
-      {"Memory Throughput (%)", "%", {{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"}}},
-      {"DRAM Bytes",
-       "byte",
-       {{"dram__bytes.sum"},
-        {"dram__bytes_read.sum", "dram__bytes_write.sum"},
-        {"dram__bytes_op_read.sum", "dram__bytes_op_write.sum"}}},
-      {"DRAM Rate (byte/s)",
-       "byte/s",
-       {{"dram__bytes.sum.per_second"},
-        {"dram__bytes_read.sum.per_second", "dram__bytes_write.sum.per_second"},
-        {"dram__bytes_op_read.sum.per_second", "dram__bytes_op_write.sum.per_second"}}},
-  };
-  return kSources;
-}
-
-// None where one of them was not measured.
-std::optional<double> sum(const Counters& counters, const Names& names) {
-  double all = 0;
-  for (const char* name : names) {
-    const auto found = counters.values.find(name);
-    if (found == counters.values.end() || !std::isfinite(found->second)) return std::nullopt;
-    all += found->second;
-  }
-  return all;
-}
-
-Cell value_of(const Counters& counters, const Source& source) {
-  for (const Names& names : source.alternatives) {
-    if (const auto value = sum(counters, names)) return *value;
-  }
-  return {};
+Cell value_of(const Counters& counters, CounterFigure figure) {
+  const auto value = model::counter_figure(counters, figure);
+  return value ? Cell{*value} : Cell{};
 }
 
 struct Stall {
@@ -110,8 +72,8 @@ Cell top_stall_share(const Counters& counters) {
 const Fields<Counters>& counter_fields() {
   static const Fields<Counters> kFields = [] {
     Fields<Counters> fields;
-    for (const Source& source : sources()) {
-      fields.push_back({source.column, source.unit, [&source](const Counters& counters) { return value_of(counters, source); }});
+    for (const auto& [column, unit, figure] : kSources) {
+      fields.push_back({column, unit, [figure = figure](const Counters& counters) { return value_of(counters, figure); }});
     }
     fields.push_back({"Top Stall", "", top_stall_reason});
     fields.push_back({"Top Stall (%)", "%", top_stall_share});
@@ -121,6 +83,6 @@ const Fields<Counters>& counter_fields() {
   return kFields;
 }
 
-Cell achieved_occupancy(const Counters& counters) { return value_of(counters, occupancy()); }
+Cell achieved_occupancy(const Counters& counters) { return value_of(counters, CounterFigure::achieved_occupancy); }
 
 }  // namespace dlkprof::report

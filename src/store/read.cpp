@@ -15,6 +15,7 @@ class TimelineReader {
       : database_(open_ours(path, Access::read)), budget_(database_.bytes) {}
 
   [[nodiscard]] Timeline read();
+  [[nodiscard]] Timeline read_without_ranges();
 
  private:
   [[nodiscard]] Rows rows(std::string_view table) { return {database_, budget_, table}; }
@@ -26,6 +27,8 @@ class TimelineReader {
   void calls();
   void kernels();
   void configs();
+  void functions();
+  void calls_without_ranges();
   void works();
   void words();
   void measured();
@@ -155,6 +158,22 @@ void TimelineReader::calls() {
   }
 }
 
+void TimelineReader::calls_without_ranges() {
+  Rows row = rows("call");
+  std::vector<model::Call>& calls = timeline_.calls;
+  calls.reserve(row.count());
+  while (row.next()) {
+    row.id();
+    model::Call call;
+    call.start_ns = calls.empty() ? row.time() : row.time(calls.back().start_ns);
+    call.end_ns = row.time(call.start_ns);
+    row.skip();
+    call.thread = row.index(timeline_.threads.size());
+    saw(call.start_ns, call.end_ns);
+    calls.push_back(call);
+  }
+}
+
 void TimelineReader::kernels() {
   for (Rows row = rows("kernel"); row.next();) {
     row.id();
@@ -173,6 +192,20 @@ void TimelineReader::configs() {
       *dim = {row.number<std::uint32_t>(), row.number<std::uint32_t>(), row.number<std::uint32_t>()};
     key.dynamic_shared_bytes = row.number<std::uint32_t>();
     timeline_.configs.push_back(config);
+  }
+}
+
+void TimelineReader::functions() {
+  for (Rows row = rows("function"); row.next();) {
+    model::LoadedFunction function{row.index(timeline_.processes.size()), {}};
+    capture::FunctionRecord& record = function.record;
+    record.id = row.number<std::uint32_t>();
+    for (std::uint32_t* number : {&record.registers_per_thread, &record.static_shared_bytes, &record.local_bytes_per_thread,
+                                  &record.constant_bytes, &record.max_threads_per_block})
+      *number = row.number<std::uint32_t>();
+    record.shared_carveout_percent = row.number<std::int32_t>();
+    record.binary_version = row.number<std::uint32_t>();
+    timeline_.functions.push_back(std::move(function));
   }
 }
 
@@ -250,6 +283,23 @@ Timeline TimelineReader::read() {
   calls();
   kernels();
   configs();
+  functions();
+  works();
+  words();
+  measured();
+  about();
+  return std::move(timeline_);
+}
+
+Timeline TimelineReader::read_without_ranges() {
+  processes();
+  devices();
+  threads();
+  timeline_.strings.emplace_back();
+  calls_without_ranges();
+  kernels();
+  configs();
+  functions();
   works();
   words();
   measured();
@@ -260,5 +310,7 @@ Timeline TimelineReader::read() {
 }  // namespace
 
 Timeline read_timeline(const std::filesystem::path& path) { return TimelineReader(path).read(); }
+
+Timeline read_timeline_without_ranges(const std::filesystem::path& path) { return TimelineReader(path).read_without_ranges(); }
 
 }  // namespace dlkprof::store

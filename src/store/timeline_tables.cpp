@@ -96,6 +96,18 @@ Table config_table() {
            nullable(reference("kernel", "kernel", "That its first launch ran."))}};
 }
 
+Table function_table() {
+  return {"function",
+          "What the driver says of a kernel function that a process launched: what its occupancy follows from.",
+          {reference("process", "process", ""), number("number", "", "The capture's number of it, as in config.function."),
+           number("registers_per_thread", "", ""), number("static_shared_bytes", "bytes", "Of a block."),
+           number("local_bytes_per_thread", "bytes", ""), number("constant_bytes", "bytes", ""),
+           number("max_threads_per_block", "threads", "That it may be launched with."),
+           number("shared_carveout_percent", "%", "Of shared memory that it prefers; -1: the driver's choice."),
+           number("binary_version", "", "10 * major + minor of the machine code.")},
+          2};
+}
+
 Table work_table() {
   return {
       "work",
@@ -145,6 +157,7 @@ std::span<const Table> timeline_tables() {
       call_table(),
       kernel_table(),
       config_table(),
+      function_table(),
       work_table(),
       Table{"fact",
             "What the program's framework said of itself.",

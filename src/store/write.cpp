@@ -86,6 +86,14 @@ void insert_kernels(const Connection& connection, const Timeline& timeline) {
   }
 }
 
+void insert_functions(const Connection& connection, const Timeline& timeline) {
+  Statement functions = insert_into(connection, "function");
+  for (const auto& [process, record] : timeline.functions) {
+    functions.run(process, record.id, record.registers_per_thread, record.static_shared_bytes, record.local_bytes_per_thread,
+                  record.constant_bytes, record.max_threads_per_block, record.shared_carveout_percent, record.binary_version);
+  }
+}
+
 void insert_works(const Connection& connection, const Timeline& timeline) {
   Statement works = insert_into(connection, "work");
   const model::TensorCoreTable tensor_cores(timeline);
@@ -137,6 +145,7 @@ void insert_timeline(const Connection& connection, const Timeline& timeline) {
   insert_devices(connection, timeline);
   insert_ranges(connection, timeline);
   insert_kernels(connection, timeline);
+  insert_functions(connection, timeline);
   insert_works(connection, timeline);
   insert_words(connection, timeline);
   insert_measured(connection, timeline);

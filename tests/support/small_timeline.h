@@ -81,6 +81,7 @@ inline model::Timeline small_timeline() {
                       {WorkKind::kernel, "_Z4gemmv", "gemm", "void ns::gemm<int>()"},
                       {WorkKind::set, "", "[CUDA memset]", "[CUDA memset]"}};
   timeline.configs = {{0, {1, 3, {4, 5, 6}, {64, 2, 1}, {2, 1, 1}, 8192}}, {1, {0, 0, {1, 1, 1}, {32, 1, 1}, {}, 0}}};
+  timeline.functions = {{0, {3, "", 64, 1024, 16, 352, 256, -1, 90}}, {1, {5, "", 255, 0, 0, 0, 1024, 50, 80}}};
   timeline.works = {{.start_ns = 700, .end_ns = 800, .bytes = 4096, .call = 0, .kernel = 0},
                     {.start_ns = 1400, .end_ns = 1900, .launch_index = 0, .call = 1, .kernel = 1, .config = 0, .stream = 7},
                     {.launch_index = 1, .call = 2, .kernel = 1, .config = 0, .stream = 7},

@@ -380,6 +380,20 @@ TEST_F(LoadTimeline, FunctionsOfTheSameNameAreOneKernel) {
   EXPECT_EQ(t.configs.at(t.works[1].config).key.function, 2U);
 }
 
+TEST_F(LoadTimeline, KeepsWhatTheDriverSaysOfFunctions) {
+  test::EventCapture capture;
+  capture.before = {test::function(5, test::kTiledGemm, 64), test::function(2, test::kRelu, 16),
+                    test::function(5, test::kRelu, 99)};
+  const Timeline timeline = load(capture);
+  ASSERT_THAT(timeline.functions, SizeIs(2));
+  EXPECT_EQ(timeline.functions[0].record.id, 2U);
+  const capture::FunctionRecord* gemm = function_of(timeline, {0, test::key(5, {1, 1, 1}, {32, 1, 1})});
+  ASSERT_NE(gemm, nullptr);
+  EXPECT_EQ(gemm->registers_per_thread, 64U);
+  EXPECT_EQ(function_of(timeline, {0, test::key(3, {1, 1, 1}, {32, 1, 1})}), nullptr);
+  EXPECT_EQ(function_of(timeline, {1, test::key(5, {1, 1, 1}, {32, 1, 1})}), nullptr);
+}
+
 TEST_F(LoadTimeline, AGraphLaunchHasManyKernels) {
   test::EventCapture capture;
   capture.before = {test::function(1, test::kSimpleGemm)};

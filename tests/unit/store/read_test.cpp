@@ -94,7 +94,7 @@ TEST_F(ReadTest, DatabasesOfOthersAreRefused) {
 
 TEST_F(ReadTest, OtherVersionsAreRefusedNamingBoth) {
   EXPECT_THAT(after("PRAGMA user_version=7"),
-              AllOf(HasSubstr("version 7"), HasSubstr("reads version 1"), HasSubstr("as new as")));
+              AllOf(HasSubstr("version 7"), HasSubstr("reads version 2"), HasSubstr("as new as")));
   EXPECT_THAT(after("PRAGMA user_version=0"), AllOf(HasSubstr("version 0"), HasSubstr("from the captures")));
 }
 
@@ -179,6 +179,8 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"UPDATE kernel SET name = x'41' WHERE id = 0", "name is a blob, not text"},
         Hostile{"UPDATE config SET process = 2 WHERE id = 0", "table config: process is 2"},
         Hostile{"UPDATE config SET grid_x = -1 WHERE id = 0", "grid_x is -1"},
+        Hostile{"UPDATE function SET process = 2 WHERE number = 3", "table function: process is 2"},
+        Hostile{"UPDATE function SET registers_per_thread = 4294967296", "registers_per_thread is 4294967296"},
         Hostile{"UPDATE work SET kernel = 3 WHERE id = 1", "table work: kernel is 3"},
         Hostile{"UPDATE work SET config = 2 WHERE id = 1", "config is 2"},
         Hostile{"UPDATE work SET call = 4 WHERE id = 1", "call is 4"},

@@ -39,6 +39,10 @@ inline auto fields_of(const model::Config& config) {
   const auto& [process, key] = config;
   return std::tuple(process, key);
 }
+inline auto fields_of(const model::LoadedFunction& function) {
+  const auto& [id, name, registers, shared, local, constant, threads, carveout, binary] = function.record;
+  return std::tuple(function.process, id, name, registers, shared, local, constant, threads, carveout, binary);
+}
 inline auto fields_of(const model::Work& work) {
   const auto& [start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed] = work;
   return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed);
@@ -68,6 +72,7 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
   expect_same_rows(found.calls, wanted.calls, "call");
   expect_same_rows(found.kernels, wanted.kernels, "kernel");
   expect_same_rows(found.configs, wanted.configs, "config");
+  expect_same_rows(found.functions, wanted.functions, "function");
   expect_same_rows(found.works, wanted.works, "work");
   EXPECT_EQ(found.facts, wanted.facts);
   expect_same_rows(found.notices, wanted.notices, "notice");
