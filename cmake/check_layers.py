@@ -17,8 +17,9 @@ LAYERS = {
     "inject": {"base", "capture", "cupti", "select"},
     "model": {"base", "capture", "cupti"},
     "store": {"base", "capture", "model"},
-    "report": {"base", "capture", "cupti", "model", "store"},
-    "cli": {"base", "capture", "cupti", "select", "model", "store", "report"},
+    "advise": {"base", "capture", "model", "store"},
+    "report": {"base", "capture", "cupti", "model", "store", "advise"},
+    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report"},
 }
 PUBLIC = "dlkprof"  # include/dlkprof: for everybody, and knowing nobody
 # Slow to compile, so kept out of every header.
