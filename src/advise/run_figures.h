@@ -60,6 +60,7 @@ struct RunFigures {
   bool has_iterations = false;        // false: the whole run stands for one
   std::uint32_t first = 0, last = 0;  // iterations that figures are of, inclusive
   std::optional<std::uint64_t> batch_size;
+  bool batch_size_recorded = true;  // false: whoever compares gave it
 
   std::vector<double> iteration_ns, gpu_ns;          // of each: its length; the GPU time of what it launched
   Spread iteration, gpu, kernels, launches, copies;  // of iterations: length, GPU time, counts

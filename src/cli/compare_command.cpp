@@ -79,8 +79,18 @@ std::vector<fs::path> captures_of(const CompareCommand& command, const fs::path&
   return captures;
 }
 
+// What is wrong with a run, for whoever reads its figures.
+void print_notices(const std::string& file, const model::Timeline& timeline) {
+  for (const capture::NoticeRecord& notice : timeline.notices) {
+    if (notice.severity == capture::Severity::info) continue;
+    const Error words(printable(file) + ": " + printable(notice.what), printable(notice.detail), printable(notice.remedy));
+    fmt::print(stderr, "dlkprof: {}\n", words.message());
+  }
+}
+
 advise::RunFigures figures_of(const CompareCommand& command, const std::string& file, const model::Timeline& timeline,
                               const model::Fold& fold, std::uint32_t first, std::uint32_t last) {
+  print_notices(file, timeline);
   const model::IterationRange& asked = command.folding.range;
   const auto end = static_cast<std::uint32_t>(fold.iterations.size() - 1);
   if (asked.start || asked.stop) {
@@ -114,7 +124,9 @@ advise::ComparedRuns load_runs(const CompareCommand& command) {
   for (std::size_t i = 0; i < command.files.size(); ++i) {
     advise::RunFigures& run = runs.emplace_back(load_figures(command, command.files[i]));
     run.label = labels[i];
-    if (!command.batch_sizes.empty()) run.batch_size = command.batch_sizes[i];
+    if (command.batch_sizes.empty()) continue;
+    run.batch_size = command.batch_sizes[i];
+    run.batch_size_recorded = false;
   }
   return advise::compare_all(std::move(runs));
 }

@@ -50,6 +50,19 @@ std::string name_of(const OpFigures& op) {
   return text + " of " + (is_long ? "..." : "") + printable(end, kMostNameWidth);
 }
 
+std::string key_node_of(const RunFigures& run) {
+  return run.key_node.empty() ? "what the launches repeat" : printable(run.key_node, kMostNameWidth);
+}
+
+// Frameworks tell the batch of their own process.
+void say_processes(const RunFigures& run, Sentences& said) {
+  if (run.processes < 2 || !run.batch_size || !run.batch_size_recorded) return;
+  said.push_back(
+      fmt::format("{} has {} processes, and {} is taken for the batch size of all of them together: give --batch_sizes "
+                  "where it is not.",
+                  label(run), run.processes, *run.batch_size));
+}
+
 void say_obstacles(const Comparison& of, Sentences& said) {
   for (const RunFigures* run : {of.base, of.other}) {
     if (!run->has_iterations) {
@@ -67,6 +80,11 @@ void say_obstacles(const Comparison& of, Sentences& said) {
       said.push_back(
           fmt::format("The batch size of {} is not known, so nothing is said of samples: give --batch_sizes.", label(*run)));
     }
+    say_processes(*run, said);
+  }
+  if (of.base->has_iterations && of.other->has_iterations && of.base->key_node != of.other->key_node) {
+    said.push_back(fmt::format("Iterations end with {} in {} and with {} in {}: they may not be the same step.",
+                               key_node_of(*of.base), label(*of.base), key_node_of(*of.other), label(*of.other)));
   }
   if (of.base->gpus != of.other->gpus) {
     said.push_back(fmt::format("The GPUs differ: {} has {}, {} has {}.", label(*of.base), listed(of.base->gpus), label(*of.other),

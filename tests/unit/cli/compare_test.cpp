@@ -21,6 +21,7 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class CompareTest : public testing::Test {
  protected:
@@ -170,6 +171,16 @@ TEST_F(CompareTest, RunsWithoutIterationsAreComparedAsAWhole) {
   const test::VerbResult done = compare({a, a});
   EXPECT_THAT(done.out, HasSubstr("no whole iterations were found"));
   EXPECT_EQ(tables({a, a})["runs"]["rows"][0]["Iterations"], 0);
+}
+
+TEST_F(CompareTest, SaysWhatIsWrongWithARun) {
+  const std::string a = capture("a");
+  const std::string b = capture("b");
+  std::filesystem::resize_file(b, std::filesystem::file_size(b) - 5);
+  const test::VerbResult done = compare({a, b, "--format=json"});
+  EXPECT_EQ(done.exit_code, 0);
+  EXPECT_THAT(done.err, AllOf(HasSubstr("b.dlkcap: The capture ends in the middle of a record"), Not(HasSubstr("a.dlkcap"))));
+  EXPECT_TRUE(json::accept(done.out));
 }
 
 TEST_F(CompareTest, HelpNamesWhatItTakes) {

@@ -94,6 +94,24 @@ TEST(CompareSentencesTest, SaysThatMachinesAndFrameworksDiffer) {
   EXPECT_THAT(said, Contains("The frameworks differ: b4 has PyTorch, b512 has none."));
 }
 
+TEST(CompareSentencesTest, SaysThatIterationsMayNotBeTheSame) {
+  auto runs = test::sample_runs();
+  runs[1].key_node.clear();
+  EXPECT_THAT(said_of(runs),
+              Contains("Iterations end with zero_grad in b4 and with what the launches repeat in b512: they may not "
+                       "be the same step."));
+}
+
+TEST(CompareSentencesTest, SaysWhoseBatchSizeItIs) {
+  auto runs = test::sample_runs();
+  runs[0].processes = 8;
+  runs[1].processes = 2;
+  runs[1].batch_size_recorded = false;
+  EXPECT_THAT(said_of(runs), Each(Not(HasSubstr("b512 has 2 processes"))));
+  EXPECT_THAT(said_of(runs), Contains("b4 has 8 processes, and 4 is taken for the batch size of all of them together: give "
+                                      "--batch_sizes where it is not."));
+}
+
 TEST(CompareSentencesTest, SaysWhichOpsOneRunLacks) {
   auto runs = test::sample_runs();
   runs[0].ops[1].name = "/only/here";
