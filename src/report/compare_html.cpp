@@ -74,7 +74,8 @@ std::string row_html(const CompareRow& row, std::size_t columns, bool has_bars) 
 std::string grid_html(const CompareGrid& grid) {
   if (grid.rows.empty()) return "";
   const bool has_bars = std::any_of(grid.rows.begin(), grid.rows.end(), [](const CompareRow& row) { return !row.bars.empty(); });
-  std::string text = "<h3>" + escaped(grid.heading) + "</h3>\n<div class=\"wide\"><table>\n<thead><tr>";
+  std::string text = grid.heading.empty() ? "" : "<h3>" + escaped(grid.heading) + "</h3>\n";
+  text += "<div class=\"wide\"><table>\n<thead><tr>";
   for (const std::string& column : grid.columns) text += "<th scope=\"col\">" + escaped(column) + "</th>";
   if (has_bars) text += "<th scope=\"col\">GPU time</th>";
   text += "</tr></thead>\n<tbody>\n";

@@ -34,7 +34,8 @@ std::string grid_text(const CompareGrid& grid) {
   const std::vector<std::size_t> widths = widths_of(grid);
   std::vector<std::string> rule;
   for (const std::size_t width : widths) rule.emplace_back(width, '-');
-  std::string text = "\n" + grid.heading + "\n\n" + grid_line(grid.columns, widths) + grid_line(rule, widths);
+  std::string text = "\n" + (grid.heading.empty() ? "" : grid.heading + "\n\n");
+  text += grid_line(grid.columns, widths) + grid_line(rule, widths);
   for (const CompareRow& row : grid.rows) {
     text += grid_line(row.cells, widths);
     if (!row.note.empty()) text += "  " + row.note + "\n";

@@ -104,7 +104,7 @@ CompareGrid side_by_side(const RunFigures& base, const RunFigures& other) {
 
 // More: a run a row.
 CompareGrid scaling_grid(const std::vector<RunFigures>& runs) {
-  CompareGrid grid{"The runs", {"run"}, {}, ""};
+  CompareGrid grid{"", {"run"}, {}, ""};
   for (const Line& line : kLines) {
     if (line.short_name != nullptr) grid.columns.emplace_back(line.short_name);
   }
@@ -235,7 +235,7 @@ CompareView compare_view(const advise::ComparedRuns& compared, std::size_t most_
                   compared.runs.size() == 2 ? head(compared.runs.back()) : fmt::format("{} runs", compared.runs.size() - 1),
                   head(compared.runs.front()));
   const bool is_pair = compared.runs.size() == 2;
-  if (!is_pair) view.sections.push_back({"Scaling", {}, {scaling_grid(compared.runs)}});
+  if (!is_pair) view.sections.push_back({"The runs", {}, {scaling_grid(compared.runs)}});
   for (const Comparison& comparison : compared.pairs) {
     CompareSection& section = view.sections.emplace_back();
     section.heading =

@@ -16,7 +16,7 @@ struct CompareRow {
 };
 
 struct CompareGrid {
-  std::string heading;
+  std::string heading;               // may be empty
   std::vector<std::string> columns;  // the first is text, the others are set to the right
   std::vector<CompareRow> rows;
   std::string more;  // said of rows that are left out
