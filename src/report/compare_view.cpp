@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/compare_report.h"
 #include "report/compare_sentences.h"
+#include "report/compare_words.h"
 #include "report/fields.h"
 #include "report/layout.h"
 

@@ -131,16 +131,5 @@ TEST(CompareSentencesTest, NothingOfAnEmptyRunIsMadeUp) {
   EXPECT_THAT(said, Each(Not(HasSubstr("0x"))));
 }
 
-TEST(CompareSentencesTest, RatiosAreShort) {
-  EXPECT_EQ(times_text(0.0123456), "0.0123x");
-  EXPECT_EQ(times_text(1), "1x");
-  EXPECT_EQ(times_text(9.876), "9.88x");
-  EXPECT_EQ(times_text(98.76), "98.8x");
-  EXPECT_EQ(times_text(12345.6), "12,346x");
-  EXPECT_EQ(share_text_of(0.0004), "below 0.1 %");
-  EXPECT_EQ(share_text_of(0), "0.0 %");
-  EXPECT_EQ(time_text_of(1234.4), "1.23 us");
-}
-
 }  // namespace
 }  // namespace dlkprof::report
