@@ -158,15 +158,6 @@ void check_free(const std::vector<fs::path>& files) {
   }
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) {
-    throw Error("the folder " + printable(folder.string()) + " cannot be made", failure.message(),
-                "Name a folder that you may write to: --output_path <folder>");
-  }
-}
-
 }  // namespace
 
 bool is_of_capture(const std::string& report) {
@@ -206,6 +197,27 @@ std::vector<fs::path> output_files(const Outputs& outputs) {
   return paths;
 }
 
+void check_files(const fs::path& directory, const std::string& base_name, const std::vector<fs::path>& files, bool force) {
+  if (base_name.empty() || base_name.find('/') != std::string::npos) {
+    throw UsageError(fmt::format("'{}' cannot begin the name of a file", printable(base_name, 80)), "",
+                     "Give the folder with --output_path, and --base_name without slashes.");
+  }
+  std::error_code failure;
+  if (!files.empty() && fs::exists(directory, failure) && !fs::is_directory(directory, failure)) {
+    throw UsageError(printable(directory.string()) + " is no folder", "", "Name another with --output_path.");
+  }
+  if (!force) check_free(files);
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    throw Error("the folder " + printable(folder.string()) + " cannot be made", failure.message(),
+                "Name a folder that you may write to: --output_path <folder>");
+  }
+}
+
 void check_outputs(const Outputs& outputs) {
   for (const std::string& report : outputs.reports) check_name(report, all_names(), "report");
   for (const std::string& format : outputs.formats) {
@@ -214,16 +226,7 @@ void check_outputs(const Outputs& outputs) {
     if (outputs.reports.empty() || std::any_of(outputs.reports.begin(), outputs.reports.end(), has)) continue;
     check_format(outputs.reports.front(), format);
   }
-  if (outputs.base_name.empty() || outputs.base_name.find('/') != std::string::npos) {
-    throw UsageError(fmt::format("'{}' cannot begin the name of a file", printable(outputs.base_name, 80)), "",
-                     "Give the folder with --output_path, and --base_name without slashes.");
-  }
-  const std::vector<fs::path> files = output_files(outputs);
-  std::error_code failure;
-  if (!files.empty() && fs::exists(outputs.directory, failure) && !fs::is_directory(outputs.directory, failure)) {
-    throw UsageError(printable(outputs.directory.string()) + " is no folder", "", "Name another with --output_path.");
-  }
-  if (!outputs.force) check_free(files);
+  check_files(outputs.directory, outputs.base_name, output_files(outputs), outputs.force);
 }
 
 void check_format(const std::string& report, const std::string& format) {

@@ -36,6 +36,14 @@ struct Outputs {
 // without `force`, a file that is. To be called before anything is run or written.
 void check_outputs(const Outputs& outputs);
 
+// The part of it for any files of a folder: throws UsageError where the base name has a slash, `directory` is no folder, and,
+// without `force`, where a file is there already.
+void check_files(const std::filesystem::path& directory, const std::string& base_name,
+                 const std::vector<std::filesystem::path>& files, bool force);
+
+// Throws Error.
+void make_folder(const std::filesystem::path& folder);
+
 // The files that check_outputs() looks at. A profile of several processes has some reports once a capture: these come beside.
 [[nodiscard]] std::vector<std::filesystem::path> output_files(const Outputs& outputs);
 

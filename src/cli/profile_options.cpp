@@ -221,6 +221,7 @@ std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::
       "  dlkprof [options] [--] <program> [arguments]   profile a program\n"
       "  dlkprof [options] --database=<file>            fold and report again, without the program\n"
       "  dlkprof report <file>                          report from a capture or a database\n"
+      "  dlkprof compare <base> <other>...              what changes between runs\n"
       "  dlkprof demo                                   show the recorded captures\n"
       "  dlkprof metrics                                metrics, sections and sets\n"
       "  dlkprof doctor                                 what works on this machine",

@@ -41,11 +41,13 @@ CounterJoin::CounterJoin(const Timeline& timeline) {
   }
 }
 
-void CounterJoin::add(std::size_t row, const Work& work) {
-  if (work.config == kNone || measured_.empty() || !measured_.contains(work.config)) return;
-  Share& share = shares_[std::uint64_t{row} << 32U | work.config];
-  ++share.launches;
-  add_ns(share.gpu_ns, gpu_ns(work));
+void CounterJoin::add(std::size_t row, const Work& work) { add(row, work.config, 1, gpu_ns(work)); }
+
+void CounterJoin::add(std::size_t row, std::uint32_t config, std::uint64_t launches, std::int64_t gpu_ns) {
+  if (config == kNone || measured_.empty() || !measured_.contains(config)) return;
+  Share& share = shares_[std::uint64_t{row} << 32U | config];
+  share.launches += launches;
+  add_ns(share.gpu_ns, gpu_ns);
 }
 
 std::vector<Counters> CounterJoin::finish(std::size_t rows) const {

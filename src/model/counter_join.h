@@ -18,6 +18,8 @@ class CounterJoin {
 
   // A work of row number `row`.
   void add(std::size_t row, const Work& work);
+  // So many launches of a configuration, which took so long.
+  void add(std::size_t row, std::uint32_t config, std::uint64_t launches, std::int64_t gpu_ns);
   // Of each of `rows` rows.
   [[nodiscard]] std::vector<Counters> finish(std::size_t rows) const;
 

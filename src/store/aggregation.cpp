@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "dlkprof/version.h"
+#include "store/names.h"
 #include "store/open.h"
 #include "store/rows.h"
 #include "store/schema.h"
@@ -16,70 +17,6 @@ namespace dlkprof::store {
 namespace {
 
 using model::Stats;
-
-const char* name_of(model::Direction direction) {
-  switch (direction) {
-    case model::Direction::none:
-      return "";
-    case model::Direction::fprop:
-      return "fprop";
-    case model::Direction::bprop:
-      return "bprop";
-  }
-  return "";
-}
-
-const char* name_of(model::Framework framework) {
-  switch (framework) {
-    case model::Framework::none:
-      return "";
-    case model::Framework::pytorch:
-      return "pytorch";
-    case model::Framework::dlkprof:
-      return "dlkprof";
-    case model::Framework::pyprof:
-      return "pyprof";
-    case model::Framework::xla:
-      return "xla";
-    case model::Framework::tensorflow:
-      return "tensorflow";
-    case model::Framework::tensorrt:
-      return "tensorrt";
-    case model::Framework::deepspeed:
-      return "deepspeed";
-    case model::Framework::megatron:
-      return "megatron";
-    case model::Framework::vllm:
-      return "vllm";
-  }
-  return "";
-}
-
-const char* name_of(model::KeyNodeSource source) {
-  switch (source) {
-    case model::KeyNodeSource::none:
-      return "none";
-    case model::KeyNodeSource::asked:
-      return "asked";
-    case model::KeyNodeSource::framework:
-      return "framework";
-    case model::KeyNodeSource::repetition:
-      return "repetition";
-  }
-  return "";
-}
-
-const char* name_of(model::TensorCoreSource source) {
-  switch (source) {
-    case model::TensorCoreSource::unknown:
-      return "unknown";
-    case model::TensorCoreSource::name:
-      return "name";
-    case model::TensorCoreSource::counter:
-      return "counter";
-  }
-  return "";
-}
 
 // Rows of one aggregation into one table: its id goes before what is given.
 class Inserter {

@@ -33,6 +33,18 @@ int add_aggregation(const std::filesystem::path& path, const Aggregation& aggreg
 // input: whatever it says, the timeline keeps what timeline.h promises.
 [[nodiscard]] model::Timeline read_timeline(const std::filesystem::path& path);
 
+// The same without what only folding looks at, which is most of it: no ranges, and calls that are of none and have no names.
+[[nodiscard]] model::Timeline read_timeline_without_ranges(const std::filesystem::path& path);
+
+// A run as its newest aggregation has it, for those who need not fold again.
+struct StoredRun {
+  model::Timeline timeline;  // without ranges
+  model::Fold fold;          // its instances: one for each op, of which only the op is known; no groups
+  std::uint32_t first_iteration = 0, last_iteration = 0;  // that the aggregation is of, inclusive
+};
+// Throws Error as read_timeline() does.
+[[nodiscard]] StoredRun read_stored_run(const std::filesystem::path& path);
+
 // Whether the file begins as an SQLite database does; false where it cannot be read.
 [[nodiscard]] bool is_database(const std::filesystem::path& path) noexcept;
 

@@ -15,6 +15,7 @@ class TimelineReader {
       : database_(open_ours(path, Access::read)), budget_(database_.bytes) {}
 
   [[nodiscard]] Timeline read();
+  [[nodiscard]] Timeline read_without_ranges();
 
  private:
   [[nodiscard]] Rows rows(std::string_view table) { return {database_, budget_, table}; }
@@ -27,6 +28,7 @@ class TimelineReader {
   void kernels();
   void configs();
   void functions();
+  void calls_without_ranges();
   void works();
   void words();
   void measured();
@@ -156,6 +158,22 @@ void TimelineReader::calls() {
   }
 }
 
+void TimelineReader::calls_without_ranges() {
+  Rows row = rows("call");
+  std::vector<model::Call>& calls = timeline_.calls;
+  calls.reserve(row.count());
+  while (row.next()) {
+    row.id();
+    model::Call call;
+    call.start_ns = calls.empty() ? row.time() : row.time(calls.back().start_ns);
+    call.end_ns = row.time(call.start_ns);
+    row.skip();
+    call.thread = row.index(timeline_.threads.size());
+    saw(call.start_ns, call.end_ns);
+    calls.push_back(call);
+  }
+}
+
 void TimelineReader::kernels() {
   for (Rows row = rows("kernel"); row.next();) {
     row.id();
@@ -273,8 +291,26 @@ Timeline TimelineReader::read() {
   return std::move(timeline_);
 }
 
+Timeline TimelineReader::read_without_ranges() {
+  processes();
+  devices();
+  threads();
+  timeline_.strings.emplace_back();
+  calls_without_ranges();
+  kernels();
+  configs();
+  functions();
+  works();
+  words();
+  measured();
+  about();
+  return std::move(timeline_);
+}
+
 }  // namespace
 
 Timeline read_timeline(const std::filesystem::path& path) { return TimelineReader(path).read(); }
+
+Timeline read_timeline_without_ranges(const std::filesystem::path& path) { return TimelineReader(path).read_without_ranges(); }
 
 }  // namespace dlkprof::store

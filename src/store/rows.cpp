@@ -16,8 +16,11 @@ constexpr std::int64_t kLeastBytesOfARow = 4;
 
 }  // namespace
 
-Rows::Rows(const OpenDatabase& database, TextBudget& budget, std::string_view table)
-    : database_(database), budget_(budget), table_(store::table(table)), statement_(select_all(database.connection, table)) {}
+Rows::Rows(const OpenDatabase& database, TextBudget& budget, std::string_view table, std::string_view condition)
+    : database_(database),
+      budget_(budget),
+      table_(store::table(table)),
+      statement_(select_all(database.connection, table, condition)) {}
 
 std::size_t Rows::count() const {
   const std::int64_t last = database_.connection.number(fmt::format("SELECT max(id) FROM {}", table_.name));

@@ -37,7 +37,8 @@ class TextBudget {
 // All functions throw Error where a cell is not as promised, naming table, row and column.
 class Rows {
  public:
-  Rows(const OpenDatabase& database, TextBudget& budget, std::string_view table);
+  // All of a table, or those that a condition in SQL takes.
+  Rows(const OpenDatabase& database, TextBudget& budget, std::string_view table, std::string_view condition = "1");
 
   // A bound for vectors that are to hold all rows: what the file says, but no more than it can hold.
   [[nodiscard]] std::size_t count() const;

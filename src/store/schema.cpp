@@ -109,10 +109,10 @@ Statement insert_into(const Connection& connection, std::string_view name) {
   return connection.prepare(fmt::format("INSERT INTO {} VALUES ({})", name, parameters));
 }
 
-Statement select_all(const Connection& connection, std::string_view name) {
+Statement select_all(const Connection& connection, std::string_view name, std::string_view condition) {
   std::string columns;
   for (const Column& column : table(name).columns) columns += (columns.empty() ? "" : ", ") + column.name;
-  return connection.prepare(fmt::format("SELECT {} FROM {} ORDER BY {}", columns, name, key_of(table(name))));
+  return connection.prepare(fmt::format("SELECT {} FROM {} WHERE {} ORDER BY {}", columns, name, condition, key_of(table(name))));
 }
 
 std::string describe_schema() {

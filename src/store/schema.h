@@ -57,7 +57,7 @@ struct View {
 [[nodiscard]] std::string create_statement(const View& view);
 // With a parameter for each column, in their order.
 [[nodiscard]] Statement insert_into(const Connection& connection, std::string_view table);
-// All columns of all rows, in the order of their key.
-[[nodiscard]] Statement select_all(const Connection& connection, std::string_view table);
+// All columns of all rows, or of those that a condition in SQL takes, in the order of their key.
+[[nodiscard]] Statement select_all(const Connection& connection, std::string_view table, std::string_view condition = "1");
 
 }  // namespace dlkprof::store

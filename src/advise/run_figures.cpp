@@ -1,0 +1,214 @@
+#include "advise/run_figures.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "advise/run_figures_parts.h"
+#include "model/aggregate_parts.h"
+#include "model/time_arithmetic.h"
+
+namespace dlkprof::advise {
+namespace {
+
+using model::kNone;
+
+// The fact that a framework tells (docs/python.md); the first that is a number.
+std::optional<std::uint64_t> recorded_batch_size(const model::Timeline& timeline) {
+  for (const capture::Fact& fact : timeline.facts) {
+    if (fact.name != "batch_size") continue;
+    std::uint64_t value = 0;
+    const char* end = fact.value.data() + fact.value.size();
+    const auto [stop, failure] = std::from_chars(fact.value.data(), end, value);
+    if (failure == std::errc() && stop == end && value > 0) return value;
+  }
+  return std::nullopt;
+}
+
+const char* name_of_framework(model::Framework framework) {
+  switch (framework) {
+    case model::Framework::pytorch:
+    case model::Framework::dlkprof:
+    case model::Framework::pyprof:
+      return "PyTorch";
+    case model::Framework::xla:
+      return "XLA";
+    case model::Framework::tensorflow:
+      return "TensorFlow";
+    case model::Framework::tensorrt:
+      return "TensorRT";
+    case model::Framework::deepspeed:
+      return "DeepSpeed";
+    case model::Framework::megatron:
+      return "Megatron";
+    case model::Framework::vllm:
+      return "vLLM";
+    case model::Framework::none:
+      break;
+  }
+  return nullptr;
+}
+
+void describe(const RunSource& source, RunFigures& figures) {
+  std::set<std::string> gpus;
+  for (const auto& [record] : source.timeline.devices) gpus.insert(record.name);
+  figures.gpus.assign(gpus.begin(), gpus.end());
+  std::set<std::string> frameworks;
+  for (const model::Op& op : source.fold.ops) {
+    if (const char* name = name_of_framework(op.framework)) frameworks.insert(name);
+  }
+  figures.frameworks.assign(frameworks.begin(), frameworks.end());
+  figures.processes = source.timeline.processes.size();
+  figures.key_node = source.fold.key_node;
+  figures.batch_size = recorded_batch_size(source.timeline);
+}
+
+// One op of ours may be several of a fold, which also tells frameworks apart.
+std::vector<std::uint32_t> number_ops(const model::Fold& fold, std::vector<std::uint32_t>& first_of_number) {
+  std::map<std::tuple<std::string_view, model::Direction, std::string_view>, std::uint32_t> known;
+  std::vector<std::uint32_t> numbers;
+  numbers.reserve(fold.ops.size());
+  for (std::uint32_t i = 0; i < fold.ops.size(); ++i) {
+    const model::Op& op = fold.ops[i];
+    const auto next = static_cast<std::uint32_t>(first_of_number.size());
+    const auto [found, is_new] = known.try_emplace({op.name, op.direction, op.type}, next);
+    if (is_new) first_of_number.push_back(i);
+    numbers.push_back(found->second);
+  }
+  return numbers;
+}
+
+// Sums by iteration of an op, in which iterations come nearly in order.
+std::vector<double> dense(std::vector<std::pair<std::uint32_t, std::int64_t>> sums, std::size_t iterations, std::size_t& occurs) {
+  std::sort(sums.begin(), sums.end());
+  occurs = 0;
+  for (std::size_t i = 0; i < sums.size(); ++i) occurs += i == 0 || sums[i].first != sums[i - 1].first ? 1 : 0;
+  if (2 * occurs < iterations) return {};
+  std::vector<double> values(iterations);
+  for (const auto& [iteration, gpu_ns] : sums) values[iteration] += static_cast<double>(gpu_ns);
+  return values;
+}
+
+// Goes over the works of a run once.
+class Gatherer {
+ public:
+  Gatherer(const RunSource& source, const Window& window)
+      : source_(source),
+        window_(window),
+        tensor_cores_(source.timeline),
+        number_of_op_(number_ops(source.fold, first_of_number_)),
+        sums_(first_of_number_.size()),
+        busy_(source.timeline.devices.size(), window),
+        gpu_ns_(window.count()),
+        kernels_(window.count()),
+        launches_(window.count()),
+        copies_(window.count()) {}
+
+  void gather() {
+    for (std::size_t i = 0; i < source_.timeline.works.size(); ++i) add(i, source_.timeline.works[i]);
+  }
+  void finish(RunFigures& figures);
+
+ private:
+  void add(std::size_t index, const model::Work& work);
+  void count(std::uint32_t iteration, const model::Work& work, bool is_kernel);
+  void finish_ops(const LaunchGroups& groups, RunFigures& figures);
+
+  const RunSource& source_;
+  const Window& window_;
+  model::TensorCoreTable tensor_cores_;
+  std::vector<std::uint32_t> first_of_number_;                             // of each op of ours: one of the fold's
+  std::vector<std::uint32_t> number_of_op_;                                // of each op of the fold's: ours
+  std::vector<std::vector<std::pair<std::uint32_t, std::int64_t>>> sums_;  // of each op of ours: iteration and GPU time
+  BusyTimes busy_;
+  LaunchSums groups_;
+  std::unordered_set<std::uint32_t> graph_calls_;
+  std::vector<double> gpu_ns_, kernels_, launches_, copies_;  // of each iteration
+};
+
+void Gatherer::add(std::size_t index, const model::Work& work) {
+  if (model::is_timed(work)) busy_.add(work.device, work.start_ns, work.end_ns);
+  const auto iteration = window_.index_of(source_.fold.work_iteration[index]);
+  if (!iteration) return;
+  const std::uint32_t op = number_of_op_[source_.fold.instances[source_.fold.work_instance[index]].op];
+  const std::int64_t gpu_ns = model::gpu_ns(work);
+  auto& sums = sums_[op];
+  if (sums.empty() || sums.back().first != *iteration) sums.emplace_back(*iteration, 0);
+  model::add_ns(sums.back().second, gpu_ns);
+  const bool is_kernel = source_.timeline.kernels[work.kernel].kind == capture::WorkKind::kernel;
+  gpu_ns_[*iteration] += static_cast<double>(gpu_ns);
+  count(*iteration, work, is_kernel);
+  LaunchSum& sum = groups_[{op, work.kernel, work.config}];
+  sum.device = work.device;
+  sum.is_kernel = is_kernel;
+  sum.uses_tc = is_kernel && tensor_cores_.of(work).uses;
+  ++sum.launches;
+  model::add_ns(sum.gpu_ns, gpu_ns);
+}
+
+// A graph's kernels are launched by one call.
+void Gatherer::count(std::uint32_t iteration, const model::Work& work, bool is_kernel) {
+  (is_kernel ? kernels_ : copies_)[iteration] += 1;
+  const bool launched = work.in_graph ? work.call != kNone && graph_calls_.insert(work.call).second : is_kernel;
+  if (launched) launches_[iteration] += 1;
+}
+
+void Gatherer::finish_ops(const LaunchGroups& groups, RunFigures& figures) {
+  const auto iterations = static_cast<double>(window_.count());
+  for (std::uint32_t number = 0; number < sums_.size(); ++number) {
+    if (sums_[number].empty()) continue;
+    const model::Op& op = source_.fold.ops[first_of_number_[number]];
+    OpFigures& made = figures.ops.emplace_back();
+    made.name = op.name;
+    made.type = op.type;
+    made.direction = op.direction;
+    for (const auto& [iteration, gpu_ns] : sums_[number]) made.mean_gpu_ns += static_cast<double>(gpu_ns) / iterations;
+    made.gpu_ns = dense(std::move(sums_[number]), window_.count(), made.occurs);
+    made.gpu = spread_of(made.gpu_ns);
+    groups.describe(number, window_.count(), made);
+  }
+  std::stable_sort(figures.ops.begin(), figures.ops.end(),
+                   [](const OpFigures& a, const OpFigures& b) { return a.mean_gpu_ns > b.mean_gpu_ns; });
+}
+
+void Gatherer::finish(RunFigures& figures) {
+  figures.iteration_ns = window_.lengths();
+  figures.iteration = spread_of(figures.iteration_ns);
+  figures.gpu_ns = std::move(gpu_ns_);
+  figures.gpu = spread_of(figures.gpu_ns);
+  figures.kernels = spread_of(std::move(kernels_));
+  figures.launches = spread_of(std::move(launches_));
+  figures.copies = spread_of(std::move(copies_));
+  figures.utilization = busy_.utilization();
+  const LaunchGroups groups(source_.timeline, std::move(groups_));
+  groups.describe(figures);
+  finish_ops(groups, figures);
+}
+
+}  // namespace
+
+std::optional<double> RunFigures::samples_per_second() const {
+  if (!batch_size || !has_iterations || !(iteration.median > 0)) return std::nullopt;
+  return 1e9 * static_cast<double>(*batch_size) / iteration.median;
+}
+
+RunFigures figures_of(const RunSource& source) {
+  RunFigures figures;
+  describe(source, figures);
+  const Window window(source);
+  figures.has_iterations = window.has_iterations();
+  figures.first = window.first();
+  figures.last = window.last();
+  Gatherer gatherer(source, window);
+  gatherer.gather();
+  gatherer.finish(figures);
+  return figures;
+}
+
+}  // namespace dlkprof::advise

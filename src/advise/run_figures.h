@@ -1,0 +1,89 @@
+// The figures of one run that comparisons are made of. Times in ns, shares from 0 to 1; what is not known is absent.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "advise/compare_stats.h"
+#include "model/fold.h"
+#include "model/timeline.h"
+
+namespace dlkprof::advise {
+
+// How far the grids of kernels fill the GPU: means weighted by GPU time, over kernels of which it is known.
+struct Fill {
+  // SMs that get no block, as a grid has fewer blocks than the GPU has SMs: blocks go to the SMs in turn.
+  std::optional<double> idle_sms;
+  std::optional<double> below_one_wave;  // share of GPU time in grids that the GPU could hold more than once, by occupancy.h
+  std::optional<double> waves;
+};
+
+// What was measured: means weighted by GPU time over the launch configurations that were.
+struct Measured {
+  std::optional<double> occupancy;        // achieved, % of the warps that an SM can hold
+  std::optional<double> tensor_pipe;      // % of the cycles in which an SM is active
+  std::optional<double> dram_rate;        // bytes a second
+  std::optional<double> dram_throughput;  // % of peak
+  std::optional<double> share;            // of the GPU time of the kernels
+};
+
+struct KernelFigures {
+  std::string name, long_name;      // without and with namespaces, template arguments and parameters
+  double launches = 0, gpu_ns = 0;  // means over iterations
+  bool uses_tc = false;
+  Fill fill;
+  Measured measured;
+};
+
+// An op: instances of one name, direction and type.
+struct OpFigures {
+  std::string name, type;
+  model::Direction direction = model::Direction::none;
+  std::size_t occurs = 0;              // iterations in which it launched anything
+  std::vector<double> gpu_ns;          // of each iteration, 0 where it launched nothing; empty where that is most of them
+  Spread gpu;                          // of gpu_ns
+  double mean_gpu_ns = 0;              // over iterations
+  std::vector<KernelFigures> kernels;  // with copies and sets, by GPU time, falling
+  Fill fill;
+  Measured measured;
+  [[nodiscard]] bool is_regular() const { return !gpu_ns.empty(); }
+};
+
+// Iterations that are whole: neither what comes before the first end of the key node, nor what comes after the last.
+struct RunFigures {
+  std::string label;
+  std::vector<std::string> gpus, frameworks;  // by name, each once
+  std::size_t processes = 0;
+  std::string key_node;
+  bool has_iterations = false;        // false: the whole run stands for one
+  std::uint32_t first = 0, last = 0;  // iterations that figures are of, inclusive
+  std::optional<std::uint64_t> batch_size;
+  bool batch_size_recorded = true;  // false: whoever compares gave it
+
+  std::vector<double> iteration_ns, gpu_ns;          // of each: its length; the GPU time of what it launched
+  Spread iteration, gpu, kernels, launches, copies;  // of iterations: length, GPU time, counts
+  std::optional<Spread> utilization;                 // share of an iteration in which a GPU works, mean over GPUs
+  std::optional<double> tensor_core_share;           // of the GPU time of kernels: in those that use tensor cores
+  Fill fill;
+  Measured measured;
+  std::vector<OpFigures> ops;  // those that launched anything, by mean GPU time, falling
+
+  [[nodiscard]] std::optional<double> per_sample(double value) const {
+    return batch_size ? std::optional(value / static_cast<double>(*batch_size)) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> samples_per_second() const;
+};
+
+// A run, and the iterations of it that count.
+struct RunSource {
+  const model::Timeline& timeline;
+  const model::Fold& fold;
+  std::uint32_t first_iteration = 0, last_iteration = 0;  // inclusive
+};
+
+// The batch size is that which the program's framework told, as the fact `batch_size`.
+[[nodiscard]] RunFigures figures_of(const RunSource& source);
+
+}  // namespace dlkprof::advise

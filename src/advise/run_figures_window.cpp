@@ -1,0 +1,60 @@
+#include <algorithm>
+
+#include "advise/run_figures_parts.h"
+#include "model/aggregate_parts.h"
+#include "model/time_arithmetic.h"
+
+namespace dlkprof::advise {
+
+// The first iteration holds all that comes before the key node first ended, and the last one all that comes after it last did:
+// neither is a whole step (guide, chapter 7).
+Window::Window(const RunSource& source) : first_(source.first_iteration), last_(source.last_iteration) {
+  const model::Fold& fold = source.fold;
+  const std::uint32_t first_whole = std::max(first_, 1U);
+  const auto most = static_cast<std::uint32_t>(fold.iterations.size());
+  const std::uint32_t end = std::min(last_ + 1, most - 1);  // behind the last whole one
+  has_iterations_ = fold.key_nodes_found > 1 && first_whole < end;
+  if (has_iterations_) {
+    first_ = first_whole;
+    last_ = end - 1;
+  }
+  std::int64_t reached = fold.iterations[first_].start_ns;
+  bounds_.push_back(reached);
+  for (std::uint32_t i = first_; i <= last_; ++i) {
+    reached = std::max(reached, model::iteration_end_ns(fold, i));
+    if (has_iterations_ || i == last_) bounds_.push_back(reached);
+  }
+}
+
+std::vector<double> Window::lengths() const {
+  std::vector<double> lengths;
+  for (std::size_t i = 0; i + 1 < bounds_.size(); ++i) {
+    lengths.push_back(static_cast<double>(model::elapsed_ns(bounds_[i], bounds_[i + 1])));
+  }
+  return lengths;
+}
+
+void BusyTimes::add(std::uint32_t device, std::int64_t start, std::int64_t end) {
+  Gpu& gpu = gpus_[device];
+  if (gpu.began) start = std::max(start, gpu.reached);
+  if (end <= start) return;
+  gpu.began = true;
+  gpu.reached = end;
+  const std::vector<std::int64_t>& bounds = window_.bounds();
+  while (gpu.iteration < busy_ns_.size() && bounds[gpu.iteration + 1] <= start) ++gpu.iteration;
+  for (std::size_t i = gpu.iteration; i < busy_ns_.size() && bounds[i] < end; ++i) {
+    busy_ns_[i] += static_cast<double>(model::elapsed_ns(std::max(start, bounds[i]), std::min(end, bounds[i + 1])));
+  }
+}
+
+std::optional<Spread> BusyTimes::utilization() const {
+  if (gpus_.empty()) return std::nullopt;
+  const std::vector<double> lengths = window_.lengths();
+  std::vector<double> shares;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (lengths[i] > 0) shares.push_back(busy_ns_[i] / lengths[i] / static_cast<double>(gpus_.size()));
+  }
+  return shares.empty() ? std::nullopt : std::optional(spread_of(std::move(shares)));
+}
+
+}  // namespace dlkprof::advise

@@ -1,0 +1,168 @@
+#include "cli/compare_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <system_error>
+
+#include "advise/compare_runs.h"
+#include "advise/run_figures.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/installation.h"
+#include "cli/outputs.h"
+#include "cli/progress.h"
+#include "cli/report_file.h"
+#include "report/compare_report.h"
+#include "report/compare_view.h"
+#include "store/database.h"
+
+namespace dlkprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kOpsOnTerminal = 15;  // two screens
+constexpr std::size_t kOpsOnPage = 1000;    // a browser shows them at once
+
+void check_count(const CompareCommand& command) {
+  const std::size_t runs = command.files.size();
+  if (runs < kLeastRuns || runs > kMostRuns) {
+    throw UsageError(fmt::format("compare takes {} to {} runs, and was given {}", kLeastRuns, kMostRuns, runs), "",
+                     "Name captures, databases or folders with captures; the first is what the others are compared with.");
+  }
+  const auto check_list = [runs](const char* option, std::size_t given) {
+    if (given == 0 || given == runs) return;
+    throw UsageError(fmt::format("{} has {} values for {} runs", option, given, runs), "",
+                     "Give one for each run, in their order.");
+  };
+  check_list("--labels", command.labels.size());
+  check_list("--batch_sizes", command.batch_sizes.size());
+  if (command.folding.simple()) {
+    throw UsageError("simple mode has neither ops nor iterations", "", "Leave out --mode=simple.");
+  }
+  check_folding(command.folding);
+}
+
+// "dlkprof" for dlkprof_dldb.sqlite and for dlkprof.dlkcap; of a folder its own name.
+std::string default_label(const std::string& file) {
+  constexpr std::string_view kDatabase = "_dldb";
+  std::error_code ignored;
+  fs::path path = file;
+  if (fs::is_directory(path, ignored)) {
+    path = fs::weakly_canonical(path, ignored);
+    return path.has_filename() ? path.filename().string() : file;
+  }
+  std::string name = path.stem().string();
+  if (name.size() > kDatabase.size() && name.ends_with(kDatabase)) name.resize(name.size() - kDatabase.size());
+  return name;
+}
+
+std::vector<std::string> labels_of(const CompareCommand& command) {
+  std::vector<std::string> labels = command.labels;
+  if (labels.empty()) std::transform(command.files.begin(), command.files.end(), std::back_inserter(labels), default_label);
+  for (std::string& label : labels) label = valid_utf8(label);
+  return advise::unique_labels(std::move(labels));
+}
+
+std::vector<fs::path> captures_of(const CompareCommand& command, const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return {path};
+  std::vector<fs::path> captures = captures_in(path, command.base_name);
+  if (captures.empty()) {
+    throw UsageError(
+        fmt::format("there are no captures {}*.dlkcap in {}", printable(command.base_name), printable(path.string())), "",
+        "Say with --base_name what their names begin with.");
+  }
+  return captures;
+}
+
+// What is wrong with a run, for whoever reads its figures.
+void print_notices(const std::string& file, const model::Timeline& timeline) {
+  for (const capture::NoticeRecord& notice : timeline.notices) {
+    if (notice.severity == capture::Severity::info) continue;
+    const Error words(printable(file) + ": " + printable(notice.what), printable(notice.detail), printable(notice.remedy));
+    fmt::print(stderr, "dlkprof: {}\n", words.message());
+  }
+}
+
+advise::RunFigures figures_of(const CompareCommand& command, const std::string& file, const model::Timeline& timeline,
+                              const model::Fold& fold, std::uint32_t first, std::uint32_t last) {
+  print_notices(file, timeline);
+  const model::IterationRange& asked = command.folding.range;
+  const auto end = static_cast<std::uint32_t>(fold.iterations.size() - 1);
+  if (asked.start || asked.stop) {
+    first = asked.start.value_or(0);
+    last = asked.stop.value_or(end);
+  }
+  if (first > end || last > end) {
+    throw UsageError(fmt::format("{} has no iteration {}", printable(file), std::max(first, last)), "",
+                     fmt::format("It has 0 to {}.", end));
+  }
+  return advise::figures_of({timeline, fold, first, last});
+}
+
+// Databases are folded again only where the folding that they hold is not the one asked for.
+advise::RunFigures load_figures(const CompareCommand& command, const std::string& file) {
+  const model::FoldOptions& options = command.folding.fold;
+  const bool folds = !options.key_node.empty() || !options.domains.empty();
+  const bool is_database = store::is_database(file);
+  if (is_database && !folds) {
+    const store::StoredRun run = store::read_stored_run(file);
+    return figures_of(command, file, run.timeline, run.fold, run.first_iteration, run.last_iteration);
+  }
+  const model::Timeline timeline = is_database ? store::read_timeline(file) : model::load_timeline(captures_of(command, file));
+  const model::Fold fold = model::fold(timeline, options);
+  return figures_of(command, file, timeline, fold, 0, static_cast<std::uint32_t>(fold.iterations.size() - 1));
+}
+
+advise::ComparedRuns load_runs(const CompareCommand& command) {
+  const std::vector<std::string> labels = labels_of(command);
+  std::vector<advise::RunFigures> runs;
+  for (std::size_t i = 0; i < command.files.size(); ++i) {
+    advise::RunFigures& run = runs.emplace_back(load_figures(command, command.files[i]));
+    run.label = labels[i];
+    if (command.batch_sizes.empty()) continue;
+    run.batch_size = command.batch_sizes[i];
+    run.batch_size_recorded = false;
+  }
+  return advise::compare_all(std::move(runs));
+}
+
+std::string formatted(const advise::ComparedRuns& compared, const std::string& format) {
+  if (format == "csv") return report::compare_csv(compared);
+  if (format == "json") return report::compare_json(compared);
+  if (format == "html") return report::compare_html(report::compare_view(compared, kOpsOnPage));
+  return report::compare_text(report::compare_view(compared, kOpsOnTerminal));
+}
+
+std::vector<fs::path> files_of(const CompareCommand& command) {
+  std::vector<fs::path> files;
+  for (const std::string& format : command.formats)
+    files.push_back(command.directory / fmt::format("{}_compare.{}", command.base_name, format));
+  return files;
+}
+
+}  // namespace
+
+int compare_runs(const CompareCommand& command) {
+  check_count(command);
+  const std::vector<fs::path> files = files_of(command);
+  check_files(command.directory, command.base_name, files, command.force);
+  const advise::ComparedRuns compared = load_runs(command);
+  if (!command.to_files) {
+    print_data(formatted(compared, command.format));
+    return 0;
+  }
+  make_folder(command.directory);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string text = formatted(compared, command.formats[i]);
+    write_pieces(files[i], command.force, [&text](const report::Sink& sink) { sink(text); });
+    fmt::print(stderr, "dlkprof: wrote {}\n", printable(files[i].string()));
+  }
+  return 0;
+}
+
+}  // namespace dlkprof::cli

@@ -1,0 +1,45 @@
+// The comparison of runs for people: the same headings, sentences and tables on a terminal and on a page.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "advise/compare_runs.h"
+
+namespace dlkprof::report {
+
+// Cells are printable, and short enough for a table.
+struct CompareRow {
+  std::vector<std::string> cells;
+  std::string note;          // beneath the row; may be long
+  std::vector<double> bars;  // 0 to 1, of each run: for a page
+};
+
+struct CompareGrid {
+  std::string heading;               // may be empty
+  std::vector<std::string> columns;  // the first is text, the others are set to the right
+  std::vector<CompareRow> rows;
+  std::string more;  // said of rows that are left out
+};
+
+struct CompareSection {
+  std::string heading;
+  std::vector<std::string> sentences;
+  std::vector<CompareGrid> grids;
+};
+
+struct CompareView {
+  std::string title;
+  std::vector<CompareSection> sections;
+  std::vector<std::string> footnotes;
+};
+
+// With at most so many ops of each pair of runs.
+[[nodiscard]] CompareView compare_view(const advise::ComparedRuns& compared, std::size_t most_ops);
+
+// For a terminal.
+[[nodiscard]] std::string compare_text(const CompareView& view);
+// One page that needs nothing else: no script, no other file, no network.
+[[nodiscard]] std::string compare_html(const CompareView& view);
+
+}  // namespace dlkprof::report
