@@ -59,7 +59,7 @@ std::optional<double> exponent_of(const Change& change, const std::optional<doub
 }
 
 Change medians(const Spread& base, const Spread& other) {
-  Change change{base.median, other.median, std::nullopt, std::nullopt, Verdict::untested};
+  Change change{base.median, other.median, std::nullopt, std::nullopt, ChangeVerdict::untested};
   if (base.median > 0) change.ratio = other.median / base.median;
   return change;
 }
@@ -68,7 +68,9 @@ void judge(Change& change, const std::optional<double>& p) {
   change.p = p;
   if (!p) return;
   const bool changed = *p < kSignificance && change.base_ns != change.other_ns;
-  change.verdict = !changed ? Verdict::no_change : change.other_ns < change.base_ns ? Verdict::faster : Verdict::slower;
+  change.verdict = !changed                           ? ChangeVerdict::no_change
+                   : change.other_ns < change.base_ns ? ChangeVerdict::faster
+                                                      : ChangeVerdict::slower;
 }
 
 bool same_kernels(const OpFigures& base, const OpFigures& other) {

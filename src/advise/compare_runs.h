@@ -11,7 +11,7 @@
 namespace dlkprof::advise {
 
 // What the rank test says of the times of two runs.
-enum class Verdict : std::uint8_t {
+enum class ChangeVerdict : std::uint8_t {
   untested,   // too few iterations
   no_change,  // the spread of the iterations explains the difference
   faster,     // the other run takes less time an iteration
@@ -39,7 +39,7 @@ struct Change {
   double base_ns = 0, other_ns = 0;  // medians
   std::optional<double> ratio;       // other over base
   std::optional<double> p;           // of the rank test, corrected for the number of ops
-  Verdict verdict = Verdict::untested;
+  ChangeVerdict verdict = ChangeVerdict::untested;
 };
 
 // An op of both runs; or of one, and then the other is null. Points into the figures compared.

@@ -28,6 +28,8 @@ struct CollectionPlan {
   std::vector<std::string> metrics;
   std::vector<std::uint8_t> config_image;
   std::size_t passes = 0;
+  // After so many it will never be complete: no plan has come near twice its passes.
+  [[nodiscard]] std::size_t most_passes() const { return 2 * passes + 2; }
 };
 
 // Requests matched against what a chip offers.

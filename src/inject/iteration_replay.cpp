@@ -21,9 +21,6 @@ constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
 constexpr std::size_t kDearGap = 40;
 constexpr std::size_t kCheapGap = kMostLaunchesOfAll;
 
-// No plan has come near twice its passes.
-std::size_t most_passes(const cupti::CollectionPlan& plan) { return 2 * plan.passes + 2; }
-
 }  // namespace
 
 IterationReplay::IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
@@ -108,7 +105,7 @@ void IterationReplay::close_window() {
     if (complete) {
       deliver();
       scheduler_->end_run();
-    } else if (scheduler_->pass() < most_passes(plan_)) {
+    } else if (scheduler_->pass() < plan_.most_passes()) {
       scheduler_->end_pass();
     } else {
       throw Error("not all passes of a sequence of launches were collected", "cuptiRangeProfilerStop", "");

@@ -7,9 +7,6 @@
 namespace dlkprof::inject {
 namespace {
 
-// A pass that never completes would keep the program for ever; no plan has come near twice its passes.
-std::size_t most_passes(const cupti::CollectionPlan& plan) { return 2 * plan.passes + 2; }
-
 // The program's own launch must find memory as it was: where that fails nothing else can save its results, so it is tried
 // twice, and said plainly.
 void put_back(cupti::Checkpoint& memory) {
@@ -102,7 +99,7 @@ void KernelReplay::replay_by_hand(const LaunchCall& call) {
 }
 
 bool KernelReplay::collect_passes(const LaunchCall& call, cupti::Checkpoint& memory) {
-  for (std::size_t pass = 0; pass < most_passes(plan_); ++pass) {
+  for (std::size_t pass = 0; pass < plan_.most_passes(); ++pass) {
     if (pass > 0) memory.restore();
     flush_->run();
     profiler_->start();

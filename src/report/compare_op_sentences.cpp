@@ -12,10 +12,10 @@
 namespace dlkprof::report {
 namespace {
 
+using advise::ChangeVerdict;
 using advise::Comparison;
 using advise::OpPair;
 using advise::Scaling;
-using advise::Verdict;
 
 using OpSentences = std::vector<std::string>;
 
@@ -66,12 +66,12 @@ void say_scaling(const Comparison& of, OpSentences& said) {
 }
 
 void say_verdicts(const Comparison& of, OpSentences& said) {
-  const auto with = [&of](Verdict verdict) {
+  const auto with = [&of](ChangeVerdict verdict) {
     return count_ops(of, [verdict](const OpPair& pair) { return pair.change.verdict == verdict; }).ops;
   };
-  const std::size_t faster = with(Verdict::faster);
-  const std::size_t slower = with(Verdict::slower);
-  const std::size_t same = with(Verdict::no_change);
+  const std::size_t faster = with(ChangeVerdict::faster);
+  const std::size_t slower = with(ChangeVerdict::slower);
+  const std::size_t same = with(ChangeVerdict::no_change);
   if (faster + slower + same == 0) return;
   said.push_back(
       fmt::format("Ops that take more GPU time an iteration with {}: {}; less: {}; different by no more than the spread of the "
@@ -109,7 +109,7 @@ std::string reasons(const Comparison& of, const OpPair& pair) {
 void say_ops(const Comparison& of, OpSentences& said) {
   std::vector<const OpPair*> changed;
   for (const OpPair& pair : of.ops) {
-    const bool counts = pair.change.verdict == Verdict::faster || pair.change.verdict == Verdict::slower;
+    const bool counts = pair.change.verdict == ChangeVerdict::faster || pair.change.verdict == ChangeVerdict::slower;
     if (counts && pair.change.ratio) changed.push_back(&pair);
   }
   const auto difference = [](const OpPair* pair) { return std::abs(pair->change.other_ns - pair->change.base_ns); };

@@ -140,7 +140,7 @@ Fields<OpLine> op_fields() {
                                        }),
                   number_field<OpLine>("Scaling Exponent", "", [](const OpLine& line) { return line.pair->exponent; }),
                   {"Scaling", "", [](const OpLine& line) { return text_cell(scaling(line.pair->scaling)); }},
-                  {"Verdict", "",
+                  {"ChangeVerdict", "",
                    [change](const OpLine& line) -> Cell {
                      const bool both = line.pair->base != nullptr && line.pair->other != nullptr;
                      return both ? Cell{std::string(verdict(change(line).verdict))} : Cell{};
@@ -199,15 +199,15 @@ Table findings_table(const advise::ComparedRuns& compared) {
 
 }  // namespace
 
-const char* verdict(advise::Verdict verdict) {
+const char* verdict(advise::ChangeVerdict verdict) {
   switch (verdict) {
-    case advise::Verdict::faster:
+    case advise::ChangeVerdict::faster:
       return "faster";
-    case advise::Verdict::slower:
+    case advise::ChangeVerdict::slower:
       return "slower";
-    case advise::Verdict::no_change:
+    case advise::ChangeVerdict::no_change:
       return "no change";
-    case advise::Verdict::untested:
+    case advise::ChangeVerdict::untested:
       break;
   }
   return "untested";

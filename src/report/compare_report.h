@@ -12,7 +12,7 @@
 namespace dlkprof::report {
 
 // "faster", "slower", "no change", "untested".
-[[nodiscard]] const char* verdict(advise::Verdict verdict);
+[[nodiscard]] const char* verdict(advise::ChangeVerdict verdict);
 // "fixed cost", "sublinear", "linear", "superlinear"; empty where it is not known.
 [[nodiscard]] const char* scaling(advise::Scaling scaling);
 

@@ -13,9 +13,9 @@
 namespace dlkprof::report {
 namespace {
 
+using advise::ChangeVerdict;
 using advise::Comparison;
 using advise::RunFigures;
-using advise::Verdict;
 
 using Sentences = std::vector<std::string>;
 
@@ -81,7 +81,7 @@ void say_times(const Comparison& of, Sentences& said) {
   if (!ratio) return;
   const std::string times = fmt::format("{} with {} and {} with {}", time_text_of(base_ns), run_label(*of.base),
                                         time_text_of(other_ns), run_label(*of.other));
-  if (verdict == Verdict::no_change) {
+  if (verdict == ChangeVerdict::no_change) {
     said.push_back(
         fmt::format("An iteration takes {}: the spread of the iterations explains the difference ({}).", times, chance(p)));
   } else {
@@ -113,7 +113,7 @@ void say_gpu(const Comparison& of, Sentences& said) {
     said.push_back(fmt::format("GPU time is {} an iteration with {} and {} with {}: {}{}{}.", time_text_of(of.gpu.base_ns),
                                run_label(*of.base), time_text_of(of.gpu.other_ns), run_label(*of.other),
                                times_text(*of.gpu.ratio), at_samples(of),
-                               of.gpu.verdict == Verdict::no_change ? ", which their spread explains" : ""));
+                               of.gpu.verdict == ChangeVerdict::no_change ? ", which their spread explains" : ""));
   }
 }
 

@@ -96,7 +96,7 @@ TEST(CompareRunsTest, TheOtherDirectionIsAnotherOp) {
   ASSERT_THAT(made.ops, SizeIs(2));
   EXPECT_EQ(std::count_if(made.ops.begin(), made.ops.end(), [](const OpPair& pair) { return pair.base == nullptr; }), 1);
   EXPECT_EQ(std::count_if(made.ops.begin(), made.ops.end(), [](const OpPair& pair) { return pair.other == nullptr; }), 1);
-  EXPECT_EQ(made.ops.front().change.verdict, Verdict::untested);
+  EXPECT_EQ(made.ops.front().change.verdict, ChangeVerdict::untested);
 }
 
 TEST(CompareRunsTest, RareOpsAreCountedAndLeftOut) {
@@ -110,14 +110,14 @@ TEST(CompareRunsTest, RareOpsAreCountedAndLeftOut) {
 TEST(CompareRunsTest, TheSpreadExplainsASmallDifference) {
   const RunFigures base = run({op("/op", "a", times(1000))});
   const RunFigures other = run({op("/op", "a", times(1001, kIterations, 3))});
-  EXPECT_EQ(only(compare(base, other)).change.verdict, Verdict::no_change);
+  EXPECT_EQ(only(compare(base, other)).change.verdict, ChangeVerdict::no_change);
 }
 
 TEST(CompareRunsTest, ADifferenceBeyondTheSpreadIsAChange) {
   const RunFigures base = run({op("/op", "a", times(1000))});
   const RunFigures other = run({op("/op", "a", times(1050, kIterations, 3))});
-  EXPECT_EQ(only(compare(base, other)).change.verdict, Verdict::slower);
-  EXPECT_EQ(only(compare(other, base)).change.verdict, Verdict::faster);
+  EXPECT_EQ(only(compare(base, other)).change.verdict, ChangeVerdict::slower);
+  EXPECT_EQ(only(compare(other, base)).change.verdict, ChangeVerdict::faster);
   EXPECT_THAT(only(compare(base, other)).change.p, Optional(Lt(kSignificance)));
   EXPECT_THAT(only(compare(base, other)).change.ratio, Optional(DoubleNear(1.05, 1e-9)));
 }
@@ -129,7 +129,7 @@ TEST(CompareRunsTest, ManyOpsTakeMoreProof) {
     a.push_back(1 + i);
     b.push_back(i < 6 ? 9 + i : 4.5 + i);  // p of about 0.003
   }
-  EXPECT_EQ(only(compare(run({op("/op", "a", a)}), run({op("/op", "a", b)}))).change.verdict, Verdict::slower);
+  EXPECT_EQ(only(compare(run({op("/op", "a", a)}), run({op("/op", "a", b)}))).change.verdict, ChangeVerdict::slower);
   std::vector<OpFigures> more{op("/op", "a", a)};
   std::vector<OpFigures> others{op("/op", "a", b)};
   for (int i = 0; i < 20; ++i) {
@@ -140,14 +140,14 @@ TEST(CompareRunsTest, ManyOpsTakeMoreProof) {
   const RunFigures other = run(others);
   const Comparison made = compare(base, other);
   const auto found = std::find_if(made.ops.begin(), made.ops.end(), [](const OpPair& pair) { return pair.base->name == "/op"; });
-  EXPECT_EQ(found->change.verdict, Verdict::no_change);
+  EXPECT_EQ(found->change.verdict, ChangeVerdict::no_change);
 }
 
 TEST(CompareRunsTest, TooFewIterationsAreNotJudged) {
   const RunFigures base = run({op("/op", "a", times(10, kLeastValues - 1))});
   const RunFigures other = run({op("/op", "a", times(1000))});
   const OpPair pair = only(compare(base, other));
-  EXPECT_EQ(pair.change.verdict, Verdict::untested);
+  EXPECT_EQ(pair.change.verdict, ChangeVerdict::untested);
   EXPECT_EQ(pair.change.p, std::nullopt);
   EXPECT_TRUE(pair.change.ratio);
 }
@@ -156,15 +156,15 @@ TEST(CompareRunsTest, WithoutIterationsNothingIsJudged) {
   RunFigures base = run({op("/op", "a", times(10))});
   base.has_iterations = false;
   const RunFigures other = run({op("/op", "a", times(1000))});
-  EXPECT_EQ(only(compare(base, other)).change.verdict, Verdict::untested);
-  EXPECT_EQ(compare(base, other).iteration.verdict, Verdict::untested);
+  EXPECT_EQ(only(compare(base, other)).change.verdict, ChangeVerdict::untested);
+  EXPECT_EQ(compare(base, other).iteration.verdict, ChangeVerdict::untested);
 }
 
 TEST(CompareRunsTest, ARunDoesNotDifferFromItself) {
   const RunFigures base = run({op("/op", "a", times(10))}, 4);
   const Comparison made = compare(base, base);
-  EXPECT_EQ(only(made).change.verdict, Verdict::no_change);
-  EXPECT_EQ(made.iteration.verdict, Verdict::no_change);
+  EXPECT_EQ(only(made).change.verdict, ChangeVerdict::no_change);
+  EXPECT_EQ(made.iteration.verdict, ChangeVerdict::no_change);
   EXPECT_EQ(only(made).scaling, Scaling::unknown);
   EXPECT_TRUE(only(made).same_kernels);
 }
