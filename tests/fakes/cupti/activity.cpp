@@ -64,9 +64,9 @@ void hand_over(const std::vector<Slot>& records, CUpti_BuffersCallbackRequestFun
 // The activity's lock is held.
 void hand_over_on_own_thread() {
   auto& state = activity();
-  std::unique_lock lock(state.mutex, std::adopt_lock);
-  state.handed_over.wait(lock, [&] { return state.under_way < kMostUnderWay; });
-  lock.release();  // the caller's
+  std::unique_lock held(state.mutex, std::adopt_lock);
+  state.handed_over.wait(held, [&] { return state.under_way < kMostUnderWay; });
+  held.release();  // the caller's
   std::vector<Slot> records;
   records.swap(state.records);
   ++state.under_way;
