@@ -32,10 +32,11 @@ class Reader {
   [[nodiscard]] std::optional<Record> next();
 
   [[nodiscard]] const ReadState& state() const noexcept { return state_; }
+  // In bytes, now. Throws Error where it cannot be told.
+  [[nodiscard]] std::uint64_t file_size() const;
 
  private:
   Reader(UniqueFd file, std::filesystem::path path);
-  [[nodiscard]] std::uint64_t file_size() const;
   // False where the file ends before `bytes` is full. Throws Error where it cannot be read.
   [[nodiscard]] bool read_at(std::uint64_t offset, std::span<std::uint8_t> bytes) const;
   // The header of the record at state_.bytes, where all of the record is there; sets state_.cut.

@@ -19,6 +19,9 @@ class JoinIndex {
   };
   static constexpr std::uint32_t kNotThere = ~std::uint32_t{0};
 
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] std::size_t capacity() const { return entries_.capacity(); }
+  void reserve(std::size_t entries) { entries_.reserve(entries); }
   void add(Key key, std::uint32_t index) { entries_.push_back({key, index}); }
 
   // Of entries with one key the first added stays; returns the indices of the others.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -31,6 +32,19 @@ bool straighten(Event& event) {
   return false;
 }
 
+// Makes room for `more` events and, going by the share of the capture that was read, for those after them. `before`: events of
+// other captures. An array that grows by doubling is copied each time into memory that the system must find and clear first,
+// which for gigabytes takes longer than reading; room that is not used costs nothing.
+template <typename Events>
+void make_room(Events& events, std::size_t before, std::size_t more, double share_read) {
+  constexpr double kMargin = 1.02;
+  constexpr double kMostTimes = 16;  // early guesses are poor
+  if (events.size() + more <= events.capacity()) return;
+  const auto so_far = static_cast<double>(events.size() - before + more);
+  const auto expected = static_cast<std::size_t>(so_far * std::clamp(kMargin / share_read, 1.0, kMostTimes));
+  events.reserve(std::max(before + expected, events.capacity() + events.capacity() / 4));
+}
+
 }  // namespace
 
 TimelineLoader::TimelineLoader() { timeline_.strings.emplace_back(); }
@@ -43,7 +57,9 @@ void TimelineLoader::load(const std::filesystem::path& path) {
   parts_.calls = timeline_.calls.size();
   parts_.works = timeline_.works.size();
   timeline_.processes.emplace_back();
+  const auto size = static_cast<double>(reader.file_size());
   while (std::optional<capture::Record> record = reader.next()) {
+    parts_.share_read = static_cast<double>(reader.state().bytes) / size;
     std::visit([this](auto&& one) { add(std::forward<decltype(one)>(one)); }, std::move(*record));
   }
   note_state(path, reader.state());
@@ -159,7 +175,22 @@ void TimelineLoader::add(capture::EventsRecord&& record) {
 
 template <typename Event>
 void TimelineLoader::add_events(const capture::EventsRecord& record) {
-  for (const Event& event : capture::unpack_events<Event>(record)) {
+  const std::vector<Event> events = capture::unpack_events<Event>(record);
+  const auto make_room_in = [&](auto& array, std::size_t before = 0) {
+    make_room(array, before, events.size(), parts_.share_read);
+  };
+  if constexpr (std::is_same_v<Event, capture::RangeEvent>) {
+    make_room_in(timeline_.ranges, parts_.ranges);
+    make_room_in(parts_.range_ids);
+    make_room_in(parts_.parents);
+  } else if constexpr (std::is_same_v<Event, capture::CallEvent>) {
+    make_room_in(timeline_.calls, parts_.calls);
+    make_room_in(parts_.correlations);
+    make_room_in(parts_.call_numbers);
+  } else {
+    make_room_in(timeline_.works, parts_.works);
+  }
+  for (const Event& event : events) {
     const bool possible = is_time(event.start_ns) && is_time(event.end_ns);
     if (possible) {
       add_event(event);

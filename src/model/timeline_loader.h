@@ -44,6 +44,7 @@ struct LaunchShape {
 struct CaptureParts {
   std::uint32_t process = 0;
   std::size_t ranges = 0, calls = 0, works = 0;
+  double share_read = 1;  // of the file's bytes
 
   JoinIndex<std::uint32_t> strings;  // InternedString::id -> index into Timeline::strings
   JoinIndex<std::uint64_t> range_ids;

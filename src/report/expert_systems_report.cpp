@@ -16,7 +16,7 @@ namespace {
 using advise::Finding;
 using advise::Findings;
 
-constexpr std::size_t kLineWidth = 80;
+constexpr std::size_t kFindingWidth = 80;
 constexpr std::size_t kStakeWidth = 8;
 
 std::optional<double> stake(const Finding& finding, double whole, double scale) {
@@ -43,7 +43,7 @@ std::string line_of(const Finding& finding, const model::Summary& summary) {
   const auto percent = stake(finding, static_cast<double>(summary.wall_ns), 100);
   const std::string text = finding.rule->headline + (finding.where.empty() ? "" : ": " + finding.where);
   const std::string share = percent ? fmt::format("{:.1f} %", *percent) : "";
-  return pad_left(share, kStakeWidth) + "  " + printable(text, kLineWidth - kStakeWidth - 2) + "\n";
+  return pad_left(share, kStakeWidth) + "  " + printable(text, kFindingWidth - kStakeWidth - 2) + "\n";
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "report/layout.h"
+#include "report/markup.h"
 #include "report/roofline_points.h"
 #include "report/roofline_report.h"
 
@@ -17,41 +18,18 @@ namespace dlkprof::report {
 namespace {
 
 // Of the picture, in its own units; the plot lies inside the margins.
-constexpr double kWidth = 960, kHeight = 600, kLeft = 90, kRight = 230, kTop = 50, kBottom = 70;
+constexpr double kPictureWidth = 960, kPictureHeight = 600, kLeft = 90, kRight = 230, kTop = 50, kBottom = 70;
+constexpr std::size_t kLongestName = 200;
 constexpr std::size_t kMostPoints = 500;  // by GPU time: more could not be told apart
 constexpr double kLeastRadius = 3, kMostRadius = 14;
 // Told apart by those who see few colours too (Okabe and Ito, Color Universal Design, 2008).
 constexpr std::array kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 
-constexpr const char* kStyle =
+constexpr const char* kPictureStyle =
     "text{font:13px sans-serif;fill:#222}.t{font-size:16px;font-weight:bold}.g{stroke:#ddd;stroke-width:1}"
     ".r{stroke:#444;stroke-width:1.5;fill:none}.p{fill-opacity:.65;stroke:#fff;stroke-width:.5}";
 
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char byte : printable(text, 200)) {
-    switch (byte) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\'':
-        out += "&#39;";
-        break;
-      default:
-        out += byte;
-    }
-  }
-  return out;
-}
+std::string name_text(const std::string& text) { return markup_escaped(printable(text, kLongestName)); }
 
 // A logarithmic axis of whole decades, on a stretch of the picture.
 class Axis {
@@ -94,13 +72,14 @@ class Picture {
   }
 
   std::string draw() {
-    fmt::format_to(out(), R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" role="img">)", kWidth, kHeight);
+    fmt::format_to(out(), R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" role="img">)", kPictureWidth,
+                   kPictureHeight);
     text_ += fmt::format("\n<title>Roofline</title>\n<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-                         kStyle);
+                         kPictureStyle);
     fmt::format_to(out(), "<text class=\"t\" x=\"{}\" y=\"28\">Roofline of the kernels measured</text>\n", kLeft);
     if (points_.empty()) {
       fmt::format_to(out(), "<text x=\"{}\" y=\"{}\">Nothing to show: collect it with --section roofline</text>\n", kLeft,
-                     kHeight / 2);
+                     kPictureHeight / 2);
     } else {
       draw_axes();
       draw_roofs();
@@ -129,19 +108,20 @@ class Picture {
     for (int decade = x_.first(); decade <= x_.last(); ++decade) {
       const double x = x_.at(std::pow(10, decade));
       fmt::format_to(out(), "<line class=\"g\" x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\"/>", x, kTop,
-                     kHeight - kBottom);
-      fmt::format_to(out(), "<text text-anchor=\"middle\" x=\"{:.1f}\" y=\"{}\">1e{}</text>\n", x, kHeight - kBottom + 20,
+                     kPictureHeight - kBottom);
+      fmt::format_to(out(), "<text text-anchor=\"middle\" x=\"{:.1f}\" y=\"{}\">1e{}</text>\n", x, kPictureHeight - kBottom + 20,
                      decade);
     }
     for (int decade = y_.first(); decade <= y_.last(); ++decade) {
       const double y = y_.at(std::pow(10, decade));
-      fmt::format_to(out(), "<line class=\"g\" x1=\"{1}\" y1=\"{0:.1f}\" x2=\"{2}\" y2=\"{0:.1f}\"/>", y, kLeft, kWidth - kRight);
+      fmt::format_to(out(), "<line class=\"g\" x1=\"{1}\" y1=\"{0:.1f}\" x2=\"{2}\" y2=\"{0:.1f}\"/>", y, kLeft,
+                     kPictureWidth - kRight);
       fmt::format_to(out(), "<text text-anchor=\"end\" x=\"{}\" y=\"{:.1f}\">1e{}</text>\n", kLeft - 8, y + 4, decade);
     }
     fmt::format_to(out(), "<text text-anchor=\"middle\" x=\"{}\" y=\"{}\">Arithmetic intensity (op/byte of DRAM)</text>\n",
-                   (kLeft + kWidth - kRight) / 2, kHeight - 20);
+                   (kLeft + kPictureWidth - kRight) / 2, kPictureHeight - 20);
     fmt::format_to(out(), "<text text-anchor=\"middle\" transform=\"translate(22 {}) rotate(-90)\">Performance (op/s)</text>\n",
-                   (kTop + kHeight - kBottom) / 2);
+                   (kTop + kPictureHeight - kBottom) / 2);
   }
 
   // A line cut to the plot: both of its ends at intensities inside it.
@@ -159,8 +139,8 @@ class Picture {
       const double ridge = dram_ > 0 ? std::clamp(peak / dram_, left, right) : left;
       highest = std::max(highest, peak);
       draw_line(ridge, peak, right, peak);
-      fmt::format_to(out(), "<text x=\"{}\" y=\"{:.1f}\">{} {:.3g} op/s</text>\n", kWidth - kRight + 6, y_.at(peak) + 4,
-                     escaped(precision), peak);
+      fmt::format_to(out(), "<text x=\"{}\" y=\"{:.1f}\">{} {:.3g} op/s</text>\n", kPictureWidth - kRight + 6, y_.at(peak) + 4,
+                     name_text(precision), peak);
     }
     if (!(dram_ > 0)) return;
     if (highest <= 0) highest = std::pow(10, y_.last());
@@ -176,24 +156,24 @@ class Picture {
     const double radius = kLeastRadius + (kMostRadius - kLeastRadius) * std::sqrt(share);  // the area is the time
     fmt::format_to(out(), "<circle class=\"p\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\"><title>",
                    x_.at(*row.point->intensity), y_.at(row.point->rate), radius, colours_.at(row.point->precision));
-    text_ += escaped(model_.timeline.kernels[row.kernel->kernel].name) + "\n" + escaped(model_.fold.ops[row.op->op].name);
-    fmt::format_to(out(), "\n{}: {:.3g} op/byte, {:.3g} op/s, {}</title></circle>\n", escaped(row.point->precision),
+    text_ += name_text(model_.timeline.kernels[row.kernel->kernel].name) + "\n" + name_text(model_.fold.ops[row.op->op].name);
+    fmt::format_to(out(), "\n{}: {:.3g} op/byte, {:.3g} op/s, {}</title></circle>\n", name_text(row.point->precision),
                    *row.point->intensity, row.point->rate,
                    duration(static_cast<std::uint64_t>(std::max<std::int64_t>(row.gpu().total, 0))));
   }
 
   void draw_legend() {
-    double y = kHeight - kBottom - 20 * static_cast<double>(colours_.size());
+    double y = kPictureHeight - kBottom - 20 * static_cast<double>(colours_.size());
     for (const auto& [precision, colour] : colours_) {
       fmt::format_to(out(), "<circle cx=\"{}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/><text x=\"{}\" y=\"{:.1f}\">{}</text>\n",
-                     kWidth - kRight + 14, y - 4, colour, kWidth - kRight + 26, y, escaped(precision));
+                     kPictureWidth - kRight + 14, y - 4, colour, kPictureWidth - kRight + 26, y, name_text(precision));
       y += 20;
     }
   }
 
   const Model& model_;
   std::vector<RooflineRow> points_;
-  Axis x_{kLeft, kWidth - kRight}, y_{kHeight - kBottom, kTop};
+  Axis x_{kLeft, kPictureWidth - kRight}, y_{kPictureHeight - kBottom, kTop};
   std::map<std::string, double> peaks_;  // by precision
   std::map<std::string, const char*> colours_;
   double dram_ = 0;

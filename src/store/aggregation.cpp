@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "dlkprof/version.h"
+#include "store/bulk_insert.h"
 #include "store/names.h"
 #include "store/open.h"
 #include "store/rows.h"
@@ -75,11 +76,12 @@ void insert_fold(const Writer& to) {
 }
 
 void insert_placement(const Writer& to) {
-  Inserter placement = to.rows("placement");
+  BulkInsert placement(to.connection, "placement");
   for (std::size_t work = 0; work < to.fold.work_instance.size(); ++work) {
     const model::OpInstance& instance = to.fold.instances.at(to.fold.work_instance[work]);
-    placement.add(work, instance.op, to.fold.work_iteration.at(work), or_null(instance.range));
+    placement.add(to.id, work, instance.op, to.fold.work_iteration.at(work), or_null(instance.range));
   }
+  placement.finish();
 }
 
 enum class CounterKind : std::uint8_t { op = 0, kernel = 1, op_type = 2 };

@@ -103,10 +103,13 @@ std::string create_statement(const View& view) {
   return fmt::format("CREATE VIEW {} AS SELECT {} {}", view.name, columns, view.from);
 }
 
-Statement insert_into(const Connection& connection, std::string_view name) {
-  std::string parameters = "?";
-  for (std::size_t i = 1; i < table(name).columns.size(); ++i) parameters += ",?";
-  return connection.prepare(fmt::format("INSERT INTO {} VALUES ({})", name, parameters));
+Statement insert_into(const Connection& connection, std::string_view name, std::size_t rows) {
+  std::string row = "(?";
+  for (std::size_t i = 1; i < table(name).columns.size(); ++i) row += ",?";
+  row += ")";
+  std::string all = row;
+  for (std::size_t i = 1; i < rows; ++i) all += "," + row;
+  return connection.prepare(fmt::format("INSERT INTO {} VALUES {}", name, all));
 }
 
 Statement select_all(const Connection& connection, std::string_view name, std::string_view condition) {

@@ -55,8 +55,8 @@ struct View {
 
 [[nodiscard]] std::string create_statement(const Table& table);
 [[nodiscard]] std::string create_statement(const View& view);
-// With a parameter for each column, in their order.
-[[nodiscard]] Statement insert_into(const Connection& connection, std::string_view table);
+// Of so many rows at once, with a parameter for each column of each, in their order.
+[[nodiscard]] Statement insert_into(const Connection& connection, std::string_view table, std::size_t rows = 1);
 // All columns of all rows, or of those that a condition in SQL takes, in the order of their key.
 [[nodiscard]] Statement select_all(const Connection& connection, std::string_view table, std::string_view condition = "1");
 

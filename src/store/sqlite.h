@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -25,6 +26,21 @@ void close_statement(sqlite3_stmt* statement) noexcept;
 
 enum class CellType : std::uint8_t { null, integer, real, text, blob };
 
+// A cell of a column of integers. SQLite's are signed: what is beyond them becomes the largest.
+template <typename T>
+  requires std::integral<T> || std::is_enum_v<T>
+[[nodiscard]] constexpr std::int64_t integer_cell(T value) {
+  if constexpr (std::is_same_v<T, std::uint64_t>) {
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max()));
+  } else {
+    return static_cast<std::int64_t>(value);
+  }
+}
+template <typename T>
+[[nodiscard]] constexpr std::optional<std::int64_t> integer_cell(const std::optional<T>& value) {
+  return value ? std::optional(integer_cell(*value)) : std::nullopt;
+}
+
 class Statement {
  public:
   Statement(sqlite3* connection, std::string_view sql);
@@ -34,6 +50,13 @@ class Statement {
   void run(const Values&... values) {
     int parameter = 0;
     (bind(++parameter, values), ...);
+    finish(parameter);
+  }
+
+  // The same with values in an array, none being NULL.
+  void run_integers(std::span<const std::optional<std::int64_t>> values) {
+    int parameter = 0;
+    for (const std::optional<std::int64_t>& value : values) bind(++parameter, value);
     finish(parameter);
   }
 
@@ -52,12 +75,7 @@ class Statement {
   template <typename T>
     requires std::integral<T> || std::is_enum_v<T>
   void bind(int parameter, T value) {
-    if constexpr (std::is_same_v<T, std::uint64_t>) {  // SQLite's integers are signed: what is beyond them becomes the largest
-      bind_integer(parameter,
-                   static_cast<std::int64_t>(std::min<std::uint64_t>(value, std::numeric_limits<std::int64_t>::max())));
-    } else {
-      bind_integer(parameter, static_cast<std::int64_t>(value));
-    }
+    bind_integer(parameter, integer_cell(value));
   }
   template <typename T>
   void bind(int parameter, const std::optional<T>& value) {

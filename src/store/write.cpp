@@ -5,6 +5,7 @@
 #include "dlkprof/version.h"
 #include "model/tensor_core_use.h"
 #include "store/aggregation.h"
+#include "store/bulk_insert.h"
 #include "store/database.h"
 #include "store/new_file.h"
 #include "store/rows.h"
@@ -50,15 +51,17 @@ void insert_ranges(const Connection& connection, const Timeline& timeline) {
   std::uint32_t id = 0;
   for (const std::string& text : timeline.strings) strings.run(id++, text);
   id = 0;
-  Statement ranges = insert_into(connection, "range");
+  BulkInsert ranges(connection, "range");
   for (const model::Range& range : timeline.ranges) {
-    ranges.run(id++, range.start_ns, range.end_ns, or_null(range.parent), range.thread, range.message, range.domain, range.kind,
+    ranges.add(id++, range.start_ns, range.end_ns, or_null(range.parent), range.thread, range.message, range.domain, range.kind,
                range.closed, or_null(range.sequence), or_null(range.op_id));
   }
+  ranges.finish();
   id = 0;
-  Statement calls = insert_into(connection, "call");
+  BulkInsert calls(connection, "call");
   for (const model::Call& call : timeline.calls)
-    calls.run(id++, call.start_ns, call.end_ns, or_null(call.range), call.thread, call.name);
+    calls.add(id++, call.start_ns, call.end_ns, or_null(call.range), call.thread, call.name);
+  calls.finish();
 }
 
 // Of each configuration the kernel that its first launch ran.
@@ -94,7 +97,7 @@ void insert_functions(const Connection& connection, const Timeline& timeline) {
 }
 
 void insert_works(const Connection& connection, const Timeline& timeline) {
-  Statement works = insert_into(connection, "work");
+  BulkInsert works(connection, "work");
   const model::TensorCoreTable tensor_cores(timeline);
   std::uint32_t id = 0;
   for (const model::Work& work : timeline.works) {
@@ -102,9 +105,10 @@ void insert_works(const Connection& connection, const Timeline& timeline) {
     const auto time = [timed](std::int64_t value) { return timed ? std::optional(value) : std::nullopt; };
     const auto launch = work.launch_index == capture::kNoLaunch ? std::nullopt : std::optional(work.launch_index);
     const model::TensorCoreUse use = tensor_cores.of(work);
-    works.run(id++, time(work.start_ns), time(work.end_ns), work.bytes, launch, or_null(work.call), work.kernel,
+    works.add(id++, time(work.start_ns), time(work.end_ns), work.bytes, launch, or_null(work.call), work.kernel,
               or_null(work.config), work.device, work.stream, work.in_graph, work.replayed, use.uses, use.source);
   }
+  works.finish();
 }
 
 void insert_words(const Connection& connection, const Timeline& timeline) {
