@@ -41,7 +41,7 @@ struct ProfileOptions {
   std::optional<std::uint64_t> samples = 1;  // occurrences measured of each launch key; none: all
   bool keep_counters = false;
   double max_overhead_seconds = 60;  // of Collect::iteration: spent in and around windows; 0: no limit
-  bool timeline = true;  // NVTX ranges, CUDA calls and what GPUs did, as events
+  bool timeline = true;              // NVTX ranges, CUDA calls and what GPUs did, as events
   std::vector<MetricRequest> metrics;
   std::string output_directory;  // absolute
   std::string base_name = "dlkprof";

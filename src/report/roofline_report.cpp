@@ -1,8 +1,9 @@
+#include "report/roofline_report.h"
+
 #include <memory>
 
 #include "report/diagnosis_rows.h"
 #include "report/roofline_points.h"
-#include "report/roofline_report.h"
 
 namespace dlkprof::report {
 namespace {
