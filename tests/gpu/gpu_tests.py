@@ -19,6 +19,7 @@ import environment
 import part_accuracy
 import part_cost
 import part_identical
+import part_iteration
 import part_overhead
 import part_python
 import part_robust
@@ -27,7 +28,7 @@ import part_timeline
 from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_table
 from tools import Bench, Dlkprof, Ncu
 
-MODULES = (part_identical, part_accuracy, part_robust, part_selection, part_cost, part_overhead, part_timeline, part_python)
+MODULES = (part_identical, part_accuracy, part_robust, part_selection, part_cost, part_iteration, part_overhead, part_timeline, part_python)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

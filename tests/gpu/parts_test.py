@@ -10,6 +10,7 @@ import gpu_tests
 import part_accuracy
 import part_cost
 import part_identical
+import part_iteration
 import part_overhead
 import part_robust
 import part_selection
@@ -181,6 +182,26 @@ class CostTest(InFolder):
         words = part_cost.from_capture(self.bench(GOOD_DLKPROF.replace("subprocess.call", "(lambda program: 0)")), "copy", ["m"])
         self.assertIn("median 60 ms a launch", words)
         self.assertIn("median 20 ms a pass", words)
+
+
+class IterationTest(InFolder):
+    def launches(self, instructions, nanoseconds):
+        columns = {"smsp__inst_executed.sum": str(instructions), "gpu__time_duration.sum": str(nanoseconds)}
+        return [launch("kernel", **columns)]
+
+    def test_beside_kernel_replay(self):
+        words = part_iteration.compare(self.launches(1000, 21000), self.launches(1000, 20000))
+        self.assertIn("1 configurations both ways; instructions equal in 1", words)
+        self.assertIn("gpu__time_duration.sum 5.00 % and 5.00 %", words)
+
+    def test_other_instructions_fail(self):
+        with self.assertRaisesRegex(CheckFailed, "2.000 % apart"):
+            part_iteration.compare(self.launches(1020, 1), self.launches(1000, 1))
+        with self.assertRaisesRegex(CheckFailed, "no configuration"):
+            part_iteration.compare([], self.launches(1000, 1))
+
+    def test_percentiles(self):
+        self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
 
 
 class OverheadTest(InFolder):
