@@ -16,7 +16,7 @@ using Key = RunScheduler::Key;
 
 // A program whose launches are letters, and what becomes of them: runs that were measured, and passes that were opened.
 struct Simulation {
-  Simulation(std::size_t passes, RunScheduler::Settings settings) : scheduler(settings), passes(passes) {}
+  Simulation(std::size_t all_passes, const RunScheduler::Settings& settings) : scheduler(settings), passes(all_passes) {}
 
   // Lower-case letters are wanted, others are launches that nobody selected.
   void launch(char letter) {
