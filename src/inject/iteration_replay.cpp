@@ -83,7 +83,9 @@ void IterationReplay::open_window() {
   try {
     if (scheduler_->pass() == 0) {
       spent_on_run_ = {};
+      if (half_done_) profiler_.reset();
       if (!profiler_) profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
+      half_done_ = true;
       profiler_->configure(plan_, CUPTI_UserReplay, most_launches_);
     }
     profiler_->start();
@@ -103,6 +105,7 @@ void IterationReplay::close_window() {
     spent_on_run_ += Clock::now() - since_;
     spent_ += Clock::now() - since_;
     if (complete) {
+      half_done_ = false;
       deliver();
       scheduler_->end_run();
     } else if (scheduler_->pass() < plan_.most_passes()) {

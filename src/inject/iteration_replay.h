@@ -64,6 +64,9 @@ class IterationReplay {
   std::unique_ptr<LaunchEvaluator> evaluator_;
 
   bool window_open_ = false;
+  // Passes of a run were made that was not finished. Counters of the next one would then miss those of some passes, whatever
+  // is configured anew (seen with CUDA 13.0): it needs a new profiler.
+  bool half_done_ = false;
   std::chrono::steady_clock::time_point since_;  // the window was opened
   std::chrono::nanoseconds spent_{0}, spent_on_run_{0};
   std::vector<MeasuredLaunch> launches_;  // of this pass

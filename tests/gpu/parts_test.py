@@ -186,7 +186,8 @@ class CostTest(InFolder):
 
 class IterationTest(InFolder):
     def launches(self, instructions, nanoseconds):
-        columns = {"smsp__inst_executed.sum": str(instructions), "gpu__time_duration.sum": str(nanoseconds)}
+        columns = {metric: "1" for metric in part_iteration.COMPARED}
+        columns |= {"smsp__inst_executed.sum": str(instructions), "gpu__time_duration.sum": str(nanoseconds)}
         return [launch("kernel", **columns)]
 
     def test_beside_kernel_replay(self):
@@ -199,6 +200,10 @@ class IterationTest(InFolder):
             part_iteration.compare(self.launches(1020, 1), self.launches(1000, 1))
         with self.assertRaisesRegex(CheckFailed, "no configuration"):
             part_iteration.compare([], self.launches(1000, 1))
+
+    def test_metrics_that_are_missing_fail(self):
+        with self.assertRaisesRegex(CheckFailed, "not measured in some: gpu__time_duration.sum"):
+            part_iteration.compare(self.launches(1000, ""), self.launches(1000, 20000))
 
     def test_percentiles(self):
         self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])

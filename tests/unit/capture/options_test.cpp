@@ -24,6 +24,7 @@ ProfileOptions all_set() {
   options.cache_control = CacheControl::all;
   options.samples = std::nullopt;
   options.keep_counters = true;
+  options.max_overhead_seconds = 2.5;
   options.timeline = false;
   options.metrics = {{{"a.sum", "b.sum"}}, {{}}, {{"c.avg"}}};
   options.output_directory = "/some where";
@@ -51,7 +52,7 @@ TEST(Options, NamesAreFixed) {
             R"("filter_mode":"per-gpu","keep_counters":true,"kernel_id":"::regex:gemm:",)"
             "\"kernel_name\":\"regex:\\\"\\\\\\n\xc3\xa4\","
             R"("kernel_name_base":"demangled","launch_count":2,"launch_skip":18446744073709551615,)"
-            R"("launch_skip_before_match":3,"metrics":[["a.sum","b.sum"],[],["c.avg"]],"output_directory":"/some where",)"
+            R"("launch_skip_before_match":3,"max_overhead_seconds":2.5,"metrics":[["a.sum","b.sum"],[],["c.avg"]],"output_directory":"/some where",)"
             R"("profile_from_start":false,"quiet":true,"replay_mode":"none","samples":null,)"
             R"("timeline":false})");
 }
@@ -81,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
                     R"({"launch_skip":"1"})", R"({"launch_skip":18446744073709551616})", R"({"launch_skip":null})",
                     R"({"launch_count":"x"})", R"({"samples":-1})", R"({"devices":1})", R"({"devices":[4294967296]})",
                     R"({"devices":[true]})", R"({"application_pid":4294967296})", R"({"quiet":1})", R"({"delay_seconds":"1"})",
-                    R"({"duration_seconds":null})", R"({"replay_mode":"iteration"})", R"({"replay_mode":1})",
+                    R"({"duration_seconds":null})", R"({"replay_mode":"iterations"})", R"({"replay_mode":1})",
                     R"({"cache_control":"kernel"})", R"({"metrics":{}})", R"({"metrics":["a"]})", R"({"metrics":[["a",1]]})"));
 
 TEST(Options, DeepNestingIsNoTrouble) {
