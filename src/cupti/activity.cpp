@@ -1,5 +1,6 @@
 #include "cupti/activity.h"
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <ctime>
@@ -19,7 +20,7 @@ struct State {
   std::mutex mutex;
   std::atomic<bool> enabled{false};
   std::atomic<bool> with_memory{false};
-  std::uint32_t last_launch = 0;  // correlation of the last kernel outside of graphs
+  std::array<std::uint32_t, 256> launches{};  // correlations of the last kernels outside of graphs, each in its slot
 };
 
 // Never destroyed: CUPTI's thread may deliver a buffer while the process exits.
@@ -60,7 +61,8 @@ capture::Dim3 dim(std::int32_t x, std::int32_t y, std::int32_t z) {
 // CUDA 13.0), and tells of it as if it were the same launch once more.
 bool is_of_cupti(const CUpti_ActivityKernel10& record) {
   if (record.graphNodeId != 0) return false;
-  return std::exchange(state().last_launch, record.correlationId) == record.correlationId && record.correlationId != 0;
+  auto& slot = state().launches[record.correlationId % state().launches.size()];
+  return std::exchange(slot, record.correlationId) == record.correlationId && record.correlationId != 0;
 }
 
 void take_kernel(const CUpti_ActivityKernel10& record) {

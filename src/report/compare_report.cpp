@@ -140,7 +140,7 @@ Fields<OpLine> op_fields() {
                                        }),
                   number_field<OpLine>("Scaling Exponent", "", [](const OpLine& line) { return line.pair->exponent; }),
                   {"Scaling", "", [](const OpLine& line) { return text_cell(scaling(line.pair->scaling)); }},
-                  {"ChangeVerdict", "",
+                  {"Verdict", "",
                    [change](const OpLine& line) -> Cell {
                      const bool both = line.pair->base != nullptr && line.pair->other != nullptr;
                      return both ? Cell{std::string(verdict(change(line).verdict))} : Cell{};

@@ -88,7 +88,7 @@ TEST_F(CompareTest, TheSameFileTwiceIsNoChange) {
   const json made = tables({a, a});
   EXPECT_EQ(made["runs"]["rows"][1]["Run"], "a (2)");
   for (const json& row : made["ops"]["rows"]) {
-    EXPECT_EQ(row["ChangeVerdict"], "no change") << row;
+    EXPECT_EQ(row["Verdict"], "no change") << row;
     EXPECT_EQ(row["In"], "both");
   }
 }

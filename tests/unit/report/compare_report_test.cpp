@@ -67,10 +67,10 @@ TEST(CompareReportTest, ARowAnOpOfEachPair) {
   EXPECT_DOUBLE_EQ(row["Ratio"], 30);
   EXPECT_DOUBLE_EQ(row["Ratio per Sample"], 30.0 / 128);
   EXPECT_EQ(row["Scaling"], "sublinear");
-  EXPECT_EQ(row["ChangeVerdict"], "slower");
+  EXPECT_EQ(row["Verdict"], "slower");
   EXPECT_EQ(row["Same Kernels"], false);
   EXPECT_DOUBLE_EQ(row["Base Idle SMs (%)"], 88);
-  EXPECT_EQ(rows[2]["ChangeVerdict"], "no change");
+  EXPECT_EQ(rows[2]["Verdict"], "no change");
   EXPECT_EQ(rows[2]["Scaling"], nullptr);
 }
 
@@ -91,7 +91,7 @@ TEST(CompareReportTest, WhatIsNotKnownIsNull) {
     EXPECT_EQ(both[column], nullptr) << column;
   const json& one = tables["ops"]["rows"][1];
   EXPECT_EQ(one["In"], "base only");
-  for (const char* column : {"GPU Time (ns)", "Ratio", "ChangeVerdict", "p", "Same Kernels"})
+  for (const char* column : {"GPU Time (ns)", "Ratio", "Verdict", "p", "Same Kernels"})
     EXPECT_EQ(one[column], nullptr) << column;
 }
 
