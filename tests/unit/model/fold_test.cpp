@@ -163,6 +163,25 @@ TEST(FoldTest, SequenceNumbersAreUsedAnew) {
   EXPECT_EQ(op_of(made, 6).direction, Direction::none);
 }
 
+TEST(FoldTest, SequenceNumbersOfAllSizesStayApart) {
+  const std::vector<std::int64_t> sequences{0, 1, 63, 64, 127, 128, 1'000'000, std::int64_t{1} << 40U};
+  TimelineBuilder builder;
+  std::int64_t at = 0;
+  for (const std::int64_t sequence : sequences) {
+    builder.range("aten::mm, seq = " + std::to_string(sequence), at, at + 5);
+    at += 10;
+  }
+  for (auto sequence = sequences.rbegin(); sequence != sequences.rend(); ++sequence) {
+    builder.range("MmBackward0, seq = " + std::to_string(*sequence), at, at + 5);
+    at += 10;
+  }
+  const Fold made = fold(builder.build());
+  ASSERT_EQ(made.instances.size(), 2 * sequences.size());
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    EXPECT_EQ(made.instances[made.instances.size() - 1 - i].forward, i) << sequences[i];
+  }
+}
+
 TEST(FoldTest, RecomputationInABackwardRangeIsOfTheSameForwardOp) {
   TimelineBuilder builder;
   builder.range("CheckpointFunction, seq = 9", 0, 10);
