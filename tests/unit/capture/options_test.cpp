@@ -46,15 +46,16 @@ TEST(Options, RoundTrip) {
 
 // Every option stands in the text by name, so that a field forgotten in the list is noticed here.
 TEST(Options, NamesAreFixed) {
-  EXPECT_EQ(to_json(all_set()),
-            R"({"all_processes":false,"application_pid":42,"base_name":"base","cache_control":"all",)"
-            R"("cupti_path":"/lib/libcupti.so","delay_seconds":0.1,"devices":[0,7,4294967295],"duration_seconds":1e+300,)"
-            R"("filter_mode":"per-gpu","keep_counters":true,"kernel_id":"::regex:gemm:",)"
-            "\"kernel_name\":\"regex:\\\"\\\\\\n\xc3\xa4\","
-            R"("kernel_name_base":"demangled","launch_count":2,"launch_skip":18446744073709551615,)"
-            R"("launch_skip_before_match":3,"max_overhead_seconds":2.5,"metrics":[["a.sum","b.sum"],[],["c.avg"]],"output_directory":"/some where",)"
-            R"("profile_from_start":false,"quiet":true,"replay_mode":"none","samples":null,)"
-            R"("timeline":false})");
+  EXPECT_EQ(
+      to_json(all_set()),
+      R"({"all_processes":false,"application_pid":42,"base_name":"base","cache_control":"all",)"
+      R"("cupti_path":"/lib/libcupti.so","delay_seconds":0.1,"devices":[0,7,4294967295],"duration_seconds":1e+300,)"
+      R"("filter_mode":"per-gpu","keep_counters":true,"kernel_id":"::regex:gemm:",)"
+      "\"kernel_name\":\"regex:\\\"\\\\\\n\xc3\xa4\","
+      R"("kernel_name_base":"demangled","launch_count":2,"launch_skip":18446744073709551615,)"
+      R"("launch_skip_before_match":3,"max_overhead_seconds":2.5,"metrics":[["a.sum","b.sum"],[],["c.avg"]],"output_directory":"/some where",)"
+      R"("profile_from_start":false,"quiet":true,"replay_mode":"none","samples":null,)"
+      R"("timeline":false})");
 }
 
 TEST(Options, UnknownNamesAreIgnoredAndMissingOnesKeepDefaults) {

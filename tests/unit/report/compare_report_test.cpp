@@ -91,8 +91,7 @@ TEST(CompareReportTest, WhatIsNotKnownIsNull) {
     EXPECT_EQ(both[column], nullptr) << column;
   const json& one = tables["ops"]["rows"][1];
   EXPECT_EQ(one["In"], "base only");
-  for (const char* column : {"GPU Time (ns)", "Ratio", "Verdict", "p", "Same Kernels"})
-    EXPECT_EQ(one[column], nullptr) << column;
+  for (const char* column : {"GPU Time (ns)", "Ratio", "Verdict", "p", "Same Kernels"}) EXPECT_EQ(one[column], nullptr) << column;
 }
 
 TEST(CompareReportTest, ARowAKernelOfAnOp) {
