@@ -44,8 +44,10 @@ class IterationReplay {
   void interrupt();
   // Gives the GPU's counters back until they are needed again.
   void release_counters();
-  // The last call: gives the counters back and waits for what is being evaluated.
+  // The last call but for wait_for_values(): gives the counters back.
   void finish();
+  // Until what was measured is evaluated.
+  void wait_for_values() noexcept { evaluator_->finish(); }
 
  private:
   void open_window();

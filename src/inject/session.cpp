@@ -318,11 +318,16 @@ void Session::register_exit_handlers() {
   std::atexit([] { g_session->finish(); });
 }
 
+// Once NVPerf is in use: what it registers at that time takes it down, and must not find an evaluation under way.
+void Session::register_iterations_end() {
+  std::atexit([] { g_session->finish_iterations(); });
+}
+
 void Session::finish() noexcept {
   const bool was_active = active_.exchange(false);
   if (!recorder_.usable()) return;
-  this_thread().ours = true;
   if (iterating_) finish_iterations();
+  this_thread().ours = true;
   try {
     cupti::Activity::flush(true);
     if (options_.timeline) {

@@ -102,6 +102,7 @@ class Session {
   void fail_iteration(const std::exception& error) noexcept;
   void end_iterations(const std::string& why) noexcept;
   void finish_iterations() noexcept;
+  static void register_iterations_end();
 
   void on_new_function(const capture::FunctionRecord& record);
   [[nodiscard]] std::uint32_t device_of(CUcontext context);

@@ -106,6 +106,7 @@ IterationReplay& Session::iteration_for(CUcontext context, std::uint32_t device)
     iterating_ = false;  // counters cannot be set up: nor will they be next time
     throw;
   }
+  if (metric_sets_ == 0) register_iterations_end();
   its_device = device;
   metric_set = ++metric_sets_;
   recorder_.append(capture::MetricSetRecord{.id = metric_set,
@@ -151,15 +152,20 @@ void Session::look_at_iterations() {
   detach_due_ = !options_.timeline;
 }
 
-// At the end of the process, when other threads may still launch.
+// At the end of the process, when other threads may still launch. Also where measuring has ended: nothing may be in the
+// midst of being evaluated afterwards.
 void Session::finish_iterations() noexcept {
+  if (!recorder_.usable()) return;  // in a forked child, which has no evaluator
   std::unique_lock gate(gate_, std::defer_lock);
   for (const auto until = std::chrono::steady_clock::now() + kPatienceAtEnd; !gate.try_lock();) {
     if (std::chrono::steady_clock::now() > until) return;
     std::this_thread::sleep_for(kBetweenTries);
   }
+  this_thread().ours = true;
   const std::lock_guard lock(mutex_);
-  end_iterations("");
+  if (iterating_) end_iterations("");
+  for (auto& [context, iteration] : iterations_) iteration.replay->wait_for_values();
+  this_thread().ours = false;
 }
 
 void Session::fail_iteration(const std::exception& error) noexcept {

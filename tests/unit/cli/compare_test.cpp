@@ -75,7 +75,8 @@ TEST_F(CompareTest, IterationsAreThoseAggregatedOrAskedFor) {
   const std::string stored = database(a, {2, 6});
   EXPECT_EQ(tables({stored, a})["runs"]["rows"][0]["First Iteration"], 2);
   EXPECT_EQ(tables({stored, a})["runs"]["rows"][0]["Last Iteration"], 6);
-  for (const json& row : tables({stored, a, "--iter_start=3", "--iter-stop=9"})["runs"]["rows"]) {
+  const json asked_for = tables({stored, a, "--iter_start=3", "--iter-stop=9"});
+  for (const json& row : asked_for["runs"]["rows"]) {
     EXPECT_EQ(row["First Iteration"], 3);
     EXPECT_EQ(row["Last Iteration"], 9);
   }
