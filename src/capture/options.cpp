@@ -47,7 +47,7 @@ void fields(Visit&& visit, auto& options) {
 template <typename T>
 inline constexpr std::array<const char*, 0> kNames{};
 template <>
-inline constexpr std::array<const char*, 3> kNames<Collect>{"none", "kernel", "iteration"};
+inline constexpr std::array<const char*, 4> kNames<Collect>{"none", "kernel", "iteration", "auto"};
 template <>
 inline constexpr std::array<const char*, 2> kNames<CacheControl>{"none", "all"};
 

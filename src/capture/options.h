@@ -19,7 +19,7 @@ struct MetricRequest {
   friend bool operator==(const MetricRequest&, const MetricRequest&) = default;
 };
 
-enum class Collect : std::uint8_t { none, kernel, iteration };  // --replay-mode (auto means kernel here)
+enum class Collect : std::uint8_t { none, kernel, iteration, automatic };  // --replay-mode
 
 // Selecting, with ncu's meanings (Nsight Compute CLI manual, "Filter").
 struct Selection {
@@ -36,11 +36,11 @@ struct Selection {
 
 struct ProfileOptions {
   Selection selection;
-  Collect collect = Collect::kernel;
+  Collect collect = Collect::automatic;
   CacheControl cache_control = CacheControl::none;
   std::optional<std::uint64_t> samples = 1;  // occurrences measured of each launch key; none: all
   bool keep_counters = false;
-  double max_overhead_seconds = 60;  // of Collect::iteration: spent in and around windows; 0: no limit
+  double max_overhead_seconds = 60;  // of iteration replay: spent in and around windows; 0: no limit
   bool timeline = true;              // NVTX ranges, CUDA calls and what GPUs did, as events
   std::vector<MetricRequest> metrics;
   std::string output_directory;  // absolute

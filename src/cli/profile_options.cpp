@@ -65,13 +65,14 @@ void add_collecting(CLI::App& app, Typed& typed, capture::ProfileOptions& option
       ->allow_extra_args(false);
   group(app.add_option("--replay-mode", typed.replay_mode,
                        "kernel: replay each selected launch; iteration: replay nothing, spread passes over the program's own "
-                       "repetitions; none: only count and time; auto: kernel"))
+                       "repetitions; auto: replay the first launch of each configuration, and use repetitions for further "
+                       "--samples and for what must not be replayed; none: only count and time"))
       ->check(CLI::IsMember({"auto", "kernel", "iteration", "none"}))
       ->capture_default_str();
   group(app.add_option("--samples", typed.samples,
                        "Launches measured of each launch configuration, or all; default 1, with --replay-mode iteration 3"));
   group(app.add_option("--max-overhead", options.max_overhead_seconds,
-                       "Seconds that --replay-mode iteration may take in all; 0: no limit"))
+                       "Seconds that measuring in the program's own repetitions may take in all; 0: no limit"))
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   group(app.add_option("--cache-control", typed.cache_control,
@@ -174,9 +175,11 @@ bool wants_timeline(const std::string& typed, const ProfileCommand& command) {
   return ops || !picks || command.options.collect == capture::Collect::none;
 }
 
-capture::Collect collect_of(const std::string& replay_mode) {
+// Only replays have raw counters to keep and flush caches: auto means kernel where that is asked for.
+capture::Collect collect_of(const std::string& replay_mode, bool needs_replays) {
   if (replay_mode == "none") return capture::Collect::none;
-  return replay_mode == "iteration" ? capture::Collect::iteration : capture::Collect::kernel;
+  if (replay_mode == "iteration") return capture::Collect::iteration;
+  return replay_mode == "kernel" || needs_replays ? capture::Collect::kernel : capture::Collect::automatic;
 }
 
 void give_meaning(Typed typed, ProfileCommand& command) {
@@ -184,12 +187,13 @@ void give_meaning(Typed typed, ProfileCommand& command) {
   options.selection.devices = parse_devices(typed.devices);
   options.all_processes = typed.target_processes == "all";
   options.profile_from_start = typed.profile_from_start == "on";
-  options.collect = collect_of(typed.replay_mode);
   options.cache_control = typed.cache_control == "all" ? capture::CacheControl::all : capture::CacheControl::none;
+  const bool needs_replays = options.keep_counters || options.cache_control == capture::CacheControl::all;
+  options.collect = collect_of(typed.replay_mode, needs_replays);
   const bool iterates = options.collect == capture::Collect::iteration;
   if (typed.samples.empty()) typed.samples = iterates ? "3" : "1";
   options.samples = typed.samples == "all" ? std::nullopt : number<std::uint64_t>(typed.samples);
-  if (iterates && (options.keep_counters || options.cache_control == capture::CacheControl::all)) {
+  if (iterates && needs_replays) {
     throw UsageError("--replay-mode iteration takes caches as they are, and keeps no raw counters", "",
                      "Leave out --cache-control all and --keep-counters, or use --replay-mode kernel.");
   }

@@ -35,6 +35,18 @@ void check(const Driver& driver, CUresult result, const char* call) {
   throw Error("a call to the CUDA driver failed", std::string(call) + ": " + name, "");
 }
 
+int devices_in_use(const Driver& driver) {
+  int devices = 0, in_use = 0;
+  check(driver, driver.cuDeviceGetCount(&devices), "cuDeviceGetCount");
+  for (CUdevice device = 0; device < devices; ++device) {
+    unsigned flags = 0;
+    int active = 0;
+    check(driver, driver.cuDevicePrimaryCtxGetState(device, &flags, &active), "cuDevicePrimaryCtxGetState");
+    if (active != 0) ++in_use;
+  }
+  return in_use;
+}
+
 capture::DeviceRecord read_device(const Driver& driver, CUdevice device, std::string chip) {
   const auto attribute = [&](CUdevice_attribute which) {
     int value = 0;

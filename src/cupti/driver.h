@@ -12,30 +12,32 @@ namespace dlkprof::cupti {
 
 // Every driver function that dlkprof calls: our name, the name libcuda exports, and the declaration it follows.
 // The _ptsz entries are those of programs built for per-thread default streams; cuda.h declares them as the plain ones.
-#define DLKPROF_DRIVER_FUNCTIONS(X)                                     \
-  X(cuGetErrorName, cuGetErrorName, ::cuGetErrorName)                   \
-  X(cuDriverGetVersion, cuDriverGetVersion, ::cuDriverGetVersion)       \
-  X(cuDeviceGetName, cuDeviceGetName, ::cuDeviceGetName)                \
-  X(cuDeviceGetAttribute, cuDeviceGetAttribute, ::cuDeviceGetAttribute) \
-  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, ::cuDeviceTotalMem)          \
-  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, ::cuDeviceGetPCIBusId)    \
-  X(cuCtxGetCurrent, cuCtxGetCurrent, ::cuCtxGetCurrent)                \
-  X(cuCtxGetDevice, cuCtxGetDevice, ::cuCtxGetDevice)                   \
-  X(cuCtxPushCurrent, cuCtxPushCurrent_v2, ::cuCtxPushCurrent)          \
-  X(cuCtxPopCurrent, cuCtxPopCurrent_v2, ::cuCtxPopCurrent)             \
-  X(cuCtxSynchronize, cuCtxSynchronize, ::cuCtxSynchronize)             \
-  X(cuFuncGetAttribute, cuFuncGetAttribute, ::cuFuncGetAttribute)       \
-  X(cuKernelGetFunction, cuKernelGetFunction, ::cuKernelGetFunction)    \
-  X(cuStreamIsCapturing, cuStreamIsCapturing, ::cuStreamIsCapturing)    \
-  X(cuModuleLoadData, cuModuleLoadData, ::cuModuleLoadData)             \
-  X(cuModuleGetFunction, cuModuleGetFunction, ::cuModuleGetFunction)    \
-  X(cuModuleUnload, cuModuleUnload, ::cuModuleUnload)                   \
-  X(cuMemAlloc, cuMemAlloc_v2, ::cuMemAlloc)                            \
-  X(cuMemFree, cuMemFree_v2, ::cuMemFree)                               \
-  X(cuMemsetD8, cuMemsetD8_v2, ::cuMemsetD8)                            \
-  X(cuLaunchKernel, cuLaunchKernel, ::cuLaunchKernel)                   \
-  X(cuLaunchKernel_ptsz, cuLaunchKernel_ptsz, ::cuLaunchKernel)         \
-  X(cuLaunchKernelEx, cuLaunchKernelEx, ::cuLaunchKernelEx)             \
+#define DLKPROF_DRIVER_FUNCTIONS(X)                                                       \
+  X(cuGetErrorName, cuGetErrorName, ::cuGetErrorName)                                     \
+  X(cuDriverGetVersion, cuDriverGetVersion, ::cuDriverGetVersion)                         \
+  X(cuDeviceGetName, cuDeviceGetName, ::cuDeviceGetName)                                  \
+  X(cuDeviceGetAttribute, cuDeviceGetAttribute, ::cuDeviceGetAttribute)                   \
+  X(cuDeviceTotalMem, cuDeviceTotalMem_v2, ::cuDeviceTotalMem)                            \
+  X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, ::cuDeviceGetPCIBusId)                      \
+  X(cuDeviceGetCount, cuDeviceGetCount, ::cuDeviceGetCount)                               \
+  X(cuDevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState, ::cuDevicePrimaryCtxGetState) \
+  X(cuCtxGetCurrent, cuCtxGetCurrent, ::cuCtxGetCurrent)                                  \
+  X(cuCtxGetDevice, cuCtxGetDevice, ::cuCtxGetDevice)                                     \
+  X(cuCtxPushCurrent, cuCtxPushCurrent_v2, ::cuCtxPushCurrent)                            \
+  X(cuCtxPopCurrent, cuCtxPopCurrent_v2, ::cuCtxPopCurrent)                               \
+  X(cuCtxSynchronize, cuCtxSynchronize, ::cuCtxSynchronize)                               \
+  X(cuFuncGetAttribute, cuFuncGetAttribute, ::cuFuncGetAttribute)                         \
+  X(cuKernelGetFunction, cuKernelGetFunction, ::cuKernelGetFunction)                      \
+  X(cuStreamIsCapturing, cuStreamIsCapturing, ::cuStreamIsCapturing)                      \
+  X(cuModuleLoadData, cuModuleLoadData, ::cuModuleLoadData)                               \
+  X(cuModuleGetFunction, cuModuleGetFunction, ::cuModuleGetFunction)                      \
+  X(cuModuleUnload, cuModuleUnload, ::cuModuleUnload)                                     \
+  X(cuMemAlloc, cuMemAlloc_v2, ::cuMemAlloc)                                              \
+  X(cuMemFree, cuMemFree_v2, ::cuMemFree)                                                 \
+  X(cuMemsetD8, cuMemsetD8_v2, ::cuMemsetD8)                                              \
+  X(cuLaunchKernel, cuLaunchKernel, ::cuLaunchKernel)                                     \
+  X(cuLaunchKernel_ptsz, cuLaunchKernel_ptsz, ::cuLaunchKernel)                           \
+  X(cuLaunchKernelEx, cuLaunchKernelEx, ::cuLaunchKernelEx)                               \
   X(cuLaunchKernelEx_ptsz, cuLaunchKernelEx_ptsz, ::cuLaunchKernelEx)
 
 class Driver {
@@ -56,6 +58,9 @@ void check(const Driver& driver, CUresult result, const char* call);
 
 // What a report needs to know of a device; `chip` as cuptiDeviceGetChipName gives it.
 [[nodiscard]] capture::DeviceRecord read_device(const Driver& driver, CUdevice device, std::string chip);
+
+// GPUs on which this process has a primary context: that of CUDA's runtime.
+[[nodiscard]] int devices_in_use(const Driver& driver);
 
 // Attributes of a kernel function; its id is left 0. `function` may be a CUkernel, as launches may name one.
 [[nodiscard]] capture::FunctionRecord read_function(const Driver& driver, CUfunction function, std::string mangled_name);

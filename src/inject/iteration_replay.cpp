@@ -24,9 +24,9 @@ constexpr std::size_t kCheapGap = kMostLaunchesOfAll;
 }  // namespace
 
 IterationReplay::IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
-                                 const std::vector<capture::MetricRequest>& metrics, std::optional<std::uint64_t> samples,
+                                 const std::vector<capture::MetricRequest>& metrics, bool wants_all,
                                  LaunchEvaluator::Listener listener)
-    : library_(library), context_(context), wants_all_(!samples) {
+    : library_(library), context_(context), wants_all_(wants_all) {
   auto availability = cupti::counter_availability(library, context);
   const auto host = cupti::Host::create(library, chip, availability);
   auto resolved = host.resolve(metrics);
@@ -39,17 +39,16 @@ IterationReplay::IterationReplay(const cupti::Library& library, CUcontext contex
   profiler_.emplace(cupti::RangeProfiler::create(library, context));
   const std::size_t few = profiler_->image_bytes(plan_, 1);
   const std::size_t a_launch = std::max<std::size_t>(1, profiler_->image_bytes(plan_, 2) - few);
-  most_launches_ = std::clamp<std::size_t>(kImageBytes / a_launch, 1, samples ? kMostLaunches : kMostLaunchesOfAll);
+  most_launches_ = std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? kMostLaunchesOfAll : kMostLaunches);
   scheduler_.emplace(RunScheduler::Settings{.repeats = plan_.passes > 1,
                                             .most_launches = most_launches_,
-                                            .longest_gap = a_launch >= kDearRangeBytes ? kDearGap : kCheapGap,
-                                            .samples = samples});
+                                            .longest_gap = a_launch >= kDearRangeBytes ? kDearGap : kCheapGap});
   evaluator_ = std::make_unique<LaunchEvaluator>(library, chip, std::move(availability), plan_.metrics, std::move(listener));
 }
 
 RunScheduler::Before IterationReplay::decide(const MeasuredLaunch& launch) {
-  if (launch.wanted && !window_open_ && wants_all_) evaluator_->wait_until_idle();
-  return scheduler_->before(launch.entry, launch.wanted && (window_open_ || !evaluator_->busy()));
+  if (launch.wanted > 0 && !window_open_ && wants_all_) evaluator_->wait_until_idle();
+  return scheduler_->before(launch.entry, window_open_ || !evaluator_->busy() ? launch.wanted : 0);
 }
 
 bool IterationReplay::enter(RunScheduler::Before decision, MeasuredLaunch launch) {

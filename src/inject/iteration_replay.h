@@ -23,10 +23,10 @@ namespace dlkprof::inject {
 
 class IterationReplay {
  public:
-  // Sets up counters for `context`; throws Error (permission, busy, unsupported, no metric).
+  // Sets up counters for `context`. `wants_all`: launches may be wanted without a limit. Throws Error (permission, busy,
+  // unsupported, no metric).
   IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
-                  const std::vector<capture::MetricRequest>& metrics, std::optional<std::uint64_t> samples,
-                  LaunchEvaluator::Listener listener);
+                  const std::vector<capture::MetricRequest>& metrics, bool wants_all, LaunchEvaluator::Listener listener);
 
   [[nodiscard]] const cupti::CollectionPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<std::string>& unavailable() const noexcept { return unavailable_; }
@@ -57,7 +57,7 @@ class IterationReplay {
 
   const cupti::Library& library_;
   CUcontext context_;
-  const bool wants_all_;  // launches, without a limit
+  const bool wants_all_;
   cupti::CollectionPlan plan_;
   std::vector<std::string> unavailable_;
   std::optional<cupti::RangeProfiler> profiler_;

@@ -21,7 +21,7 @@ namespace dlkprof::inject {
 struct MeasuredLaunch {
   capture::LaunchRecord record;  // without its values until it is evaluated
   Ledger::Entry entry = 0;
-  bool wanted = false;
+  std::uint64_t wanted = 0;  // samples of its configuration; 0: this launch is none of them
 };
 
 class LaunchEvaluator {

@@ -9,9 +9,8 @@ RunScheduler::State& RunScheduler::state_of(Key key) {
   return states_[key];
 }
 
-bool RunScheduler::is_useful(const State& state, bool wanted) const {
-  if (!wanted || state.done) return false;
-  return !settings_.samples || state.samples + state.in_run < *settings_.samples;
+bool RunScheduler::is_useful(const State& state, std::uint64_t wanted) {
+  return wanted > 0 && !state.done && state.samples + state.in_run < wanted;
 }
 
 // Where one pass is all there is, the program need not come again. A hash that means two places costs a run.
@@ -24,16 +23,14 @@ bool RunScheduler::is_at_known_place(Key key) {
   return !places_.insert(hash).second;
 }
 
-RunScheduler::Before RunScheduler::before(Key key, bool wanted) {
+RunScheduler::Before RunScheduler::before(Key key, std::uint64_t wanted) {
   State& state = state_of(key);
   if (open_ && pass_ > 0 && run_[position_] != key) return Before::broken;
   if (open_ && pass_ == 0 && settings_.repeats && key == run_.front() && context_ == place_) return Before::wraps;
   ++launches_;
-  if (wanted && !state.wanted) {
-    state.wanted = true;
-    ++incomplete_;
-  }
-  if (wanted && !state.done) wanted_at_ = launches_;
+  if (wanted > 0 && state.wanted == 0) ++incomplete_;
+  state.wanted = std::max(state.wanted, wanted);
+  if (wanted > 0 && !state.done) wanted_at_ = launches_;
   last_ = key;
   if (open_) {
     if (pass_ == 0) take(key, wanted);
@@ -65,11 +62,11 @@ void RunScheduler::begin() {
   useful_ = 0;
 }
 
-void RunScheduler::take(Key key, bool wanted) {
+void RunScheduler::take(Key key, std::uint64_t wanted) {
   State& state = state_of(key);
   const bool useful = is_useful(state, wanted);
   run_.push_back(key);
-  if (wanted) ++state.in_run;
+  if (wanted > 0) ++state.in_run;
   if (useful) useful_ = run_.size();
 }
 
@@ -95,7 +92,7 @@ void RunScheduler::end_run() {
     state.samples += state.in_run;
     state.in_run = 0;
     state.failures = state.strange = 0;
-    if (!state.wanted || state.done || !settings_.samples || state.samples < *settings_.samples) continue;
+    if (state.wanted == 0 || state.done || state.samples < state.wanted) continue;
     state.done = true;
     --incomplete_;
   }

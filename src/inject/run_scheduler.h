@@ -14,7 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <limits>
 #include <unordered_set>
 #include <vector>
 
@@ -25,11 +25,11 @@ class RunScheduler {
   using Key = std::size_t;  // of a launch configuration: small numbers, given out in order
 
   struct Settings {
-    bool repeats = false;                  // there are several passes
-    std::size_t most_launches = 1;         // of a run: the ranges that there is room for
-    std::size_t longest_gap = 1;           // launches of no use in a row after which a run ends
-    std::optional<std::uint64_t> samples;  // wanted of each key; none: all
+    bool repeats = false;           // there are several passes
+    std::size_t most_launches = 1;  // of a run: the ranges that there is room for
+    std::size_t longest_gap = 1;    // launches of no use in a row after which a run ends
   };
+  static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   explicit RunScheduler(const Settings& settings) : settings_(settings), limit_(settings.most_launches) {}
 
   enum class Before : std::uint8_t {
@@ -39,8 +39,8 @@ class RunScheduler {
     wraps,   // the pass ends before it: close the window, then ask again
     broken,  // close the window and forget its run, for which this is the wrong launch; then ask again
   };
-  // `wanted`: it was selected, and may be measured.
-  [[nodiscard]] Before before(Key key, bool wanted);
+  // `wanted`: samples of its key, by what is known now; 0 where this launch is none of them.
+  [[nodiscard]] Before before(Key key, std::uint64_t wanted);
 
   // The launch is made; asked where it was in a window. Whether the pass ends with it, and the window is to be closed.
   [[nodiscard]] bool ends_pass();
@@ -73,19 +73,19 @@ class RunScheduler {
 
  private:
   struct State {
+    std::uint64_t wanted = 0;   // samples; the most that were asked for
     std::uint64_t samples = 0;  // measured, in runs that ended
     std::uint64_t in_run = 0;   // in the run that is going on
     unsigned failures = 0;
     unsigned strange = 0;  // launches at places not known, since the last failure
-    bool wanted = false;   // once at least
     bool done = false;     // complete, or given up
   };
 
   [[nodiscard]] State& state_of(Key key);
-  [[nodiscard]] bool is_useful(const State& state, bool wanted) const;
+  [[nodiscard]] static bool is_useful(const State& state, std::uint64_t wanted);
   [[nodiscard]] bool is_at_known_place(Key key);
   void begin();
-  void take(Key key, bool wanted);
+  void take(Key key, std::uint64_t wanted);
   void abandon(std::size_t matched, bool counts);
   void fail(State& state);
   void remember(Key key);

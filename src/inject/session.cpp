@@ -82,7 +82,7 @@ Session::Session(capture::ProfileOptions options)
       ranges_(event_log_, recorder_),
       timeline_(event_log_),
       selector_(select::Selector::compile(options_.selection)),
-      measuring_(options_.collect == capture::Collect::kernel),
+      measuring_(options_.collect == capture::Collect::kernel || options_.collect == capture::Collect::automatic),
       iterating_(options_.collect == capture::Collect::iteration),
       range_open_(options_.profile_from_start),
       call_roles_(find_call_roles()),
@@ -142,7 +142,7 @@ std::vector<Session::CallRole> Session::find_call_roles() const {
     const bool memory = is_one_of({"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"});
     const bool waits = is_one_of({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
     const bool graph = is_one_of({"cuGraphLaunch"});
-    roles[id].gated = (memory || graph) && options_.collect == capture::Collect::kernel;
+    roles[id].gated = (memory || graph) && measuring_;
     roles[id].timed = (memory || waits || graph) && options_.timeline;
   }
   return roles;
@@ -239,10 +239,14 @@ void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& 
   if (!active_) return thread.leave(gate_);  // detached while this thread waited: no exit callback will come
   if (!iterating && count_quickly(call, thread)) return;
   Counted counted = count(call, data);
-  if (iterating && iterating_) return enter_window(std::move(counted), data);
-  if (auto measuring = take_sample(counted); measuring || counters_are_idle()) {
-    hold_alone(std::move(measuring), call, data);
+  auto measuring = take_sample(counted);
+  if (!measuring && (iterating || counted.samples_in_windows > 0)) {
+    if (!iterating) thread.enter_alone(gate_);  // it begins with this launch
+    if (!active_) return thread.leave(gate_);
+    if (counters_are_idle()) release_counters();
+    return enter_window(std::move(counted), data);
   }
+  if (measuring || counters_are_idle()) hold_alone(std::move(measuring), call, data);
 }
 
 // Counters that are held and that no launch has needed for long.
@@ -304,7 +308,7 @@ void Session::pass_gate(bool entry) {
 // launch waits to be measured: its exit callback would not come any more.
 void Session::detach() {
   measuring_ = false;
-  iterating_ = false;
+  stop_iterating();
   active_ = false;
   replays_.clear();
   iterations_.clear();

@@ -54,11 +54,13 @@ class Session {
   void before_fork() noexcept;
   void after_fork(bool in_child) noexcept;
 
-  // What a launch is to the session: counted, and whether it is to be measured.
+  // What a launch is to the session: counted, and how it may be measured.
   struct Counted {
     Ledger::Entry entry = 0;
-    capture::LaunchRecord record;  // but for its values and how it was measured
-    bool selected = false;         // and may be measured
+    capture::LaunchRecord record;          // but for its values and how it was measured
+    bool replayed = false;                 // while samples of its configuration are wanted of replays
+    std::uint64_t samples_in_windows = 0;  // wanted of its configuration; iteration replay
+    bool outside_windows = false;          // no window may be open while it runs
   };
   // A launch that is being replayed, from its entry to its exit.
   struct Measuring {
@@ -86,7 +88,11 @@ class Session {
   [[nodiscard]] std::optional<Measuring> take_sample(const Counted& counted);
   [[nodiscard]] select::LaunchIdentity identify(const LaunchCall& call, const CUpti_CallbackData& data,
                                                 const KernelFunction& function);
-  [[nodiscard]] capture::LeftAlone reason_to_leave(const LaunchCall& call, const KernelFunction& function) const;
+  void choose_way(Counted& counted, const LaunchCall& call, const KernelFunction& function);
+  [[nodiscard]] bool is_captured(const LaunchCall& call) const;
+  [[nodiscard]] capture::LeftAlone reason_against_replay(const LaunchCall& call, const KernelFunction& function) const;
+  [[nodiscard]] std::optional<std::uint64_t> samples_of_replays() const;
+  [[nodiscard]] bool has_several_devices();
   [[nodiscard]] bool window_open() const;
   void begin(Measuring measuring, const LaunchCall& call, const CUpti_CallbackData& data);
   void end(Measuring& measuring, const CUpti_CallbackData& data);
@@ -94,12 +100,16 @@ class Session {
   void give_up(const Measuring& measuring, const std::exception& error) noexcept;
 
   void enter_window(Counted counted, const CUpti_CallbackData& data);
+  void enter_window(IterationReplay& replay, MeasuredLaunch launch);
   void leave_window(const CUpti_CallbackData& data);
+  void keep_out_of_windows();
   void interrupt_windows();
+  void have_iterations(void (IterationReplay::*act)()) noexcept;
   [[nodiscard]] IterationReplay& iteration_for(CUcontext context, std::uint32_t device);
   [[nodiscard]] LaunchEvaluator::Listener evaluated();
   void look_at_iterations();
   void fail_iteration(const std::exception& error) noexcept;
+  void stop_iterating() noexcept;
   void end_iterations(const std::string& why) noexcept;
   void finish_iterations() noexcept;
   static void register_iterations_end();
@@ -108,6 +118,7 @@ class Session {
   [[nodiscard]] std::uint32_t device_of(CUcontext context);
   [[nodiscard]] std::pair<KernelReplay*, std::uint32_t> replay_for(CUcontext context, std::uint32_t device);
   void release_counters() noexcept;
+  void release_replays() noexcept;
   void look_around(std::uint64_t launch);
   void append_stats();
   void start_timing();
@@ -131,7 +142,8 @@ class Session {
 
   std::atomic<bool> active_{true};                  // callbacks are listened to
   std::atomic<bool> measuring_;                     // launches may be replayed
-  std::atomic<bool> iterating_;                     // launches may be measured in windows
+  std::atomic<bool> iterating_;                     // launches may be measured in windows, and are made one at a time
+  bool iterations_over_ = false;                    // and will not be any more
   std::atomic<bool> detach_due_{false};             // at the exit of the launch that is going on
   std::atomic<bool> timing_{false};                 // the ledger is told the GPU time of every launch
   std::atomic<bool> timing_complete_{true};         // and was, until now
@@ -169,6 +181,7 @@ class Session {
     std::vector<std::uint8_t> image;
   };
   std::map<std::uint32_t, Base> bases_;  // by metric set: the first image kept, which the others build on
+  bool several_devices_ = false;         // that were seen in use
   int waiting_ = 0;                      // launches selected but not begun, as the gate is not theirs yet
   int failures_in_a_row_ = 0;
 };

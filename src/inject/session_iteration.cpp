@@ -30,26 +30,42 @@ constexpr auto kBetweenTries = 1ms;
 void Session::enter_window(Counted counted, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   const std::lock_guard lock(mutex_);
+  if (iterations_over_) return;
+  iterating_ = true;
   const bool known = iterations_.contains(data.context);
-  if (!known && !counted.selected) return;
+  if (!known && counted.samples_in_windows == 0 && !counted.outside_windows) return;
   counted.record.start_unix_ns = unix_now_ns();
   counted.record.thread_id = static_cast<std::uint32_t>(gettid());
   thread.ours = true;
   try {
     const cupti::CurrentContext current(driver_, data.context);
-    if (!known) hold_call();  // setting up takes long
-    IterationReplay& replay = iteration_for(data.context, counted.record.key.device);
-    counted.record.metric_set = iterations_.at(data.context).metric_set;
-    MeasuredLaunch launch{std::move(counted.record), counted.entry, counted.selected};
-    const auto decision = replay.decide(launch);
-    if (decision != RunScheduler::Before::idle) {
-      hold_call();
-      thread.in_window = replay.enter(decision, std::move(launch));
+    if (counted.outside_windows) {
+      keep_out_of_windows();
+    } else {
+      if (!known) hold_call();  // setting up takes long
+      IterationReplay& replay = iteration_for(data.context, counted.record.key.device);
+      counted.record.metric_set = iterations_.at(data.context).metric_set;
+      enter_window(replay, {std::move(counted.record), counted.entry, counted.samples_in_windows});
     }
   } catch (const std::exception& error) {
     fail_iteration(error);
   }
   thread.ours = false;
+}
+
+void Session::enter_window(IterationReplay& replay, MeasuredLaunch launch) {
+  const auto decision = replay.decide(launch);
+  if (decision == RunScheduler::Before::idle) return;
+  hold_call();
+  if (counters_used_at_ != 0) release_replays();
+  this_thread().in_window = replay.enter(decision, std::move(launch));
+}
+
+// What is launched now may wait for a kernel of another GPU.
+void Session::keep_out_of_windows() {
+  hold_call();
+  if (options_.collect == capture::Collect::automatic) return end_iterations("the process uses several GPUs");
+  have_iterations(&IterationReplay::interrupt);
 }
 
 void Session::leave_window(const CUpti_CallbackData& data) {
@@ -76,17 +92,21 @@ void Session::interrupt_windows() {
   {
     const std::lock_guard lock(mutex_);
     thread.ours = true;
-    for (auto& [context, iteration] : iterations_) {
-      try {
-        const cupti::CurrentContext current(driver_, context);
-        iteration.replay->interrupt();
-      } catch (const std::exception& error) {
-        fail_iteration(error);
-      }
-    }
+    have_iterations(&IterationReplay::interrupt);
     thread.ours = false;
   }
   thread.leave(gate_);
+}
+
+void Session::have_iterations(void (IterationReplay::*act)()) noexcept {
+  for (auto& [context, iteration] : iterations_) {
+    try {
+      const cupti::CurrentContext current(driver_, context);
+      (*iteration.replay.*act)();
+    } catch (const std::exception& error) {
+      fail_iteration(error);
+    }
+  }
 }
 
 IterationReplay& Session::iteration_for(CUcontext context, std::uint32_t device) {
@@ -99,11 +119,11 @@ IterationReplay& Session::iteration_for(CUcontext context, std::uint32_t device)
   if (replay != nullptr) return *replay;
   try {
     if (metric_sets_ == 0) cupti::initialize_profiler(library_);
-    replay = std::make_unique<IterationReplay>(library_, context, devices_.at(device).chip, options_.metrics, options_.samples,
+    replay = std::make_unique<IterationReplay>(library_, context, devices_.at(device).chip, options_.metrics, !options_.samples,
                                                evaluated());
   } catch (...) {
     iterations_.erase(context);
-    iterating_ = false;  // counters cannot be set up: nor will they be next time
+    stop_iterating();  // counters cannot be set up: nor will they be next time
     throw;
   }
   if (metric_sets_ == 0) register_iterations_end();
@@ -149,7 +169,7 @@ void Session::look_at_iterations() {
   hold_call();
   end_iterations(used_up ? "the time for measuring is used up (--max-overhead)" : "");
   this_thread().ours = false;
-  detach_due_ = !options_.timeline;
+  detach_due_ = !options_.timeline && !measuring_;
 }
 
 // At the end of the process, when other threads may still launch. Also where measuring has ended: nothing may be in the
@@ -173,20 +193,20 @@ void Session::fail_iteration(const std::exception& error) noexcept {
   recorder_.note(capture::Severity::error,
                  ours != nullptr ? std::string("kernels could not be measured: ") + error.what() : error.what(),
                  ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
-  if (++failures_in_a_row_ >= kFailuresToEnd) iterating_ = false;
+  if (++failures_in_a_row_ >= kFailuresToEnd) stop_iterating();
+}
+
+void Session::stop_iterating() noexcept {
+  iterating_ = false;
+  iterations_over_ = true;
 }
 
 // Closes what is open, and says what was not measured. `why`: besides that it could not be.
 void Session::end_iterations(const std::string& why) noexcept {
-  iterating_ = false;
+  stop_iterating();
   std::size_t incomplete = 0;
-  for (auto& [context, iteration] : iterations_) {
-    try {
-      const cupti::CurrentContext current(driver_, context);
-      iteration.replay->finish();
-    } catch (const std::exception& error) {
-      fail_iteration(error);
-    }
+  have_iterations(&IterationReplay::finish);
+  for (const auto& [context, iteration] : iterations_) {
     incomplete += iteration.replay->scheduler().incomplete() + iteration.replay->scheduler().given_up();
   }
   if (incomplete == 0) return;

@@ -62,13 +62,9 @@ Session::Counted Session::count(const LaunchCall& call, const CUpti_CallbackData
                              .occurrence = static_cast<std::uint32_t>(line.occurrence),
                              .context_id = identity.context_id,
                              .stream_id = identity.stream_id}};
-  if (verdict == select::Verdict::selected && options_.collect != capture::Collect::none) {
-    auto reason = reason_to_leave(call, function);
-    const bool replays = options_.collect == capture::Collect::kernel;
-    if (reason == capture::LeftAlone::none && replays && !measuring_) reason = capture::LeftAlone::failed;
-    counted.selected = reason == capture::LeftAlone::none;
-    if (!counted.selected) ledger_.left_alone(counted.entry, reason, false);
-  }
+  counted.outside_windows =
+      iterating_ && (function.collective || options_.collect == capture::Collect::automatic) && has_several_devices();
+  if (verdict == select::Verdict::selected) choose_way(counted, call, function);
   if (timing_.load(std::memory_order_relaxed)) {
     ledger_.expect_time(data.correlationId, counted.entry);
   } else if (function.match != select::NameMatch::yes ? options_.selection.launch_skip_before_match == 0 : only_counts_) {
@@ -77,11 +73,45 @@ Session::Counted Session::count(const LaunchCall& call, const CUpti_CallbackData
   return counted;
 }
 
+// How a launch that is selected may be measured; where it may not, the ledger is told why. Replay mode auto: the first launch
+// of a configuration is replayed, and what is wanted beyond that, or must not be replayed, is measured in windows. Not so in a
+// process with several GPUs, as in a window a launch waits for those before it: kernels of two GPUs that wait for one another
+// would do so for ever.
+void Session::choose_way(Counted& counted, const LaunchCall& call, const KernelFunction& function) {
+  using capture::Collect;
+  using capture::LeftAlone;
+  if (options_.collect == Collect::none) return;
+  if (is_captured(call)) return ledger_.left_alone(counted.entry, LeftAlone::captured, false);
+  const std::uint64_t samples = options_.samples.value_or(RunScheduler::kAll);
+  if (options_.collect == Collect::iteration) {
+    if (counted.outside_windows) return ledger_.left_alone(counted.entry, LeftAlone::collective, false);
+    if (!iterations_over_) counted.samples_in_windows = samples;
+    return;
+  }
+  const LeftAlone against = reason_against_replay(call, function);
+  counted.replayed = against == LeftAlone::none;
+  if (options_.collect == Collect::automatic && against != LeftAlone::failed && !iterations_over_ && !has_several_devices()) {
+    counted.samples_in_windows = counted.replayed && samples != RunScheduler::kAll ? samples - 1 : samples;
+  }
+  if (!counted.replayed && counted.samples_in_windows == 0) ledger_.left_alone(counted.entry, against, false);
+}
+
+// Of each configuration, by replays; none: of all launches.
+std::optional<std::uint64_t> Session::samples_of_replays() const {
+  return options_.collect == capture::Collect::automatic && !iterations_over_ && !several_devices_ ? 1 : options_.samples;
+}
+
+// It stays so: what was set up on a GPU is not taken down before the end, by most programs.
+bool Session::has_several_devices() {
+  if (!several_devices_) several_devices_ = devices_.size() > 1 || cupti::devices_in_use(driver_) > 1;
+  return several_devices_;
+}
+
 // None where no further launch of its configuration is wanted.
 std::optional<Session::Measuring> Session::take_sample(const Counted& counted) {
-  if (!counted.selected || !measuring_) return std::nullopt;
+  if (!counted.replayed || !measuring_) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  if (!ledger_.take_sample(counted.entry, options_.samples)) return std::nullopt;
+  if (!ledger_.take_sample(counted.entry, samples_of_replays())) return std::nullopt;
   ++waiting_;
   Measuring measuring;
   measuring.entry = counted.entry;
@@ -109,17 +139,17 @@ select::LaunchIdentity Session::identify(const LaunchCall& call, const CUpti_Cal
   return launch;
 }
 
-capture::LeftAlone Session::reason_to_leave(const LaunchCall& call, const KernelFunction& function) const {
-  const bool replays = options_.collect == capture::Collect::kernel;
-  if (call.cooperative && replays) return capture::LeftAlone::cooperative;
-  if (function.collective && replays) return capture::LeftAlone::collective;
-  // While any stream is being recorded, calls that synchronize would spoil the recording, also from other threads.
-  if (captures_active_ > 0) return capture::LeftAlone::captured;
+// Its stream is being recorded into a graph; or any is: calls that synchronize would spoil that, also from other threads.
+bool Session::is_captured(const LaunchCall& call) const {
+  if (captures_active_ > 0) return true;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (driver_.cuStreamIsCapturing(call.stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE) {
-    return capture::LeftAlone::captured;
-  }
-  return capture::LeftAlone::none;
+  return driver_.cuStreamIsCapturing(call.stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+capture::LeftAlone Session::reason_against_replay(const LaunchCall& call, const KernelFunction& function) const {
+  if (call.cooperative) return capture::LeftAlone::cooperative;
+  if (function.collective) return capture::LeftAlone::collective;
+  return measuring_ ? capture::LeftAlone::none : capture::LeftAlone::failed;
 }
 
 void Session::begin(Measuring measuring, const LaunchCall& call, const CUpti_CallbackData& data) {
@@ -130,6 +160,7 @@ void Session::begin(Measuring measuring, const LaunchCall& call, const CUpti_Cal
   thread.ours = true;
   const std::lock_guard lock(mutex_);
   --waiting_;
+  have_iterations(&IterationReplay::release_counters);  // a GPU's counters have one user
   try {
     const cupti::CurrentContext current(driver_, data.context);
     std::tie(measuring.replay, measuring.record.metric_set) = replay_for(data.context, measuring.record.key.device);
@@ -165,7 +196,7 @@ void Session::end(Measuring& measuring, const CUpti_CallbackData& data) {
   recorder_.append(record);
   if (options_.keep_counters) keep_counters(record, measuring.replay->image());
   append_stats();
-  if (selector_.exhausted() && waiting_ == 0 && !options_.timeline) detach();
+  if (selector_.exhausted() && waiting_ == 0 && !iterating_ && !options_.timeline) detach();
   thread.ours = false;
 }
 
@@ -238,10 +269,14 @@ std::pair<KernelReplay*, std::uint32_t> Session::replay_for(CUcontext context, s
 void Session::release_counters() noexcept {
   const std::lock_guard lock(mutex_);
   this_thread().ours = true;
+  release_replays();
+  this_thread().ours = false;
+}
+
+void Session::release_replays() noexcept {
   for (auto& [context, held] : replays_) {
     if (held.replay != nullptr) held.replay->release_counters();
   }
-  this_thread().ours = false;
   counters_used_at_ = 0;
 }
 

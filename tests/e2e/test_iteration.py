@@ -1,4 +1,4 @@
-"""--replay-mode iteration: launches are measured as the program makes them, and nothing is replayed."""
+"""--replay-mode iteration and auto: launches are measured as the program makes them, and nothing is replayed."""
 
 import collections
 
@@ -91,11 +91,61 @@ class IterationTest(EndToEndTest):
             self.assertIn("--replay-mode iteration", done.stderr)
 
 
+class AutoTest(EndToEndTest):
+    """--replay-mode auto, which is the default."""
+
+    def modes(self):
+        """How often each kernel was measured in each way."""
+        return collections.Counter((row["Kernel Name"], row["Replay Mode"]) for row in self.capture().rows)
+
+    def test_what_must_not_be_replayed_is_measured_in_windows(self):
+        self.profile_unharmed("cooperative:2", "train:2", "nccl:2", "train:1", metrics=ONE_PASS)
+        modes = self.modes()
+        self.assertEqual(OF_ONE, sum(count for (_, mode), count in modes.items() if mode == "kernel"))
+        self.assertEqual(2, sum(count for (_, mode), count in modes.items() if mode == "iteration"))
+        self.assertEqual(0, self.capture().summary["left_alone"])
+
+    def test_further_samples_come_from_repetitions(self):
+        pause = "sleep:300"
+        self.profile_unharmed("train:100", pause, "train:100", pause, "train:300", options=["--samples=3"])
+        replayed = {name: count for (name, mode), count in self.modes().items() if mode == "kernel"}
+        repeated = {name: count for (name, mode), count in self.modes().items() if mode == "iteration"}
+        self.assertEqual(collections.Counter(LAUNCHES_OF_AN_ITERATION), replayed)
+        for name, count in replayed.items():
+            self.assertGreaterEqual(repeated.get(name, 0), 2 * count, name)
+        for row in self.capture().rows:
+            self.assert_recorded_values(row)
+
+    def test_several_gpus_have_no_windows(self):
+        for mode in ("auto", "kernel", "iteration"):
+            with self.subTest(mode=mode):
+                self.profile_unharmed("train:1", "device:1", "train:1", "nccl:2",
+                                      options=["--force", f"--replay-mode={mode}", "--samples=1"], metrics=ONE_PASS)
+                summary = self.capture().summary
+                self.assertEqual((2 * OF_ONE, 2), (summary["measured"], summary["left_alone"]))
+                self.assertNotIn("nccl", " ".join(row["Kernel Name"] for row in self.capture().rows))
+
+    def test_windows_end_when_another_gpu_comes_into_use(self):
+        self.profile_unharmed("nccl:1", "train:1", "device:1", "train:1", "nccl:2", options=["--samples=3"], metrics=ONE_PASS)
+        self.assertEqual(2, self.capture().summary["left_alone"])
+
+    def test_raw_counters_are_of_replays(self):
+        for option in ("--keep-counters", "--cache-control=all"):
+            with self.subTest(option=option):
+                self.profile_unharmed("train:2", "nccl:2", options=["--force", option])
+                self.assertEqual({"kernel"}, {row["Replay Mode"] for row in self.capture().rows})
+                self.assertEqual(2, self.capture().summary["left_alone"])
+
+
 class IterationThreadsTest(EndToEndTest):
     """Also under ThreadSanitizer."""
 
     def test_threads(self):
         self.profile_unharmed("threads:4:60", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
+        self.assertEqual(4 * 60 * OF_ONE, len(self.capture().rows))
+
+    def test_threads_of_both_ways(self):
+        self.profile_unharmed("threads:4:60", options=["--samples=all"], metrics=ONE_PASS)
         self.assertEqual(4 * 60 * OF_ONE, len(self.capture().rows))
 
     def test_threads_and_passes(self):

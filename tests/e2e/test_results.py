@@ -37,7 +37,7 @@ class ResultsTest(EndToEndTest):
     def test_all_samples(self):
         # 2 iterations each: one an entry or stream (6), in new contexts (2), with a module reloaded, on the other GPU;
         # the recorded iteration, collectives and cooperative launches are left alone.
-        rows = self.check_everything("--samples=all").rows
+        rows = self.check_everything("--replay-mode=kernel", "--samples=all").rows
         self.assertEqual(10 * 2 * len(LAUNCHES_OF_AN_ITERATION), len(rows))
 
     def test_no_replay(self):
@@ -71,7 +71,7 @@ class ResultsTest(EndToEndTest):
                 self.assertEqual({(cluster, stream)}, {(row["Cluster Size"], row["Stream"]) for row in rows})
 
     def test_left_alone_with_the_reason(self):
-        capture = self.check_everything()
+        capture = self.check_everything("--replay-mode=kernel")
         self.assertEqual(2 + 2 + len(LAUNCHES_OF_AN_ITERATION), capture.summary["left_alone"])
         text = self.summary_text(capture.path)
         for word in ("cooperative", "collective", "graph"):

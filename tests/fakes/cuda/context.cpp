@@ -83,6 +83,14 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  FAKE_ENTRY(cuDevicePrimaryCtxGetState);
+  const std::lock_guard lock(fakes::g_primary_mutex);
+  *flags = 0;
+  *active = fakes::g_primary.contains(device) ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuCtxDestroy(CUcontext context) {
   FAKE_ENTRY(cuCtxDestroy_v2);
   if (!context->alive) return CUDA_ERROR_INVALID_CONTEXT;

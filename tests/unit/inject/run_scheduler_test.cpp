@@ -16,12 +16,13 @@ using Key = RunScheduler::Key;
 
 // A program whose launches are letters, and what becomes of them: runs that were measured, and passes that were opened.
 struct Simulation {
-  Simulation(std::size_t all_passes, const RunScheduler::Settings& settings) : scheduler(settings), passes(all_passes) {}
+  Simulation(std::size_t all_passes, std::uint64_t all_samples, const RunScheduler::Settings& settings)
+      : scheduler(settings), passes(all_passes), wanted_samples(all_samples) {}
 
   // Lower-case letters are wanted, others are launches that nobody selected.
   void launch(char letter) {
     const Key key = static_cast<unsigned char>(letter);
-    const bool wanted = letter >= 'a';
+    const std::uint64_t wanted = letter >= 'a' ? wanted_samples : 0;
     auto before = scheduler.before(key, wanted);
     if (before == RunScheduler::Before::broken) {
       scheduler.forget_run();
@@ -61,13 +62,14 @@ struct Simulation {
 
   RunScheduler scheduler;
   std::size_t passes;
+  std::uint64_t wanted_samples;
   std::string window;
   std::vector<std::string> runs;
   int opened = 0, broken = 0;
 };
 
 TEST(RunScheduler, OnePassMeasuresWhatComes) {
-  Simulation program(1, {.repeats = false, .most_launches = 100, .longest_gap = 3, .samples = 1});
+  Simulation program(1, 1, {.repeats = false, .most_launches = 100, .longest_gap = 3});
   program.launch("abcXYZUVW");
   EXPECT_THAT(program.runs, ElementsAre("abcXYZ"));
   EXPECT_EQ(program.scheduler.incomplete(), 0U);
@@ -77,13 +79,13 @@ TEST(RunScheduler, OnePassMeasuresWhatComes) {
 }
 
 TEST(RunScheduler, ARunHasNoMoreLaunchesThanThereIsRoomFor) {
-  Simulation program(1, {.repeats = false, .most_launches = 4, .longest_gap = 3, .samples = 1});
+  Simulation program(1, 1, {.repeats = false, .most_launches = 4, .longest_gap = 3});
   program.launch("abcdefXYZ");
   EXPECT_THAT(program.runs, ElementsAre("abcd", "efXY"));
 }
 
 TEST(RunScheduler, PassesAreSpreadOverRepetitions) {
-  Simulation program(3, {.repeats = true, .most_launches = 100, .longest_gap = 4, .samples = 1});
+  Simulation program(3, 1, {.repeats = true, .most_launches = 100, .longest_gap = 4});
   program.repeat("abcdWXYZ", 2);  // what the first one comes behind will not come again
   EXPECT_EQ(program.opened, 0);
   program.repeat("abcdWXYZ", 3);
@@ -97,7 +99,7 @@ TEST(RunScheduler, PassesAreSpreadOverRepetitions) {
 
 TEST(RunScheduler, AllKeysGetAllTheirSamples) {
   for (const std::size_t passes : {1, 2, 15}) {
-    Simulation program(passes, {.repeats = passes > 1, .most_launches = 50, .longest_gap = 4, .samples = 3});
+    Simulation program(passes, 3, {.repeats = passes > 1, .most_launches = 50, .longest_gap = 4});
     program.repeat("abacadaeWXafaga", 500);
     EXPECT_EQ(program.scheduler.incomplete(), 0U) << passes;
     for (const auto& [letter, count] : program.samples()) EXPECT_GE(count, 3) << passes << letter;
@@ -108,14 +110,14 @@ TEST(RunScheduler, AllKeysGetAllTheirSamples) {
 
 // The same launches come in several places, of which only one is followed by what a pass expects.
 TEST(RunScheduler, APlaceIsKnownByWhatCameBefore) {
-  Simulation program(2, {.repeats = true, .most_launches = 4, .longest_gap = 4, .samples = 1});
+  Simulation program(2, 1, {.repeats = true, .most_launches = 4, .longest_gap = 4});
   program.repeat("PQRSTUVWabcdKLMNOPQRSTUVabxyGHIJ", 20);
   EXPECT_EQ(program.broken, 0);
   EXPECT_EQ(program.scheduler.incomplete(), 0U);
 }
 
 TEST(RunScheduler, APassThatDiffersIsThrownAway) {
-  Simulation program(2, {.repeats = true, .most_launches = 8, .longest_gap = 8, .samples = 1});
+  Simulation program(2, 1, {.repeats = true, .most_launches = 8, .longest_gap = 8});
   program.launch("PQRSTUVWabcdefgh");
   program.launch("PQRSTUVWabcdefgh");  // the first pass
   program.launch("PQRSTUVWabcdXfgh");  // not the second; a run up to there begins right behind it
@@ -127,7 +129,7 @@ TEST(RunScheduler, APassThatDiffersIsThrownAway) {
 }
 
 TEST(RunScheduler, GivesUpWhatNeverRepeats) {
-  Simulation program(2, {.repeats = true, .most_launches = 8, .longest_gap = 8, .samples = 1});
+  Simulation program(2, 1, {.repeats = true, .most_launches = 8, .longest_gap = 8});
   unsigned state = 1;
   for (int i = 0; i < 100'000; ++i) {
     state = state * 1664525U + 1013904223U;  // Knuth, The Art of Computer Programming, 3.3.4, line 16
@@ -138,7 +140,7 @@ TEST(RunScheduler, GivesUpWhatNeverRepeats) {
 }
 
 TEST(RunScheduler, WorkThatNoWindowHoldsEndsAFirstPassAndBreaksALaterOne) {
-  Simulation program(2, {.repeats = true, .most_launches = 100, .longest_gap = 100, .samples = 1});
+  Simulation program(2, 1, {.repeats = true, .most_launches = 100, .longest_gap = 100});
   program.repeat("PQRSTUVWabcd", 1);
   program.launch("PQRSTUVWab");
   EXPECT_TRUE(program.scheduler.cut());
@@ -151,7 +153,7 @@ TEST(RunScheduler, WorkThatNoWindowHoldsEndsAFirstPassAndBreaksALaterOne) {
 }
 
 TEST(RunScheduler, IsQuietOnceNothingNewComes) {
-  Simulation program(1, {.repeats = false, .most_launches = 8, .longest_gap = 1, .samples = 1});
+  Simulation program(1, 1, {.repeats = false, .most_launches = 8, .longest_gap = 1});
   program.launch("abW");
   program.repeat("abW", 100);
   EXPECT_EQ(program.scheduler.quiet_for(), 301U);
