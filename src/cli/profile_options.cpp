@@ -175,11 +175,17 @@ bool wants_timeline(const std::string& typed, const ProfileCommand& command) {
   return ops || !picks || command.options.collect == capture::Collect::none;
 }
 
-// Only replays have raw counters to keep and flush caches: auto means kernel where that is asked for.
-capture::Collect collect_of(const std::string& replay_mode, bool needs_replays) {
+bool needs_replays(const capture::ProfileOptions& options) {
+  return options.keep_counters || options.cache_control == capture::CacheControl::all;
+}
+
+// Only replays have raw counters to keep and flush caches, and measure the very launches that -c counts: auto means kernel
+// where that is asked for.
+capture::Collect collect_of(const std::string& replay_mode, const capture::ProfileOptions& options) {
   if (replay_mode == "none") return capture::Collect::none;
   if (replay_mode == "iteration") return capture::Collect::iteration;
-  return replay_mode == "kernel" || needs_replays ? capture::Collect::kernel : capture::Collect::automatic;
+  return replay_mode == "kernel" || needs_replays(options) || options.selection.launch_count ? capture::Collect::kernel
+                                                                                             : capture::Collect::automatic;
 }
 
 void give_meaning(Typed typed, ProfileCommand& command) {
@@ -188,12 +194,11 @@ void give_meaning(Typed typed, ProfileCommand& command) {
   options.all_processes = typed.target_processes == "all";
   options.profile_from_start = typed.profile_from_start == "on";
   options.cache_control = typed.cache_control == "all" ? capture::CacheControl::all : capture::CacheControl::none;
-  const bool needs_replays = options.keep_counters || options.cache_control == capture::CacheControl::all;
-  options.collect = collect_of(typed.replay_mode, needs_replays);
+  options.collect = collect_of(typed.replay_mode, options);
   const bool iterates = options.collect == capture::Collect::iteration;
   if (typed.samples.empty()) typed.samples = iterates ? "3" : "1";
   options.samples = typed.samples == "all" ? std::nullopt : number<std::uint64_t>(typed.samples);
-  if (iterates && needs_replays) {
+  if (iterates && needs_replays(options)) {
     throw UsageError("--replay-mode iteration takes caches as they are, and keeps no raw counters", "",
                      "Leave out --cache-control all and --keep-counters, or use --replay-mode kernel.");
   }

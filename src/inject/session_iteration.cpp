@@ -117,6 +117,7 @@ IterationReplay& Session::iteration_for(CUcontext context, std::uint32_t device)
   }
   auto& [replay, its_device, metric_set] = iterations_[context];
   if (replay != nullptr) return *replay;
+  release_replays();
   try {
     if (metric_sets_ == 0) cupti::initialize_profiler(library_);
     replay = std::make_unique<IterationReplay>(library_, context, devices_.at(device).chip, options_.metrics, !options_.samples,

@@ -6,7 +6,7 @@ import time
 
 from harness import ADD, DLKPROF, METRICS, PROGRAM, EndToEndTest
 
-OPTIONS = ["-k", ADD, "--samples=all"]
+OPTIONS = ["-k", ADD, "--replay-mode=kernel", "--samples=all"]
 
 
 class EndingsTest(EndToEndTest):

@@ -77,13 +77,13 @@ class CuptiFailuresTest(FailureTest):
 
 class ReplayFailuresTest(FailureTest):
     def test_caches_as_they_are(self):
-        self.check_cupti(["cuptiProfilerInitialize", *(name for name in CUPTI if "RangeProfiler" in name)], "--samples=all")
+        self.check_cupti(["cuptiProfilerInitialize", *(name for name in CUPTI if "RangeProfiler" in name)], "--replay-mode=kernel", "--samples=all")
 
 
 class FlushedReplayFailuresTest(FailureTest):
     def test_caches_flushed(self):
         names = [name for name in CUPTI if "RangeProfiler" in name] + CHECKPOINT
-        self.check_cupti(names, "--samples=2", "--cache-control=all")
+        self.check_cupti(names, "--replay-mode=kernel", "--samples=2", "--cache-control=all")
 
     def test_memory_that_cannot_be_put_back(self):
         # Nothing can save the results then. The user is told in so many words.
@@ -98,7 +98,7 @@ class DriverFailuresTest(FailureTest):
         for name in DRIVER:
             for call in ("1", "4"):
                 with self.subTest(function=name, call=call):
-                    done, _ = self.check_failure({"FAKE_CUDA_FAIL": f"{name}=999@{call}"}, "--samples=2", "--cache-control=all")
+                    done, _ = self.check_failure({"FAKE_CUDA_FAIL": f"{name}=999@{call}"}, "--replay-mode=kernel", "--samples=2", "--cache-control=all")
                     self.assertLessEqual(len([line for line in done.said() if "cu" in line]), 2, done.stderr)
                     self.assert_no_misuse()
 
@@ -114,13 +114,13 @@ class KnownCausesTest(FailureTest):
 
     def test_counters_are_busy(self):
         env = {"FAKE_CUPTI_FAIL": "cuptiRangeProfilerStart=CUPTI_ERROR_HARDWARE_BUSY"}
-        done, _ = self.check_failure(env, "-k", ADD, "--samples=all")
+        done, _ = self.check_failure(env, "-k", ADD, "--replay-mode=kernel", "--samples=all")
         self.assertEqual(1, len(done.said()), done.stderr)
         self.assertIn("DCGM", done.stderr)
 
     def test_a_failure_that_passes(self):
         env = {"FAKE_CUPTI_FAIL": "cuptiRangeProfilerStart=CUPTI_ERROR_UNKNOWN@2"}
-        _, captures = self.check_failure(env, "-k", ADD, "--samples=all")
+        _, captures = self.check_failure(env, "-k", ADD, "--replay-mode=kernel", "--samples=all")
         of_three = {0, 6, 12}
         measured = {row["ID"] for row in captures[0].rows}
         self.assertEqual({6}, of_three - measured)

@@ -39,7 +39,7 @@ class MarkedProgramTest(FiguresTestCase):
     def test_launches_that_were_measured(self):
         """They have the duration that was measured, or no time at all."""
         for metrics, have_times in ((METRICS, True), (METRICS[1:], False)):
-            self.profile_marked(options=("--samples=2", "--force"), metrics=metrics)
+            self.profile_marked(options=("--replay-mode=kernel", "--samples=2", "--force"), metrics=metrics)
             fold = self.fold()
             self.assertEqual(have_times, None not in {work.start for work in fold.timeline.works})
             self.check(self.reports(DATABASE), fold)
@@ -103,7 +103,7 @@ class MarkedProgramTest(FiguresTestCase):
             self.assertEqual(expected, sums(single, "kernel", "Op ID", column), column)
 
     def test_capture_and_database_fold_alike(self):
-        self.profile_marked(options=("--samples=2",), metrics=METRICS)
+        self.profile_marked(options=("--replay-mode=kernel", "--samples=2",), metrics=METRICS)
         for options in ([], ["--key_node=/step/pass/loss"], ["--iter_start=1", "--iter_stop=2"], ["--domains=default"]):
             captured = self.reports("dlkprof.dlkcap", *options, folder="captured")
             stored = self.reports(DATABASE, *options, folder="stored")

@@ -17,7 +17,7 @@ class ProcessesTest(EndToEndTest):
             self.assert_recorded_values(capture.rows[0])
 
     def test_fork_after_cuda(self):
-        self.profile_unharmed("train:1", "fork:print:child", "train:1", options=["-k", ADD, "--samples=all"])
+        self.profile_unharmed("train:1", "fork:print:child", "train:1", options=["-k", ADD, "--replay-mode=kernel", "--samples=all"])
         self.assertEqual([2 * OF_ONE], self.launches())
         self.assertEqual([0, OF_ONE], [row["ID"] for row in self.capture().rows])
 
@@ -28,7 +28,7 @@ class ProcessesTest(EndToEndTest):
 
     def test_exec(self):
         # An exec ends a program without its exit handlers: what was measured is there, the last counts are not.
-        self.profile_unharmed("train:1", "exec", "train:2", "exec", "train:3", "exit:4", options=["-k", ADD, "--samples=all"])
+        self.profile_unharmed("train:1", "exec", "train:2", "exec", "train:3", "exit:4", options=["-k", ADD, "--replay-mode=kernel", "--samples=all"])
         captures = self.captures()
         self.assertEqual([1, 2, 3], sorted(len(capture.rows) for capture in captures))
         self.assertEqual(["no", "no", "yes"], sorted(capture.summary["ended"] for capture in captures))
@@ -69,7 +69,7 @@ class ThreadsTest(EndToEndTest):
     """The valuable one under ThreadSanitizer: label `threads`."""
 
     def test_threads_caches_as_they_are(self):
-        self.profile_unharmed("threads:4:6", options=["--samples=5"])
+        self.profile_unharmed("threads:4:6", options=["--replay-mode=kernel", "--samples=5"])
         capture = self.capture()
         self.assertEqual(4 * 6 * OF_ONE, capture.summary["launches"])
         self.assertEqual(5 * OF_ONE, len(capture.rows))
@@ -77,11 +77,11 @@ class ThreadsTest(EndToEndTest):
             self.assert_recorded_values(row)
 
     def test_threads_caches_flushed(self):
-        self.profile_unharmed("threads:4:4", options=["--samples=3", "--cache-control=all"])
+        self.profile_unharmed("threads:4:4", options=["--replay-mode=kernel", "--samples=3", "--cache-control=all"])
         self.assertEqual(3 * OF_ONE, len(self.capture().rows))
 
     def test_threads_and_a_count_that_is_used_up(self):
-        self.profile_unharmed("threads:4:200", options=["-c", "3", "--samples=all"])
+        self.profile_unharmed("threads:4:200", options=["-c", "3", "--replay-mode=kernel", "--samples=all"])
         self.assertEqual(3, len(self.capture().rows))
 
     def test_threads_only_counted(self):
@@ -99,5 +99,5 @@ class ThreadsTest(EndToEndTest):
     def test_memory_written_by_another_thread_meanwhile(self):
         for caches in ("none", "all"):
             with self.subTest(caches=caches):
-                self.profile_unharmed("uploads:20", options=["--samples=all", f"--cache-control={caches}", "--force"])
+                self.profile_unharmed("uploads:20", options=["--replay-mode=kernel", "--samples=all", f"--cache-control={caches}", "--force"])
                 self.assertEqual(20 * OF_ONE, len(self.capture().rows))

@@ -17,7 +17,7 @@ class ReportsTest(EndToEndTest):
         self.assertNotIn("\x1b", done.stdout)
 
     def test_csv_and_json_say_the_same(self):
-        self.profile("train:2", options=["--samples=all"])
+        self.profile("train:2", options=["--replay-mode=kernel", "--samples=all"])
         path = self.folder / "dlkprof.dlkcap"
         from_csv = list(csv.DictReader(io.StringIO(self.report(path, "--format=csv").stdout)))
         from_json = self.report_json(path)

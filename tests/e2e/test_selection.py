@@ -71,7 +71,7 @@ class SelectionTest(EndToEndTest):
         self.assertIn("--kernel-name-base demangled", done.stderr)
 
     def test_samples_of_each_configuration(self):
-        self.profile_unharmed("train:4", options=["--samples=2", "-k", GEMM])
+        self.profile_unharmed("train:4", options=["--replay-mode=kernel", "--samples=2", "-k", GEMM])
         grids = [row["Grid Size"] for row in self.capture().rows]
         self.assertEqual(["(4, 1, 1)", "(8, 1, 1)"] * 2, grids)
 
