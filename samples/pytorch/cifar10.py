@@ -7,16 +7,11 @@ with the same arguments on the same machine; timing, which is not, goes to stder
 """
 
 import argparse
-import os
-import statistics
 import sys
-import time
 
-# cuBLAS reads this when its first handle is made: with it, its GEMM results do not depend on scheduling.
-os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-
-import torch  # noqa: E402
-from torch import nn  # noqa: E402
+from training import StepClock, make_deterministic, positive, weights_checksum  # before torch: it sets what cuBLAS reads
+import torch
+from torch import nn
 
 IMAGE_SHAPE = (3, 32, 32)
 CLASSES = 10
@@ -40,13 +35,6 @@ class Cnn(nn.Module):
         return self.classifier(self.features(images))
 
 
-def positive(text):
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return value
-
-
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batch_size", type=positive, default=128)
@@ -58,13 +46,6 @@ def parse_arguments():
     parser.add_argument("--print_every", type=positive, default=5,
                         help="iterations between two printed losses; each print waits for the GPU")
     return parser.parse_args()
-
-
-def make_deterministic(seed):
-    torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(True)
-    torch.backends.cudnn.deterministic = True
-    torch.backends.cudnn.benchmark = False
 
 
 def make_batches(batch_size, seed, device):
@@ -79,44 +60,6 @@ def make_batches(batch_size, seed, device):
         images += (channels == label % 3) & (rows // 3 == label)
         batches.append((images.to(device), labels.to(device)))
     return batches
-
-
-class StepClock:
-    """Times blocks of iterations between two waits for the GPU; leaves out those in which libraries warm up."""
-
-    WARM_UP = 5
-
-    def __init__(self, device, batch_size):
-        self._device = device
-        self._batch_size = batch_size
-        self._block_start = None
-        self._block_steps = 0
-        self._steps = 0
-        self._blocks = []  # (seconds, steps)
-
-    def step(self):
-        self._steps += 1
-        if self._block_start is not None:
-            self._block_steps += 1
-
-    def wait(self):
-        """Ends a block; called where the program waits for the GPU anyway."""
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
-        now = time.perf_counter()
-        if self._block_start is not None and self._block_steps > 0:
-            self._blocks.append((now - self._block_start, self._block_steps))
-        if self._block_start is not None or self._steps >= self.WARM_UP:
-            self._block_start, self._block_steps = now, 0
-
-    def report(self):
-        if not self._blocks:
-            return "throughput not measured: too few iterations"
-        seconds = sum(block[0] for block in self._blocks)
-        steps = sum(block[1] for block in self._blocks)
-        median_ms = 1e3 * statistics.median(block[0] / block[1] for block in self._blocks)
-        return (f"samples_per_second {steps * self._batch_size / seconds:.1f} "
-                f"median_step_ms {median_ms:.4f} timed_steps {steps}")
 
 
 def train(arguments, device):
@@ -138,12 +81,6 @@ def train(arguments, device):
             clock.wait()
     print(clock.report(), file=sys.stderr)
     return model
-
-
-def weights_checksum(model):
-    """The sum of the weights' bit patterns: one wrong bit in one weight shows."""
-    words = (parameter.detach().view(torch.int32).to(torch.int64).sum() for parameter in model.parameters())
-    return sum(int(word) for word in words) & 0xFFFFFFFFFFFFFFFF
 
 
 def main():
