@@ -11,6 +11,8 @@ namespace dlkprof::cupti {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1U << 20;
+// Left to itself CUPTI may keep records until the end, which a program that is killed does not reach.
+constexpr std::uint32_t kFlushMilliseconds = 1000;
 constexpr CUpti_ActivityKind kMemoryKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
                                                CUPTI_ACTIVITY_KIND_MEMSET};
 
@@ -127,6 +129,7 @@ void register_callbacks(const Library& library) {
   // Before the first kind is enabled, or CUPTI keeps to its own clock.
   DLKPROF_CUPTI(library, cuptiActivityRegisterTimestampCallback, [] { return activity_clock_ns(); });
   DLKPROF_CUPTI(library, cuptiActivityRegisterCallbacks, request_buffer, take_buffer);
+  DLKPROF_CUPTI(library, cuptiActivityFlushPeriod, kFlushMilliseconds);
 }
 
 }  // namespace

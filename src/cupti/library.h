@@ -31,6 +31,7 @@ namespace dlkprof::cupti {
   X(cuptiActivityEnable)                          \
   X(cuptiActivityDisable)                         \
   X(cuptiActivityFlushAll)                        \
+  X(cuptiActivityFlushPeriod)                     \
   X(cuptiActivityGetNextRecord)                   \
   X(cuptiDeviceGetChipName)                       \
   X(cuptiProfilerInitialize)                      \

@@ -59,15 +59,15 @@ std::size_t RangeProfiler::image_bytes(const CollectionPlan& plan, std::size_t l
 }
 
 void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode, std::size_t launches) {
-  image_.assign(image_bytes(plan, launches), 0);
+  image_ = std::make_shared<std::vector<std::uint8_t>>(image_bytes(plan, launches));
   reset();
 
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
   params.pRangeProfilerObject = object_;
   params.configSize = plan.config_image.size();
   params.pConfig = plan.config_image.data();
-  params.counterDataImageSize = image_.size();
-  params.pCounterDataImage = image_.data();
+  params.counterDataImageSize = image_->size();
+  params.pCounterDataImage = image_->data();
   params.range = CUPTI_AutoRange;
   params.replayMode = mode;
   params.maxRangesPerPass = launches;
@@ -80,8 +80,8 @@ void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMo
 void RangeProfiler::reset() {
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
   params.pRangeProfilerObject = object_;
-  params.counterDataSize = image_.size();
-  params.pCounterData = image_.data();
+  params.counterDataSize = image_->size();
+  params.pCounterData = image_->data();
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerCounterDataImageInitialize, &params);
 }
 
@@ -103,8 +103,8 @@ void RangeProfiler::decode(std::size_t launches) {
   params.pRangeProfilerObject = object_;
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerDecodeData, &params);
   auto info = DLKPROF_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params);
-  info.pCounterDataImage = image_.data();
-  info.counterDataImageSize = image_.size();
+  info.pCounterDataImage = image_->data();
+  info.counterDataImageSize = image_->size();
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerGetCounterDataInfo, &info);
   if (info.numTotalRanges != launches || params.numOfRangeDropped != 0) {
     throw Error("the counters of a launch were not delivered",

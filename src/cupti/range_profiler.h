@@ -9,7 +9,7 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -46,16 +46,16 @@ class RangeProfiler {
   // Reads the hardware's data into the image; throws Error where it is not that of so many launches.
   void decode(std::size_t launches = 1);
 
-  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
-  // The image for good: what comes next needs configure().
-  [[nodiscard]] std::vector<std::uint8_t> take_image() noexcept { return std::move(image_); }
+  using Image = std::shared_ptr<const std::vector<std::uint8_t>>;
+  // Written by reset() and decode(), which must not be called while another thread reads.
+  [[nodiscard]] Image image() const noexcept { return image_; }
 
  private:
   RangeProfiler(const Library& library, CUpti_RangeProfiler_Object* object) : library_(&library), object_(object) {}
 
   const Library* library_;
   CUpti_RangeProfiler_Object* object_;
-  std::vector<std::uint8_t> image_;
+  std::shared_ptr<std::vector<std::uint8_t>> image_;  // CUPTI writes to where it is
 };
 
 }  // namespace dlkprof::cupti

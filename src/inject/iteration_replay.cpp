@@ -10,11 +10,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Two images are held at most: one that is being filled, one that is being evaluated. The program's memory is the program's,
-// and CUPTI takes some 1.4 MB more for each launch that a window may have, and 0.8 ms the first time (both on an H200 with
-// CUDA 13.0). Where every launch is wanted, windows are larger, as each costs some 40 ms to open and close.
+// The program's memory is the program's, and CUPTI takes some 1.4 MB besides the image for each launch that a window may have,
+// and 0.8 ms to be configured for it (both on an H200 with CUDA 13.0). Where every launch is wanted, windows are larger, as each
+// costs some 40 ms to open and close.
 constexpr std::size_t kImageBytes = std::size_t{128} << 20U;
-constexpr std::size_t kMostLaunches = 128, kMostLaunchesOfAll = 1024;
+constexpr std::size_t kMostLaunches = 96, kMostLaunchesOfAll = 2048;
 // Counters of each multiprocessor need some 0.8 MB a launch and 1 ms to be read out, all others some 50 KB and 25 us, as
 // measured on an H200. Opening and closing a window takes some 40 ms: as much as so many launches.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
@@ -36,9 +36,9 @@ IterationReplay::IterationReplay(const cupti::Library& library, CUcontext contex
                 "See what it offers: dlkprof metrics --chip " + chip + " --query <regex>");
   }
   plan_ = host.plan(resolved.names);
-  profiler_.emplace(cupti::RangeProfiler::create(library, context));
-  const std::size_t few = profiler_->image_bytes(plan_, 1);
-  const std::size_t a_launch = std::max<std::size_t>(1, profiler_->image_bytes(plan_, 2) - few);
+  const auto profiler = cupti::RangeProfiler::create(library, context);
+  const std::size_t few = profiler.image_bytes(plan_, 1);
+  const std::size_t a_launch = std::max<std::size_t>(1, profiler.image_bytes(plan_, 2) - few);
   most_launches_ = std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? kMostLaunchesOfAll : kMostLaunches);
   scheduler_.emplace(RunScheduler::Settings{.repeats = plan_.passes > 1,
                                             .most_launches = most_launches_,
@@ -82,10 +82,7 @@ void IterationReplay::open_window() {
   try {
     if (scheduler_->pass() == 0) {
       spent_on_run_ = {};
-      if (half_done_) profiler_.reset();
-      if (!profiler_) profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
-      half_done_ = true;
-      profiler_->configure(plan_, CUPTI_UserReplay, most_launches_);
+      prepare_run();
     }
     profiler_->start();
     window_open_ = true;
@@ -94,6 +91,15 @@ void IterationReplay::open_window() {
     profiler_.reset();
     throw;
   }
+}
+
+// Configuring takes a second for a large window: once is enough, as long as runs are finished.
+void IterationReplay::prepare_run() {
+  if (half_done_) profiler_.reset();
+  half_done_ = true;
+  if (profiler_) return profiler_->reset();
+  profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
+  profiler_->configure(plan_, CUPTI_UserReplay, most_launches_);
 }
 
 void IterationReplay::close_window() {
@@ -126,10 +132,10 @@ void IterationReplay::deliver() {
     launch.record.passes = static_cast<std::uint32_t>(plan_.passes);
     launch.record.cost_ns = cost;
   }
-  evaluator_->give({profiler_->take_image(), std::exchange(launches_, {})});
+  evaluator_->give({profiler_->image(), std::exchange(launches_, {})});
 }
 
-// Of a run that has come to nothing: the next one configures the profiler anew.
+// Of a run that has come to nothing: the next one has a new profiler.
 void IterationReplay::drop_window() noexcept {
   if (window_open_) {
     window_open_ = false;

@@ -51,6 +51,7 @@ class IterationReplay {
 
  private:
   void open_window();
+  void prepare_run();
   void close_window();
   void deliver();
   void drop_window() noexcept;
@@ -66,8 +67,8 @@ class IterationReplay {
   std::unique_ptr<LaunchEvaluator> evaluator_;
 
   bool window_open_ = false;
-  // Passes of a run were made that was not finished. Counters of the next one would then miss those of some passes, whatever
-  // is configured anew (seen with CUDA 13.0): it needs a new profiler.
+  // Passes of a run were made that was not finished. Counters of the next one would then miss those of some passes, even where
+  // the profiler is configured anew (seen with CUDA 13.0): it needs a new one.
   bool half_done_ = false;
   std::chrono::steady_clock::time_point since_;  // the window was opened
   std::chrono::nanoseconds spent_{0}, spent_on_run_{0};

@@ -46,7 +46,7 @@ class KernelReplay {
   // slower (by a quarter on a launch-bound loop), and no other context of the GPU can have them.
   void release_counters();
   // The raw counters behind what end() gave, until the next begin().
-  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return profiler_->image(); }
+  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return *profiler_->image(); }
 
  private:
   void take_counters();

@@ -74,7 +74,7 @@ void LaunchEvaluator::evaluate(const cupti::Host& host, Job job) {
   for (std::size_t range = 0; range < job.launches.size(); ++range) {
     MeasuredLaunch& launch = job.launches[range];
     if (launch.wanted == 0) continue;
-    launch.record.values = host.evaluate(job.image, range, metrics_);
+    launch.record.values = host.evaluate(*job.image, range, metrics_);
     listener_.on_values(std::move(launch));
   }
 }

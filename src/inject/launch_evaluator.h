@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cupti/host.h"
+#include "cupti/range_profiler.h"
 #include "dlkprof/capture_format.h"
 #include "inject/ledger.h"
 
@@ -38,10 +39,10 @@ class LaunchEvaluator {
   ~LaunchEvaluator() { finish(); }
 
   struct Job {
-    std::vector<std::uint8_t> image;       // a range a launch
+    cupti::RangeProfiler::Image image;     // a range a launch; not written while it is evaluated
     std::vector<MeasuredLaunch> launches;  // in the order of the ranges
   };
-  // While it is busy nothing should be given, as images are large.
+  // While it is busy nothing may be given.
   [[nodiscard]] bool busy() const noexcept { return busy_.load(std::memory_order_acquire); }
   void give(Job job);
   void wait_until_idle();

@@ -13,14 +13,27 @@ bool RunScheduler::is_useful(const State& state, std::uint64_t wanted) {
   return wanted > 0 && !state.done && state.samples + state.in_run < wanted;
 }
 
-// Where one pass is all there is, the program need not come again. A hash that means two places costs a run.
-bool RunScheduler::is_at_known_place(Key key) {
-  if (!settings_.repeats) return true;
-  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, by words
+std::size_t RunScheduler::incomplete() const noexcept {
+  return static_cast<std::size_t>(std::count_if(states_.begin(), states_.end(), [](const State& state) {
+    return !state.done && state.samples < (state.wanted == kAll ? 1 : state.wanted);
+  }));
+}
+
+// FNV-1a, by words. A hash that means two places costs a run.
+std::uint64_t RunScheduler::place_of(Key key) const {
+  std::uint64_t hash = 0xcbf29ce484222325;
   for (const Key before : context_) hash = (hash ^ before) * 0x100000001b3;
-  hash = (hash ^ key) * 0x100000001b3;
+  return (hash ^ key) * 0x100000001b3;
+}
+
+// Where one pass is all there is, the program need not come again.
+bool RunScheduler::is_at_known_place(Key key) {
+  limit_ = settings_.most_launches;
+  if (!settings_.repeats) return true;
   if (places_.size() >= kMostPlaces) places_.clear();
-  return !places_.insert(hash).second;
+  const auto [place, is_new] = places_.try_emplace(place_of(key), limit_);
+  limit_ = place->second;
+  return !is_new;
 }
 
 RunScheduler::Before RunScheduler::before(Key key, std::uint64_t wanted) {
@@ -28,7 +41,6 @@ RunScheduler::Before RunScheduler::before(Key key, std::uint64_t wanted) {
   if (open_ && pass_ > 0 && run_[position_] != key) return Before::broken;
   if (open_ && pass_ == 0 && settings_.repeats && key == run_.front() && context_ == place_) return Before::wraps;
   ++launches_;
-  if (wanted > 0 && state.wanted == 0) ++incomplete_;
   state.wanted = std::max(state.wanted, wanted);
   if (wanted > 0 && !state.done) wanted_at_ = launches_;
   last_ = key;
@@ -44,7 +56,7 @@ RunScheduler::Before RunScheduler::before(Key key, std::uint64_t wanted) {
     open_ = key == run_.front() && context_ == place_;
   } else if (is_useful(state, wanted)) {
     if (is_at_known_place(key)) {
-      begin();
+      begin(key);
       take(key, wanted);
     } else if (++state.strange == kStrangeLaunches) {
       fail(state);
@@ -55,9 +67,10 @@ RunScheduler::Before RunScheduler::before(Key key, std::uint64_t wanted) {
   return Before::idle;
 }
 
-void RunScheduler::begin() {
+void RunScheduler::begin(Key key) {
   open_ = true;
   place_ = context_;
+  run_place_ = place_of(key);
   run_.clear();
   useful_ = 0;
 }
@@ -94,12 +107,10 @@ void RunScheduler::end_run() {
     state.failures = state.strange = 0;
     if (state.wanted == 0 || state.done || state.samples < state.wanted) continue;
     state.done = true;
-    --incomplete_;
   }
   run_.clear();
   open_ = false;
   pass_ = position_ = 0;
-  limit_ = std::min(settings_.most_launches, 2 * limit_);
 }
 
 // `matched`: how many launches of the run were as before.
@@ -111,7 +122,7 @@ void RunScheduler::abandon(std::size_t matched, bool counts) {
     state.in_run = 0;
     if (counts) fail(state);
   }
-  limit_ = std::max<std::size_t>(1, std::min(matched, run_.size()));
+  if (settings_.repeats) places_[run_place_] = std::clamp<std::size_t>(matched, 1, run_.size());
   run_.clear();
   open_ = false;
   pass_ = position_ = 0;
@@ -121,7 +132,6 @@ void RunScheduler::fail(State& state) {
   state.strange = 0;
   if (state.done || ++state.failures < kMostFailures) return;
   state.done = true;
-  --incomplete_;
   ++given_up_;
 }
 

@@ -3,7 +3,7 @@
 // A run is a sequence of launches that is measured together, pass by pass. It begins at a place that the program has come by
 // before: the same launch behind the same others. In the first pass it grows, launch by launch, for as long as that is of use;
 // each further pass waits for the place to come again. Where the sequence then differs, the run is thrown away, and the next
-// one is no longer than what was alike.
+// one at this place is no longer than what was alike.
 //
 // A plan of one pass needs no repetition: what a window holds is complete, whatever comes next. Otherwise a run ends at the
 // latest where its place comes again, so that the next pass can begin at once.
@@ -15,7 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 namespace dlkprof::inject {
@@ -30,7 +30,7 @@ class RunScheduler {
     std::size_t longest_gap = 1;    // launches of no use in a row after which a run ends
   };
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
-  explicit RunScheduler(const Settings& settings) : settings_(settings), limit_(settings.most_launches) {}
+  explicit RunScheduler(const Settings& settings) : settings_(settings) {}
 
   enum class Before : std::uint8_t {
     idle,    // no window is open
@@ -53,8 +53,9 @@ class RunScheduler {
   // The run came to nothing.
   void forget_run() { abandon(position_, true); }
 
-  // Keys that were wanted and are still to be measured, those given up left out.
-  [[nodiscard]] std::size_t incomplete() const noexcept { return incomplete_; }
+  // Keys that were wanted and are still to be measured, those given up left out. Where all launches of a key are wanted, one
+  // is enough.
+  [[nodiscard]] std::size_t incomplete() const noexcept;
   [[nodiscard]] std::size_t given_up() const noexcept { return given_up_; }
   // Launches since a key was last wanted that was not complete.
   [[nodiscard]] std::uint64_t quiet_for() const noexcept { return launches_ - wanted_at_; }
@@ -84,7 +85,8 @@ class RunScheduler {
   [[nodiscard]] State& state_of(Key key);
   [[nodiscard]] static bool is_useful(const State& state, std::uint64_t wanted);
   [[nodiscard]] bool is_at_known_place(Key key);
-  void begin();
+  [[nodiscard]] std::uint64_t place_of(Key key) const;
+  void begin(Key key);
   void take(Key key, std::uint64_t wanted);
   void abandon(std::size_t matched, bool counts);
   void fail(State& state);
@@ -95,17 +97,19 @@ class RunScheduler {
 
   const Settings settings_;
   std::vector<State> states_;
-  Context context_{};                         // the last launches, the oldest first
-  std::unordered_set<std::uint64_t> places_;  // hashes of a context and the launch behind it, seen lately
+  Context context_{};  // the last launches, the oldest first
+  // By the hash of a context and the launch behind it, of those seen lately: launches that a run there may have.
+  std::unordered_map<std::uint64_t, std::size_t> places_;
   std::uint64_t launches_ = 0, wanted_at_ = 0;
-  std::size_t incomplete_ = 0, given_up_ = 0;
+  std::size_t given_up_ = 0;
 
   std::vector<Key> run_;
-  Context place_{};           // before the run
-  std::size_t limit_;         // launches that the next run may have
-  std::size_t useful_ = 0;    // launches up to the last useful one, in the first pass
-  std::size_t position_ = 0;  // launches of this pass
-  std::size_t pass_ = 0;      // that is open or waited for
+  Context place_{};              // before the run
+  std::uint64_t run_place_ = 0;  // its hash, with the first launch
+  std::size_t limit_ = 1;        // launches that it may have
+  std::size_t useful_ = 0;       // launches up to the last useful one, in the first pass
+  std::size_t position_ = 0;     // launches of this pass
+  std::size_t pass_ = 0;         // that is open or waited for
   std::uint64_t waiting_since_ = 0, patience_ = kFirstPatience;
   bool open_ = false;
   Key last_ = 0;

@@ -210,12 +210,14 @@ void Session::end_iterations(const std::string& why) noexcept {
   for (const auto& [context, iteration] : iterations_) {
     incomplete += iteration.replay->scheduler().incomplete() + iteration.replay->scheduler().given_up();
   }
-  if (incomplete == 0) return;
-  recorder_.note(
-      why.empty() ? capture::Severity::info : capture::Severity::warning,
-      std::to_string(incomplete) + " launch configurations were not measured as often as asked" + (why.empty() ? "" : ": " + why),
-      "those that do not come again in the same surroundings cannot be, where there are several passes",
-      "Measure fewer metrics (--set quick needs one pass), or use --replay-mode kernel.");
+  const bool some_are_enough = options_.samples.has_value() || why.empty();
+  if (incomplete == 0 && some_are_enough) return;
+  const std::string what = incomplete > 0
+                               ? std::to_string(incomplete) + " launch configurations were not measured as often as asked"
+                               : "not all launches were measured";
+  recorder_.note(why.empty() ? capture::Severity::info : capture::Severity::warning, what + (why.empty() ? "" : ": " + why),
+                 "those that do not come again in the same surroundings cannot be, where there are several passes",
+                 "Measure fewer metrics (--set quick needs one pass), or use --replay-mode kernel.");
 }
 
 }  // namespace dlkprof::inject

@@ -116,6 +116,28 @@ TEST(RunScheduler, APlaceIsKnownByWhatCameBefore) {
   EXPECT_EQ(program.scheduler.incomplete(), 0U);
 }
 
+// One place where passes differ does not shorten the runs of others.
+TEST(RunScheduler, ARunIsShortenedAtItsOwnPlace) {
+  Simulation program(4, 1, {.repeats = true, .most_launches = 8, .longest_gap = 4});
+  for (int i = 0; i < 40; ++i) {
+    program.launch("PQRSTUVWa");
+    program.launch(i % 2 == 0 ? 'b' : 'c');
+    program.launch("ABCDEFGHstuvwx");
+  }
+  EXPECT_EQ(program.scheduler.incomplete(), 0U);
+  EXPECT_THAT(program.runs, testing::Contains("stuvwxPQ"));
+}
+
+TEST(RunScheduler, OneSampleOfEachIsEnoughWhereAllAreWanted) {
+  Simulation program(1, RunScheduler::kAll, {.repeats = false, .most_launches = 4, .longest_gap = 4});
+  program.launch("abc");
+  EXPECT_EQ(program.scheduler.incomplete(), 3U);
+  program.launch("ab");
+  EXPECT_EQ(program.scheduler.incomplete(), 0U);
+  program.launch("abab");
+  EXPECT_THAT(program.runs, ElementsAre("abca", "baba"));
+}
+
 TEST(RunScheduler, APassThatDiffersIsThrownAway) {
   Simulation program(2, 1, {.repeats = true, .most_launches = 8, .longest_gap = 8});
   program.launch("PQRSTUVWabcdefgh");
