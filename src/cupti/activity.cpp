@@ -22,7 +22,9 @@ struct State {
   std::mutex mutex;
   std::atomic<bool> enabled{false};
   std::atomic<bool> with_memory{false};
-  std::array<std::uint32_t, 256> launches{};  // correlations of the last kernels outside of graphs, each in its slot
+  // Correlations of the last kernels outside of graphs, each in its slot. As many as two buffers may hold, since they may come
+  // in another order than they were filled.
+  std::array<std::uint32_t, std::size_t{1} << 16U> launches{};
 };
 
 // Never destroyed: CUPTI's thread may deliver a buffer while the process exits.

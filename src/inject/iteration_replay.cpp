@@ -14,7 +14,7 @@ using Clock = std::chrono::steady_clock;
 // and 0.8 ms to be configured for it (both on an H200 with CUDA 13.0). Where every launch is wanted, windows are larger, as each
 // costs some 40 ms to open and close.
 constexpr std::size_t kImageBytes = std::size_t{128} << 20U;
-constexpr std::size_t kMostLaunches = 96, kMostLaunchesOfAll = 2048;
+constexpr std::size_t kMostLaunches = 56, kMostLaunchesOfAll = 2048;
 // Counters of each multiprocessor need some 0.8 MB a launch and 1 ms to be read out, all others some 50 KB and 25 us, as
 // measured on an H200. Opening and closing a window takes some 40 ms: as much as so many launches.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
