@@ -27,6 +27,12 @@ sigset_t watched_signals() {
   return set;
 }
 
+// As under nohup; sigtimedwait gives such a signal all the same.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 // Never returns: becomes the program, or tells the parent through `failure` why it cannot.
 [[noreturn]] void become(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
                          const sigset_t& former_mask, int failure) {
@@ -36,8 +42,7 @@ sigset_t watched_signals() {
   arguments.push_back(nullptr);
   // As exec does, but before a signal that came meanwhile is delivered: it is for the program, not for a handler of ours.
   for (const int signal : kEndSignals) {
-    struct sigaction action {};
-    if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) (void)::signal(signal, SIG_DFL);
+    if (!is_ignored(signal)) (void)::signal(signal, SIG_DFL);
   }
   sigprocmask(SIG_SETMASK, &former_mask, nullptr);
   execvp(arguments[0], arguments.data());
@@ -51,7 +56,9 @@ void pass_on(const siginfo_t& info, pid_t child) {
   if (info.si_signo != SIGCHLD && info.si_code != SI_KERNEL) kill(child, info.si_signo);
 }
 
-bool tells_to_end(int signal) { return std::find(kEndSignals.begin(), kEndSignals.end(), signal) != kEndSignals.end(); }
+bool tells_to_end(int signal) {
+  return std::find(kEndSignals.begin(), kEndSignals.end(), signal) != kEndSignals.end() && !is_ignored(signal);
+}
 
 ChildResult result_of(int status, int told_to_end) {
   if (WIFSIGNALED(status)) return {kSignalBase + WTERMSIG(status), WTERMSIG(status), told_to_end};

@@ -49,8 +49,9 @@ void resume_run(SweepRun& run) {
   run.kept = run.done = earlier == EarlierRun::complete;
   if (earlier == EarlierRun::incomplete) outputs.force = true;
   if (earlier == EarlierRun::other && !outputs.force) {
-    throw UsageError(fmt::format("{} is not of this command with these options", printable(database_file(outputs).string())), "",
-                     "Give --force as well to make that run again, or another --base_name or --output_path.");
+    throw UsageError(fmt::format("what is there as {} is not of this command with these options",
+                                 printable((outputs.directory / outputs.base_name).string())),
+                     "", "Give --force as well to make that run again, or another --base_name or --output_path.");
   }
 }
 
@@ -84,7 +85,7 @@ std::string failure_of(const ProfileOutcome& outcome) {
   if (!outcome.not_started.empty()) return outcome.not_started;
   if (program.signal != 0) return fmt::format("ended by signal {} ({})", program.signal, strsignal(program.signal));
   if (program.exit_code != 0) return fmt::format("exit code {}", program.exit_code);
-  return outcome.has_database ? "" : "it left no database";
+  return outcome.has_database ? "" : "it left nothing to compare";
 }
 
 // Returns the signal that told us to end meanwhile, or 0.
@@ -127,7 +128,7 @@ void tell_what_is_missing(const std::vector<SweepRun>& runs) {
     }
   }
   if (!missing.empty()) fmt::print(stderr, "dlkprof: {} of {} runs are missing:{}\n", runs.size() - done, runs.size(), missing);
-  if (done < kLeastRuns) fmt::print(stderr, "dlkprof: there is nothing to compare: {} of {} runs is there\n", done, runs.size());
+  if (done < kLeastRuns) fmt::print(stderr, "dlkprof: there is nothing to compare: that takes {} runs\n", kLeastRuns);
 }
 
 // As it would be typed in a shell.

@@ -56,7 +56,7 @@ TEST_F(Arguments, AnOptionMayTakeTwoWords) {
   EXPECT_THAT(lists_, ElementsAre("n", "1,2", "m", "-f", "o", "--", "p", "3"));
   EXPECT_THAT(parsed.program, ElementsAre("prog", "-L"));
   EXPECT_TRUE(force_);
-  EXPECT_THAT(complaint({"-L", "n"}), HasSubstr("-L"));
+  EXPECT_THAT(complaint({"-L", "n"}), HasSubstr("--list: 2 required"));
 }
 
 TEST_F(Arguments, TheProgramBeginsAtTheFirstWordThatIsNoOption) {
