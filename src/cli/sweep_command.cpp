@@ -142,7 +142,7 @@ std::string shell_word(const std::string& word) {
 
 void print_runs(const std::vector<SweepRun>& runs) {
   for (const SweepRun& run : runs) {
-    std::string line = database_file(run.profile.outputs).string() + (run.kept ? " (is there already):" : ":");
+    std::string line = printable(database_file(run.profile.outputs).string()) + (run.kept ? " (is there already):" : ":");
     for (const std::string& word : run.plan.program) line += " " + shell_word(word);
     print_data(line + "\n");
   }
