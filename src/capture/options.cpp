@@ -41,6 +41,7 @@ void fields(Visit&& visit, auto& options) {
   visit("delay_seconds", options.delay_seconds);
   visit("duration_seconds", options.duration_seconds);
   visit("quiet", options.quiet);
+  visit("fingerprint", options.fingerprint);
 }
 
 // Enumerators by name, in the order of their values.

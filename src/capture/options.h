@@ -52,6 +52,9 @@ struct ProfileOptions {
   double delay_seconds = 0;
   double duration_seconds = 0;  // 0: to the end
   bool quiet = false;           // print no warnings
+  // Of the command line of the program and of how its ops are to be folded: by it the files of a run are known again. May be
+  // empty.
+  std::string fingerprint;
   friend bool operator==(const ProfileOptions&, const ProfileOptions&) = default;
 };
 

@@ -27,9 +27,9 @@ class Speller {
  public:
   Speller(const CLI::App& app, OptionsEnd end) : end_(end), name_(app.get_name()) {
     for (const CLI::Option* option : app.get_options()) {
-      const bool is_flag = option->get_items_expected_max() == 0;
-      for (const std::string& name : option->get_lnames()) long_[plain(name)] = {name, is_flag};
-      for (const std::string& name : option->get_snames()) short_[name.front()] = is_flag;
+      const auto values = static_cast<std::size_t>(std::min(option->get_items_expected_max(), option->get_type_size_max()));
+      for (const std::string& name : option->get_lnames()) long_[plain(name)] = {name, values};
+      for (const std::string& name : option->get_snames()) short_[name.front()] = values;
     }
   }
 
@@ -39,14 +39,14 @@ class Speller {
       const std::string& word = words[i];
       const bool is_option = word.size() > 1 && word.front() == '-';
       if (word == "--" || (!is_option && end_ == OptionsEnd::at_positional)) return rest(words, i);
-      bool takes_next = false;
+      std::size_t takes = 0;  // of the next words
       if (word.starts_with("--")) {
-        takes_next = read_long(word);
+        takes = read_long(word);
       } else {
         options_.push_back(word);
-        if (is_option) takes_next = short_takes_next(word);
+        if (is_option) takes = taken_by_short(word);
       }
-      if (takes_next && i + 1 < words.size()) options_.push_back(words[++i]);
+      for (; takes > 0 && i + 1 < words.size(); --takes) options_.push_back(words[++i]);
     }
   }
 
@@ -56,27 +56,30 @@ class Speller {
  private:
   struct LongOption {
     std::string name;
-    bool is_flag = false;
+    std::size_t values = 0;  // 0: a flag
   };
 
-  // Whether the option's value is the next word.
-  bool read_long(const std::string& word) {
+  // How many of the next words are values of the option.
+  std::size_t read_long(const std::string& word) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const auto found = long_.find(plain(word.substr(2, equals - 2)));
     if (found == long_.end()) unknown(word.substr(0, equals));
     options_.push_back("--" + found->second.name + word.substr(equals));
-    return equals == word.size() && !found->second.is_flag;
+    return left(found->second.values, equals == word.size());
   }
 
   // -fk value: flags may be bundled, and what follows an option that takes a value is its value.
-  [[nodiscard]] bool short_takes_next(const std::string& word) const {
+  [[nodiscard]] std::size_t taken_by_short(const std::string& word) const {
     for (std::size_t i = 1; i < word.size(); ++i) {
       const auto found = short_.find(word[i]);
       if (found == short_.end()) unknown(word);
-      if (!found->second) return i + 1 == word.size();
+      if (found->second > 0) return left(found->second, i + 1 == word.size());
     }
-    return false;
+    return 0;
   }
+
+  // Of `values` those that are words of their own: the first may stand with the option's name.
+  [[nodiscard]] static std::size_t left(std::size_t values, bool apart) { return values - (apart || values == 0 ? 0 : 1); }
 
   void rest(const std::vector<std::string>& words, std::size_t from) {
     const auto begin = words.begin() + static_cast<std::ptrdiff_t>(from);
@@ -99,7 +102,7 @@ class Speller {
   OptionsEnd end_;
   std::string name_;
   std::map<std::string, LongOption> long_;  // by the plain name
-  std::map<char, bool> short_;              // whether it is a flag
+  std::map<char, std::size_t> short_;       // its values
   std::vector<std::string> options_, program_;
 };
 

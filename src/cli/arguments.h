@@ -23,9 +23,9 @@ struct Parsed {
   std::vector<std::string> program;  // with at_positional: the program and its arguments, untouched
 };
 
-// Parses argv[1..argc) into `app`. An option takes one value a time it is given, or none where it is a flag: options
-// of vectors have a delimiter and ->allow_extra_args(false). Throws UsageError; for an unknown option it names the
-// closest one.
+// Parses argv[1..argc) into `app`. An option takes one value a time it is given, none where it is a flag, and several where
+// it has a type_size() of so many: options of vectors have ->allow_extra_args(false), and a delimiter if they are lists. Throws
+// UsageError; for an unknown option it names the closest one.
 [[nodiscard]] Parsed parse(CLI::App& app, int argc, char** argv, OptionsEnd end = OptionsEnd::at_double_dash);
 
 }  // namespace dlkprof::cli

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -26,6 +27,12 @@ sigset_t watched_signals() {
   return set;
 }
 
+// As under nohup; sigtimedwait gives such a signal all the same.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 // Never returns: becomes the program, or tells the parent through `failure` why it cannot.
 [[noreturn]] void become(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
                          const sigset_t& former_mask, int failure) {
@@ -33,6 +40,10 @@ sigset_t watched_signals() {
   std::vector<char*> arguments;
   for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  // As exec does, but before a signal that came meanwhile is delivered: it is for the program, not for a handler of ours.
+  for (const int signal : kEndSignals) {
+    if (!is_ignored(signal)) (void)::signal(signal, SIG_DFL);
+  }
   sigprocmask(SIG_SETMASK, &former_mask, nullptr);
   execvp(arguments[0], arguments.data());
   const int error = errno;
@@ -45,21 +56,27 @@ void pass_on(const siginfo_t& info, pid_t child) {
   if (info.si_signo != SIGCHLD && info.si_code != SI_KERNEL) kill(child, info.si_signo);
 }
 
-ChildResult result_of(int status) {
-  if (WIFSIGNALED(status)) return {kSignalBase + WTERMSIG(status), WTERMSIG(status)};
-  return {WEXITSTATUS(status), 0};
+bool tells_to_end(int signal) {
+  return std::find(kEndSignals.begin(), kEndSignals.end(), signal) != kEndSignals.end() && !is_ignored(signal);
+}
+
+ChildResult result_of(int status, int told_to_end) {
+  if (WIFSIGNALED(status)) return {kSignalBase + WTERMSIG(status), WTERMSIG(status), told_to_end};
+  return {WEXITSTATUS(status), 0, told_to_end};
 }
 
 ChildResult wait_for(pid_t child, const sigset_t& signals, std::chrono::milliseconds interval,
                      const std::function<void()>& on_tick) {
   const timespec pause{interval.count() / 1000, (interval.count() % 1000) * 1'000'000};
+  int told_to_end = 0;
   for (;;) {
     siginfo_t info{};
     if (sigtimedwait(&signals, &info, &pause) > 0) pass_on(info, child);
+    if (tells_to_end(info.si_signo)) told_to_end = info.si_signo;
     int status = 0;
     const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child) return result_of(status);
-    if (ended < 0 && errno != EINTR) return {1, 0};  // somebody else reaped it; nothing is known of how it ended
+    if (ended == child) return result_of(status, told_to_end);
+    if (ended < 0 && errno != EINTR) return {1, 0, told_to_end};  // somebody else reaped it; nothing is known of how it ended
     on_tick();
   }
 }

@@ -1,7 +1,9 @@
 // Runs the program to be profiled: as our child, in our process group, on our terminal, with its own streams.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <map>
 #include <string>
@@ -9,9 +11,13 @@
 
 namespace dlkprof::cli {
 
+// By which somebody tells a program to end.
+inline constexpr std::array kEndSignals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
 struct ChildResult {
-  int exit_code = 0;  // the program's own; 128 + signal where one killed it, as shells give it
-  int signal = 0;     // that signal, or 0
+  int exit_code = 0;    // the program's own; 128 + signal where one killed it, as shells give it
+  int signal = 0;       // that signal, or 0
+  int told_to_end = 0;  // the last of kEndSignals that came to us meanwhile, whatever the program made of it; or 0
 };
 
 // Where the program cannot be started: `exit_code` is 127 (not found) or 126 (found, but not to be run), as shells have it.

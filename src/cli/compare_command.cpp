@@ -147,16 +147,20 @@ std::vector<fs::path> files_of(const CompareCommand& command) {
 
 }  // namespace
 
+void check_comparison_files(const CompareCommand& command) {
+  check_files(command.directory, command.base_name, files_of(command), command.force);
+}
+
 int compare_runs(const CompareCommand& command) {
   check_count(command);
-  const std::vector<fs::path> files = files_of(command);
-  check_files(command.directory, command.base_name, files, command.force);
+  check_comparison_files(command);
   const advise::ComparedRuns compared = load_runs(command);
   if (!command.to_files) {
     print_data(formatted(compared, command.format));
     return 0;
   }
   make_folder(command.directory);
+  const std::vector<fs::path> files = files_of(command);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string text = formatted(compared, command.formats[i]);
     write_pieces(files[i], command.force, [&text](const report::Sink& sink) { sink(text); });

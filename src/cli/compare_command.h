@@ -24,6 +24,9 @@ struct CompareCommand {
   Folding folding;
 };
 
+// Throws UsageError where a file that is to be written is in the way. compare_runs() looks, too.
+void check_comparison_files(const CompareCommand& command);
+
 // Returns the exit code; throws UsageError and Error.
 [[nodiscard]] int compare_runs(const CompareCommand& command);
 

@@ -18,8 +18,8 @@ struct Verb {
 
 // A program that is called like one of these is given after `--`.
 constexpr Verb kVerbs[] = {
-    {"report", dlkprof::cli::run_report},   {"compare", dlkprof::cli::run_compare}, {"demo", dlkprof::cli::run_demo},
-    {"metrics", dlkprof::cli::run_metrics}, {"doctor", dlkprof::cli::run_doctor},
+    {"report", dlkprof::cli::run_report}, {"compare", dlkprof::cli::run_compare}, {"sweep", dlkprof::cli::run_sweep},
+    {"demo", dlkprof::cli::run_demo},     {"metrics", dlkprof::cli::run_metrics}, {"doctor", dlkprof::cli::run_doctor},
 };
 
 int run(int argc, char** argv) {

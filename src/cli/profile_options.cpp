@@ -13,15 +13,7 @@
 namespace dlkprof::cli {
 namespace {
 
-// Words as they were typed, before they are given meaning.
-struct Typed {
-  std::string replay_mode = "auto", cache_control = "none", samples, timeline = "auto";
-  std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
-  std::vector<std::string> sections, reports, formats, metrics;
-  std::string set;
-};
-
-void add_selecting(CLI::App& app, capture::Selection& selection, Typed& typed, capture::ProfileOptions& options) {
+void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& typed, capture::ProfileOptions& options) {
   const auto group = [](CLI::Option* option) { return option->group("Selecting kernels (as in Nsight Compute)"); };
   group(app.add_option("--kernel-id", selection.kernel_id,
                        "context:stream:[regex:]name:invocation; empty fields match all. "
@@ -55,7 +47,7 @@ void add_selecting(CLI::App& app, capture::Selection& selection, Typed& typed, c
       ->check(CLI::NonNegativeNumber);
 }
 
-void add_collecting(CLI::App& app, Typed& typed, capture::ProfileOptions& options) {
+void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions& options) {
   const auto group = [](CLI::Option* option) { return option->group("Collecting"); };
   group(app.add_option("--set", typed.set, "A set of sections; default basic (dlkprof metrics --list-sets)"));
   group(app.add_option("--section", typed.sections, "A section; may be repeated (dlkprof metrics --list-sections)"))
@@ -88,10 +80,8 @@ void add_collecting(CLI::App& app, Typed& typed, capture::ProfileOptions& option
                      "Keep raw counters in the capture, to evaluate other metrics later"));
 }
 
-void add_output(CLI::App& app, Typed& typed, ProfileCommand& command) {
+void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
   const auto group = [](CLI::Option* option) { return option->group("Output"); };
-  group(app.add_option("--database", command.database,
-                       "Fold this again and report, and run no program: a database (.sqlite), a capture, or a folder"));
   group(app.add_option("--reports", typed.reports,
                        "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, "
                        "expert_systems, bottleneck, occupancy, stall, memory, roofline, or all of these; occupancy_curves; "
@@ -136,7 +126,7 @@ Verbosity parse_verbosity(const std::string& text) {
 }
 
 // What to measure: the sections and metrics named; where none are, the set basic.
-void resolve_metrics(const Typed& typed, const cupti::Catalogue& catalogue, ProfileCommand& command) {
+void resolve_metrics(const TypedProfile& typed, const cupti::Catalogue& catalogue, ProfileCommand& command) {
   std::vector<std::string> names;
   if (!typed.set.empty() || (typed.sections.empty() && typed.metrics.empty())) {
     names = catalogue.set(typed.set.empty() ? "basic" : typed.set).sections;
@@ -162,13 +152,13 @@ bool asks_for_ops(const ProfileCommand& command) {
 }
 
 // A timeline costs a few per cent of a program's speed: who only picks kernels to be measured shall not pay for it.
-bool wants_timeline(const std::string& typed, const ProfileCommand& command) {
+bool wants_timeline(const std::string& typed, const ProfileCommand& command, Purpose purpose) {
   const auto& selection = command.options.selection;
   const bool picks = !selection.kernel_id.empty() || !selection.kernel_name.empty();
-  const bool ops = asks_for_ops(command);
+  const bool ops = purpose == Purpose::comparing || asks_for_ops(command);
   if (typed == "off" && ops) {
     throw UsageError("there are no ops and iterations with --timeline off", "",
-                     "Leave it out, or what asks for them: --mode, --key_node, --iter_start, --iter_stop, --domains, "
+                     "Leave it out, or what asks for them: sweep, --mode, --key_node, --iter_start, --iter_stop, --domains, "
                      "--dump_model_data, and all --reports but metrics and kernels.");
   }
   if (typed != "auto") return typed == "on";
@@ -188,7 +178,7 @@ capture::Collect collect_of(const std::string& replay_mode, const capture::Profi
                                                                                              : capture::Collect::automatic;
 }
 
-void give_meaning(Typed typed, ProfileCommand& command) {
+void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) {
   auto& options = command.options;
   options.selection.devices = parse_devices(typed.devices);
   options.all_processes = typed.target_processes == "all";
@@ -208,12 +198,11 @@ void give_meaning(Typed typed, ProfileCommand& command) {
   }
   command.verbosity = parse_verbosity(typed.verbosity);
   options.quiet = command.verbosity == Verbosity::quiet;
-  options.base_name = command.outputs.base_name;
   command.reports_named = !typed.reports.empty() || !typed.formats.empty();
   command.sections_named = !typed.set.empty() || !typed.sections.empty() || !typed.metrics.empty();
   check_folding(command.folding);
   if (!typed.reports.empty()) command.outputs.reports = report_names(typed.reports, command.folding.simple());
-  options.timeline = wants_timeline(typed.timeline, command);
+  options.timeline = wants_timeline(typed.timeline, command, purpose);
   command.outputs.database = options.timeline && !command.folding.simple();
   command.outputs.formats = typed.formats;
   if (!typed.reports.empty() && typed.formats.empty()) command.outputs.formats = {"csv"};
@@ -221,9 +210,22 @@ void give_meaning(Typed typed, ProfileCommand& command) {
 
 }  // namespace
 
+ProfileArguments::ProfileArguments(CLI::App& app) {
+  add_selecting(app, command_.options.selection, typed_, command_.options);
+  add_collecting(app, typed_, command_.options);
+  add_folding(app, command_.folding);
+  add_output(app, typed_, command_);
+}
+
+ProfileCommand ProfileArguments::command(std::vector<std::string> program, const cupti::Catalogue& catalogue, Purpose purpose) {
+  ProfileCommand command = command_;
+  command.program = std::move(program);
+  give_meaning(typed_, command, purpose);
+  resolve_metrics(typed_, catalogue, command);
+  return command;
+}
+
 std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::Catalogue& catalogue) {
-  ProfileCommand command;
-  Typed typed;
   CLI::App app(
       "Measures the kernels of an unchanged program on NVIDIA GPUs: occupancy, stalls, memory, tensor cores;\n"
       "and says which op launched them, in which direction and iteration.\n"
@@ -231,19 +233,20 @@ std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::
       "  dlkprof [options] --database=<file>            fold and report again, without the program\n"
       "  dlkprof report <file>                          report from a capture or a database\n"
       "  dlkprof compare <base> <other>...              what changes between runs\n"
+      "  dlkprof sweep -L <name> <values> -- <program>  profile a program with each of the values, and compare\n"
       "  dlkprof demo                                   show the recorded captures\n"
       "  dlkprof metrics                                metrics, sections and sets\n"
       "  dlkprof doctor                                 what works on this machine",
       "dlkprof");
-  add_selecting(app, command.options.selection, typed, command.options);
-  add_collecting(app, typed, command.options);
-  add_folding(app, command.folding);
-  add_output(app, typed, command);
+  ProfileArguments arguments(app);
+  std::string database;
+  app.add_option("--database", database,
+                 "Fold this again and report, and run no program: a database (.sqlite), a capture, or a folder")
+      ->group("Output");
   auto parsed = parse(app, argc, argv, OptionsEnd::at_positional);
   if (parsed.done) return std::nullopt;
-  command.program = std::move(parsed.program);
-  give_meaning(typed, command);
-  resolve_metrics(typed, catalogue, command);
+  auto command = arguments.command(std::move(parsed.program), catalogue, Purpose::any);
+  command.database = std::move(database);
   return command;
 }
 

@@ -1,4 +1,4 @@
-// The command line of profiling: `dlkprof [options] [--] <program> [arguments]`.
+// The command line of profiling: `dlkprof [options] [--] <program> [arguments]`, and its options for other verbs that profile.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,10 @@
 #include "cli/analysis.h"
 #include "cli/outputs.h"
 #include "cupti/catalogue.h"
+
+namespace CLI {
+class App;
+}
 
 namespace dlkprof::cli {
 
@@ -25,6 +29,33 @@ struct ProfileCommand {
   bool reports_named = false;        // --reports or --formats was given
   bool sections_named = false;       // --set, --section or --metrics was given
   std::vector<std::string> program;  // and its arguments
+};
+
+// Words as they were typed, before they are given meaning.
+struct TypedProfile {
+  std::string replay_mode = "auto", cache_control = "none", samples, timeline = "auto";
+  std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
+  std::vector<std::string> sections, reports, formats, metrics;
+  std::string set;
+};
+
+// What a profile is for. Comparing needs its database, and so a timeline.
+enum class Purpose : std::uint8_t { any, comparing };
+
+// All options of profiling but --database, on the command line of a verb: the App writes into this object while it parses.
+class ProfileArguments {
+ public:
+  explicit ProfileArguments(CLI::App& app);
+  ProfileArguments(const ProfileArguments&) = delete;
+  ProfileArguments& operator=(const ProfileArguments&) = delete;
+  ~ProfileArguments() = default;
+
+  // What was parsed. Throws UsageError.
+  [[nodiscard]] ProfileCommand command(std::vector<std::string> program, const cupti::Catalogue& catalogue, Purpose purpose);
+
+ private:
+  TypedProfile typed_;
+  ProfileCommand command_;
 };
 
 // None where help or the version was printed. Throws UsageError: nothing was started yet.

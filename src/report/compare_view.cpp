@@ -21,7 +21,7 @@ using advise::OpFigures;
 using advise::OpPair;
 using advise::RunFigures;
 
-constexpr std::size_t kHeadWidth = 18;     // of a run's label over a column
+constexpr std::size_t kHeadWidth = 32;     // of a run's label over a column
 constexpr std::size_t kOpTypeWidth = 40;   // of an op
 constexpr std::size_t kOpPathWidth = 200;  // beneath it
 constexpr std::size_t kKernelWidth = 60;

@@ -22,6 +22,7 @@ class Arguments : public testing::Test {
     app_.add_option("-k,--kernel-name", kernel_name_);
     app_.add_option("--count", count_);
     app_.add_option("--devices", devices_)->delimiter(',')->allow_extra_args(false);
+    app_.add_option("-L,--list", lists_)->type_size(2)->allow_extra_args(false);
     app_.add_flag("-f,--force", force_);
     app_.set_version_flag("-V,--version", "dlkprof 1.2.3");
   }
@@ -40,6 +41,7 @@ class Arguments : public testing::Test {
   std::string base_name_, kernel_name_;
   int count_ = 0;
   std::vector<int> devices_;
+  std::vector<std::string> lists_;
   bool force_ = false;
 };
 
@@ -47,6 +49,14 @@ TEST_F(Arguments, UnderscoreAndDashAreTheSameInNames) {
   (void)read({"--base-name=a_b-c", "--kernel_name", "x_y"});
   EXPECT_EQ(base_name_, "a_b-c");
   EXPECT_EQ(kernel_name_, "x_y");
+}
+
+TEST_F(Arguments, AnOptionMayTakeTwoWords) {
+  const Parsed parsed = read({"-L", "n", "1,2", "--list", "m", "-f", "--list=o", "--", "-fLp", "3", "prog", "-L"});
+  EXPECT_THAT(lists_, ElementsAre("n", "1,2", "m", "-f", "o", "--", "p", "3"));
+  EXPECT_THAT(parsed.program, ElementsAre("prog", "-L"));
+  EXPECT_TRUE(force_);
+  EXPECT_THAT(complaint({"-L", "n"}), HasSubstr("--list: 2 required"));
 }
 
 TEST_F(Arguments, TheProgramBeginsAtTheFirstWordThatIsNoOption) {
