@@ -36,6 +36,7 @@ void fields(Visit&& visit, auto& options) {
   visit("base_name", options.base_name);
   visit("cupti_path", options.cupti_path);
   visit("all_processes", options.all_processes);
+  visit("ranks", options.ranks);
   visit("application_pid", options.application_pid);
   visit("profile_from_start", options.profile_from_start);
   visit("delay_seconds", options.delay_seconds);

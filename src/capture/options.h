@@ -47,6 +47,7 @@ struct ProfileOptions {
   std::string base_name = "dlkprof";
   std::string cupti_path;             // the libcupti to open where the process has none; may be empty
   bool all_processes = true;          // --target-processes all | application-only
+  std::string ranks;                  // as capture/ranks.h takes them; empty: all
   std::uint32_t application_pid = 0;  // the program that dlkprof started
   bool profile_from_start = true;
   double delay_seconds = 0;

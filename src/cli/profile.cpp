@@ -2,10 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "capture/ranks.h"
+#include "cli/child.h"
 #include "cli/installation.h"
 #include "cli/profile_command.h"
 #include "cli/report_command.h"
@@ -32,6 +38,22 @@ int report_database(const ProfileCommand& command) {
   return report_again(std::move(again));
 }
 
+// A launcher that starts dlkprof once a rank expects the program of each.
+int run_unprofiled(const ProfileCommand& command) {
+  if (command.verbosity >= Verbosity::normal) {
+    fmt::print(stderr, "dlkprof: rank {} is not among --ranks {}, and is not profiled\n", capture::rank_of_process().value_or(0),
+               printable(command.options.ranks, 80));
+  }
+  try {
+    return run_child(
+               command.program, [](int) { return std::map<std::string, std::string>(); }, std::chrono::seconds(1), [] {})
+        .exit_code;
+  } catch (const CannotStart& failure) {
+    fmt::print(stderr, "dlkprof: the program cannot be started: {}\n", failure.what());
+    return failure.exit_code();
+  }
+}
+
 }  // namespace
 
 int run_profile(int argc, char** argv) {
@@ -42,6 +64,7 @@ int run_profile(int argc, char** argv) {
   if (command->program.empty()) {
     throw UsageError("there is no program to profile", "", "Example: dlkprof --kernel-id ::regex:gemm: python train.py");
   }
+  if (capture::is_of_another_rank(command->options.ranks)) return run_unprofiled(*command);
   check_profile(*command);
   const ProfileOutcome outcome = profile(std::move(*command), catalogue);
   if (!outcome.not_started.empty()) fmt::print(stderr, "dlkprof: the program cannot be started: {}\n", outcome.not_started);

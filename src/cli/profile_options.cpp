@@ -8,7 +8,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "capture/ranks.h"
 #include "cli/arguments.h"
+#include "cli/placeholders.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -37,6 +39,7 @@ void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& t
   group(app.add_option("--target-processes", typed.target_processes, "all, or application-only: no child processes"))
       ->check(CLI::IsMember({"all", "application-only"}))
       ->capture_default_str();
+  group(app.add_option("--ranks", options.ranks, "Of a distributed run only these ranks: 0,8-15"));
   group(app.add_option("--profile-from-start", typed.profile_from_start,
                        "off: only between cudaProfilerStart and cudaProfilerStop"))
       ->check(CLI::IsMember({"on", "off"}))
@@ -178,6 +181,12 @@ capture::Collect collect_of(const std::string& replay_mode, const capture::Profi
                                                                                              : capture::Collect::automatic;
 }
 
+void check_ranks(const std::string& ranks) try {
+  if (!ranks.empty()) (void)capture::Ranks::parse(ranks);
+} catch (const Error& error) {
+  throw UsageError(error.what(), error.detail(), error.remedy());
+}
+
 void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) {
   auto& options = command.options;
   options.selection.devices = parse_devices(typed.devices);
@@ -196,6 +205,7 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
     throw UsageError("--samples: " + printable(typed.samples) + " is neither a positive number nor all", "",
                      "Example: --samples 3");
   }
+  check_ranks(options.ranks);
   command.verbosity = parse_verbosity(typed.verbosity);
   options.quiet = command.verbosity == Verbosity::quiet;
   command.reports_named = !typed.reports.empty() || !typed.formats.empty();
@@ -221,6 +231,7 @@ ProfileCommand ProfileArguments::command(std::vector<std::string> program, const
   ProfileCommand command = command_;
   command.program = std::move(program);
   give_meaning(typed_, command, purpose);
+  if (!command.program.empty()) fill_placeholders(command.outputs);
   resolve_metrics(typed_, catalogue, command);
   return command;
 }

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "capture/ranks.h"
 #include "cupti/activity.h"
 #include "inject/nvtx.h"
 #include "inject/session_thread.h"
@@ -56,6 +57,7 @@ void Session::start_once() noexcept {
       if (text == nullptr) return;
       auto options = capture::options_from_json(text);
       if (!options.all_processes && options.application_pid != static_cast<std::uint32_t>(getpid())) return;
+      if (capture::is_of_another_rank(options.ranks)) return;
       auto* session = new Session(std::move(options));
       g_session = session;
       session->subscribe();

@@ -34,6 +34,19 @@ class ProcessesTest(EndToEndTest):
         self.assertEqual(["no", "no", "yes"], sorted(capture.summary["ended"] for capture in captures))
         self.assertEqual(3 * OF_ONE, max(self.launches()))
 
+    def test_ranks(self):
+        ranks = "for rank in 0 1 2 3; do RANK=$rank \"$0\" train:1 || exit; done"
+        done = self.dlkprof("--ranks", "1,3-7", "-k", ADD, "--", "/bin/sh", "-c", ranks, PROGRAM)
+        self.assertEqual(0, done.code, done.stderr)
+        self.assertEqual([OF_ONE, OF_ONE], self.launches())
+
+    def test_dlkprof_in_each_rank(self):
+        for rank in "0", "1":
+            done = self.profile("train:1", "exit:3", env={"RANK": rank}, options=["--ranks=1", "--base_name=rank_%q{RANK}"])
+            self.assertEqual((3, self.unprofiled("train:1").stdout), (done.code, done.stdout), done.stderr)
+            self.assertEqual(rank == "0", "rank 0 is not among --ranks 1" in done.stderr, done.stderr)
+        self.assertEqual(["rank_1.dlkcap"], [capture.path.name for capture in self.captures()])
+
     def test_child_programs(self):
         self.profile_unharmed("train:1", "spawn:train:2", "spawn:train:3", options=["-k", ADD])
         self.assertEqual([OF_ONE, 2 * OF_ONE, 3 * OF_ONE], self.launches())

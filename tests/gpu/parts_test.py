@@ -14,6 +14,7 @@ import part_iteration
 import part_overhead
 import part_robust
 import part_selection
+import part_speed
 from deviation import EXACT, PRINTED, RELATIVE, Rule
 from figures_test import launch
 from harness import FAIL, SKIP, CheckFailed, Skipped
@@ -207,6 +208,45 @@ class IterationTest(InFolder):
 
     def test_percentiles(self):
         self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
+
+
+class SpeedTest(InFolder):
+    def made(self, seconds, mebibytes=100, launches=()):
+        return part_speed.Run(seconds, mebibytes << 20, list(launches))
+
+    def test_against_ncu(self):
+        launches = [launch("kernel", cost_ns="2000000", passes="3")] * 4
+        words = part_speed.against_ncu(self.made(12.0, launches=launches), self.made(10.0), 0.5)
+        self.assertIn("500.00 ms a launch measured", words)
+        self.assertIn("ncu needs 2 s for as many: 1.0 times as long", words)
+        self.assertIn("4 launches of 1 configurations, 3 passes; 0.01 s in windows, 2.000 ms a launch",
+                      part_speed.our_words(self.made(12.0, launches=launches), self.made(10.0)))
+
+    def test_memory_is_limited(self):
+        self.assertIn("+300 MB", part_speed.memory_words(self.made(1, 400), self.made(1, 100)))
+        with self.assertRaisesRegex(CheckFailed, "301 MB"):
+            part_speed.memory_words(self.made(1, 401), self.made(1, 100))
+
+    def test_peak_memory_of_a_program(self):
+        program = [sys.executable, "-c", "held = b'x' * (64 << 20)"]
+        done = part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", program, program), program)
+        self.assertGreater(done.peak_bytes, 64 << 20)
+        with self.assertRaises(CheckFailed):
+            part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", [], []), [sys.executable, "-c", "exit(3)"])
+
+    def test_ncu_by_two_counts(self):
+        ncu = "import sys, time; time.sleep(0.02 * int(sys.argv[sys.argv.index('-c') + 1]))"
+        loop = part_speed.Loop("loop", ["true"], ["true"])
+        slope = part_speed.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "quick", ["a__b"])
+        self.assertTrue(0.005 < slope < 0.1, slope)
+        with self.assertRaises(Skipped):
+            part_speed.ncu_slope(self.bench(GOOD_DLKPROF, "print('==ERROR== no')"), loop, "quick", ["a__b"])
+
+    def test_skipped_without_pytorch(self):
+        bench = self.bench(GOOD_DLKPROF)
+        bench.__dict__["_torch"] = (None, "there is none")
+        part_speed.run(bench)
+        self.assertEqual([(SKIP, "there is none")], [(row.status, row.detail) for row in self.board.rows])
 
 
 class OverheadTest(InFolder):

@@ -108,6 +108,9 @@ class Bench:
     def cifar10(self, *arguments):
         return [sys.executable, SAMPLES / "pytorch" / "cifar10.py", *arguments]
 
+    def transformer(self, *arguments):
+        return [sys.executable, SAMPLES / "pytorch" / "transformer.py", *arguments]
+
     @functools.cached_property
     def _torch(self):
         """(version, None), or (None, why there is none): asked once, since importing it takes seconds."""

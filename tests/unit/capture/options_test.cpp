@@ -31,6 +31,7 @@ ProfileOptions all_set() {
   options.base_name = "base";
   options.cupti_path = "/lib/libcupti.so";
   options.all_processes = false;
+  options.ranks = "0,8-15";
   options.application_pid = 42;
   options.profile_from_start = false;
   options.delay_seconds = 0.1;
@@ -55,7 +56,7 @@ TEST(Options, NamesAreFixed) {
       "\"kernel_name\":\"regex:\\\"\\\\\\n\xc3\xa4\","
       R"("kernel_name_base":"demangled","launch_count":2,"launch_skip":18446744073709551615,)"
       R"("launch_skip_before_match":3,"max_overhead_seconds":2.5,"metrics":[["a.sum","b.sum"],[],["c.avg"]],"output_directory":"/some where",)"
-      R"("profile_from_start":false,"quiet":true,"replay_mode":"none","samples":null,)"
+      R"("profile_from_start":false,"quiet":true,"ranks":"0,8-15","replay_mode":"none","samples":null,)"
       R"("timeline":false})");
 }
 
