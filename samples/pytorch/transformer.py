@@ -2,8 +2,8 @@
 """Trains a decoder-only transformer on generated text: a PyTorch program of many launches to profile.
 
 Its shape is that of GPT-2 medium (24 layers, width 1024, 16 heads), with a small vocabulary. A training step launches some
-2,900 kernels of about a hundred launch configurations. Everything on stdout is bit-identical from run to run with the same arguments on the
-same machine; timing, which is not, goes to stderr.
+2,900 kernels of about a hundred launch configurations. Everything on stdout is bit-identical from run to run with the same
+arguments on the same machine; timing, which is not, goes to stderr.
 """
 
 import argparse

@@ -2,70 +2,34 @@
 #include <fmt/format.h>
 
 #include "advise/rule_parts.h"
-#include "advise/tensor_sizes.h"
+#include "advise/tensor_use.h"
 
 namespace dlkprof::advise {
 namespace {
 
-constexpr std::uint64_t kAlignedBytes = 16;
-constexpr std::uint64_t kAlignedElements = 4;  // of four bytes each, where the type is not known
-constexpr double kLeastEligibleShare = 5;      // % of the GPU time
+constexpr double kLeastEligibleShare = 5;  // % of the GPU time
 
 bool can_use_tensor_cores_but_does_not(const Case& run, const model::OpRow& row) {
   return run.subject.fold.ops[row.op].eligible && !row.uses_tc && row.tc_source != model::TensorCoreSource::unknown;
-}
-
-// The extents that a matrix multiplication or convolution runs along: of matrices the last two, of images the channels.
-Shape inner_extents(const Shape& shape, model::Framework framework) {
-  if (shape.size() < 2) return {};
-  if (shape.size() < 4) return {shape.end() - 2, shape.end()};
-  return {framework == model::Framework::tensorflow ? shape.back() : shape[1]};
-}
-
-std::string shape_text(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
-
-// The first input with an extent that tensor cores cannot take whole.
-std::optional<std::string> misaligned(const model::Op& op) {
-  const auto size = element_bytes(op.data_types);
-  const std::uint64_t unit = size ? std::max<std::uint64_t>(kAlignedBytes / *size, 1) : kAlignedElements;
-  for (const Shape& shape : parse_shapes(op.input_shapes)) {
-    for (const std::uint64_t extent : inner_extents(shape, op.framework)) {
-      if (extent % unit == 0) continue;
-      return fmt::format("its input {} has an extent of {}, no multiple of {}", shown(shape_text(shape)), extent, unit);
-    }
-  }
-  return std::nullopt;
-}
-
-// Data types that tensor cores of no GPU take, or of few.
-std::optional<std::string> bad_type(const model::Op& op) {
-  for (const char* type : {"float64", "double", "f64", "int32", "int64", "complex"}) {
-    if (contains(op.data_types, type)) return fmt::format("its inputs are of type {}", shown(op.data_types));
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> bad_input(const model::Op& op) {
-  const auto type = bad_type(op);
-  return type ? type : misaligned(op);
 }
 
 void find_bad_shapes(const Case& run, Findings& findings) {
   for_each_large_op(run, [&](const model::OpRow& row) {
     if (!can_use_tensor_cores_but_does_not(run, row)) return false;
     const model::Op& op = run.subject.fold.ops[row.op];
-    const auto why = bad_input(op);
+    const auto why = reason_against_tensor_cores(op);
     if (!why) return false;
-    findings.push_back({nullptr, fmt::format("{} ({}) does not use tensor cores: {}.", op_name(run, row), shown(op.type), *why),
-                        bad_type(op) ? "Compute in half precision, bfloat16 or TF32 where the model allows it." : "",
-                        op_name(run, row), row.gpu.total});
+    findings.push_back(
+        {nullptr, fmt::format("{} ({}) does not use tensor cores: {}.", op_name(run, row), shown(op.type), *why),
+         type_against_tensor_cores(op) ? "Compute in half precision, bfloat16 or TF32 where the model allows it." : "",
+         op_name(run, row), row.gpu.total});
     return true;
   });
 }
 
 void find_unused_tensor_cores(const Case& run, Findings& findings) {
   for_each_large_op(run, [&](const model::OpRow& row) {
-    if (!can_use_tensor_cores_but_does_not(run, row) || bad_input(run.subject.fold.ops[row.op])) return false;
+    if (!can_use_tensor_cores_but_does_not(run, row) || reason_against_tensor_cores(run.subject.fold.ops[row.op])) return false;
     const bool counted = row.tc_source == model::TensorCoreSource::counter;
     findings.push_back({nullptr,
                         fmt::format("{} could use tensor cores, but {} {:.3g} % of the GPU time.", op_name(run, row),

@@ -1,6 +1,11 @@
 #include "report/tensor_report.h"
 
+#include <optional>
+#include <string>
+
+#include "advise/tensor_use.h"
 #include "report/counter_fields.h"
+#include "report/diagnosis_rows.h"
 
 namespace dlkprof::report {
 namespace {
@@ -36,6 +41,32 @@ Fields<OpRow> time_fields() {
           {"TC Utilization (%)", "%", utilization}};
 }
 
+// How fast the tensor cores were where they were used and counted, and why they were not used where they could be.
+Fields<OpRow> work_fields(const model::Fold& fold) {
+  using advise::TensorWork;
+  const auto of_work = [](auto figure) {
+    return [figure](const OpRow& row) -> Cell {
+      const auto work = advise::tensor_work_of(row.counters.values);
+      return work ? figure(*work) : Cell{};
+    };
+  };
+  const auto is_missed = [&fold](const OpRow& row) {
+    return fold.ops[row.op].eligible && !row.uses_tc && row.tc_source != model::TensorCoreSource::unknown;
+  };
+  return {
+      {"TC Precision", "", of_work([](const TensorWork& work) { return text_cell(work.precisions); })},
+      {"TC Performance (op/s)", "op/s", of_work([](const TensorWork& work) -> Cell { return work.rate; })},
+      {"Peak TC Performance (op/s)", "op/s", of_work([](const TensorWork& work) { return number_cell(work.peak); })},
+      {"Of Peak TC Performance (%)", "%",
+       of_work([](const TensorWork& work) -> Cell { return work.peak ? Cell{100 * work.rate / *work.peak} : Cell{}; })},
+      {"Why Not TC", "",
+       [&fold, is_missed](const OpRow& row) -> Cell {
+         if (!is_missed(row)) return {};
+         return text_cell(advise::reason_against_tensor_cores(fold.ops[row.op]).value_or("neither shapes nor types forbid it"));
+       }},
+      {"At Stake (ns)", "ns", [is_missed](const OpRow& row) { return is_missed(row) ? Cell{row.gpu.total} : Cell{}; }}};
+}
+
 Fields<OpRow> tensor_fields(const Model& model) {
   const auto op = [&fold = model.fold](const OpRow& row) -> const model::Op& { return fold.ops[row.op]; };
   Fields<OpRow> fields{{"Op ID", "", [op](const OpRow& row) -> Cell { return op(row).id; }},
@@ -54,6 +85,7 @@ Fields<OpRow> tensor_fields(const Model& model) {
   fields.push_back(names_field("Non-TC Kernel Names", model.timeline, &OpRow::others));
   append(fields, counter_fields(&OpRow::counters));
   fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
+  append(fields, work_fields(model.fold));
   return fields;
 }
 
