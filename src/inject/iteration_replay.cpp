@@ -52,7 +52,10 @@ RunScheduler::Before IterationReplay::decide(const MeasuredLaunch& launch) {
 }
 
 bool IterationReplay::enter(RunScheduler::Before decision, MeasuredLaunch launch) {
-  if (decision == RunScheduler::Before::broken) drop_window();
+  if (decision == RunScheduler::Before::broken) {
+    drop_window();
+    scheduler_->forget_run();
+  }
   if (decision == RunScheduler::Before::wraps) close_window();
   if (decision == RunScheduler::Before::broken || decision == RunScheduler::Before::wraps) decision = decide(launch);
   if (decision == RunScheduler::Before::idle) return false;
@@ -69,11 +72,9 @@ bool IterationReplay::leave() {
 
 void IterationReplay::interrupt() {
   if (!window_open_) return;
-  if (scheduler_->cut()) {
-    close_window();
-  } else {
-    drop_window();
-  }
+  if (scheduler_->cut()) return close_window();
+  drop_window();
+  scheduler_->forget_run();
 }
 
 void IterationReplay::open_window() {
@@ -137,22 +138,20 @@ void IterationReplay::deliver() {
 
 // Of a run that has come to nothing: the next one has a new profiler.
 void IterationReplay::drop_window() noexcept {
-  if (window_open_) {
-    window_open_ = false;
-    spent_ += Clock::now() - since_;
-    try {
-      (void)profiler_->stop();
-    } catch (const std::exception&) {
-      profiler_.reset();
-    }
+  if (!window_open_) return;
+  window_open_ = false;
+  spent_ += Clock::now() - since_;
+  try {
+    (void)profiler_->stop();
+  } catch (const std::exception&) {
+    profiler_.reset();
   }
-  scheduler_->forget_run();
 }
 
 void IterationReplay::release_counters() {
-  if (window_open_) interrupt();
-  if (!profiler_) return;
-  scheduler_->forget_run();
+  if (window_open_ && scheduler_->cut()) close_window();
+  drop_window();
+  scheduler_->lose_run();
   profiler_.reset();
 }
 

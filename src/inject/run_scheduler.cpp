@@ -28,12 +28,9 @@ std::uint64_t RunScheduler::place_of(Key key) const {
 
 // Where one pass is all there is, the program need not come again.
 bool RunScheduler::is_at_known_place(Key key) {
-  limit_ = settings_.most_launches;
   if (!settings_.repeats) return true;
   if (places_.size() >= kMostPlaces) places_.clear();
-  const auto [place, is_new] = places_.try_emplace(place_of(key), limit_);
-  limit_ = place->second;
-  return !is_new;
+  return !places_.try_emplace(place_of(key), settings_.most_launches).second;
 }
 
 RunScheduler::Before RunScheduler::before(Key key, std::uint64_t wanted) {
@@ -71,6 +68,7 @@ void RunScheduler::begin(Key key) {
   open_ = true;
   place_ = context_;
   run_place_ = place_of(key);
+  limit_ = settings_.repeats ? places_.at(run_place_) : settings_.most_launches;
   run_.clear();
   useful_ = 0;
 }
@@ -122,7 +120,7 @@ void RunScheduler::abandon(std::size_t matched, bool counts) {
     state.in_run = 0;
     if (counts) fail(state);
   }
-  if (settings_.repeats) places_[run_place_] = std::clamp<std::size_t>(matched, 1, run_.size());
+  if (settings_.repeats && counts) places_[run_place_] = std::clamp<std::size_t>(matched, 1, run_.size());
   run_.clear();
   open_ = false;
   pass_ = position_ = 0;

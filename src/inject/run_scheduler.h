@@ -50,8 +50,10 @@ class RunScheduler {
   void end_pass();
   // That was the last one: the launches of the run count as samples.
   void end_run();
-  // The run came to nothing.
+  // The run came to nothing: its launches differed, or something went wrong in it.
   void forget_run() { abandon(position_, true); }
+  // The same through no fault of its own.
+  void lose_run() { abandon(run_.size(), false); }
 
   // Keys that were wanted and are still to be measured, those given up left out. Where all launches of a key are wanted, one
   // is enough.

@@ -144,7 +144,9 @@ std::vector<Session::CallRole> Session::find_call_roles() const {
     const bool memory = is_one_of({"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"});
     const bool waits = is_one_of({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
     const bool graph = is_one_of({"cuGraphLaunch"});
-    roles[id].gated = (memory || graph) && measuring_;
+    const bool capture = is_one_of({"cuStreamBeginCapture"});
+    const bool windows = iterating_ || options_.collect == capture::Collect::automatic;
+    roles[id].gated = (memory && measuring_) || (graph && (measuring_ || windows)) || (capture && windows);
     roles[id].timed = (memory || waits || graph) && options_.timeline;
   }
   return roles;
@@ -207,14 +209,16 @@ void Session::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data
 
 void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
+  const bool gated = id < call_roles_.size() && call_roles_[id].gated;
+  if (gated && entry) pass_gate(entry);
   if (entry && active_ && is_one_of(id, kGraphLaunches)) ledger_.graph_launched();
   if (entry && iterating_ && (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins))) interrupt_windows();
-  if (id < call_roles_.size() && call_roles_[id].gated) return pass_gate(entry);
   if (is_one_of(id, kCaptureBegins) && !entry) ++captures_active_;
   if (is_one_of(id, kCaptureEnds) && entry && captures_active_ > 0) --captures_active_;
   if (!options_.profile_from_start && is_one_of(id, kProfilerRange) && !entry) {
     range_open_ = id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
   }
+  if (gated && !entry) pass_gate(entry);
 }
 
 void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
@@ -232,18 +236,15 @@ void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
 
 void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data) {
   auto& thread = this_thread();
-  const bool iterating = iterating_.load(std::memory_order_relaxed);
-  if (iterating) {
-    thread.enter_alone(gate_);
-  } else {
-    thread.enter_shared(gate_);
-  }
-  if (!active_) return thread.leave(gate_);  // detached while this thread waited: no exit callback will come
-  if (!iterating && count_quickly(call, thread)) return;
+  if (!iterating_) thread.enter_shared(gate_);
+  if (iterating_) thread.enter_alone(gate_);  // asked again: windows begin while the gate is held alone, and nobody has it shared
+  if (!active_) return thread.leave(gate_);   // detached while this thread waited: no exit callback will come
+  const bool alone = thread.gate == Thread::Gate::alone;
+  if (!alone && count_quickly(call, thread)) return;
   Counted counted = count(call, data);
   auto measuring = take_sample(counted);
-  if (!measuring && (iterating || counted.samples_in_windows > 0)) {
-    if (!iterating) thread.enter_alone(gate_);  // it begins with this launch
+  if (!measuring && (alone || counted.samples_in_windows > 0)) {
+    if (!alone) thread.enter_alone(gate_);  // it begins with this launch
     if (!active_) return thread.leave(gate_);
     if (counters_are_idle()) release_counters();
     return enter_window(std::move(counted), data);

@@ -46,7 +46,8 @@ class Session {
   void subscribe();
   // What a driver call other than a launch is to the session.
   struct CallRole {
-    bool gated = false;  // changes GPU memory: waits while a launch is being replayed
+    // Waits while a launch is being replayed, as it changes GPU memory; or no window may be open beside it.
+    bool gated = false;
     bool timed = false;  // on the timeline
   };
   [[nodiscard]] std::vector<CallRole> find_call_roles() const;
@@ -60,7 +61,7 @@ class Session {
     capture::LaunchRecord record;          // but for its values and how it was measured
     bool replayed = false;                 // while samples of its configuration are wanted of replays
     std::uint64_t samples_in_windows = 0;  // wanted of its configuration; iteration replay
-    bool outside_windows = false;          // no window may be open while it runs
+    bool captured = false;                 // it does not run now: a stream is being recorded into a graph
   };
   // A launch that is being replayed, from its entry to its exit.
   struct Measuring {
@@ -92,7 +93,7 @@ class Session {
   [[nodiscard]] bool is_captured(const LaunchCall& call) const;
   [[nodiscard]] capture::LeftAlone reason_against_replay(const LaunchCall& call, const KernelFunction& function) const;
   [[nodiscard]] std::optional<std::uint64_t> samples_of_replays() const;
-  [[nodiscard]] bool has_several_devices();
+  [[nodiscard]] bool forbids_windows(const KernelFunction& function) const;
   [[nodiscard]] bool window_open() const;
   void begin(Measuring measuring, const LaunchCall& call, const CUpti_CallbackData& data);
   void end(Measuring& measuring, const CUpti_CallbackData& data);
@@ -102,7 +103,6 @@ class Session {
   void enter_window(Counted counted, const CUpti_CallbackData& data);
   void enter_window(IterationReplay& replay, MeasuredLaunch launch);
   void leave_window(const CUpti_CallbackData& data);
-  void keep_out_of_windows();
   void interrupt_windows();
   void have_iterations(void (IterationReplay::*act)()) noexcept;
   [[nodiscard]] IterationReplay& iteration_for(CUcontext context, std::uint32_t device);
@@ -181,9 +181,10 @@ class Session {
     std::vector<std::uint8_t> image;
   };
   std::map<std::uint32_t, Base> bases_;  // by metric set: the first image kept, which the others build on
-  bool several_devices_ = false;         // that were seen in use
-  int waiting_ = 0;                      // launches selected but not begun, as the gate is not theirs yet
-  int failures_in_a_row_ = 0;
+  bool windows_forbidden_ = false;       // for good: see forbids_windows()
+  bool iterations_end_registered_ = false;
+  int waiting_ = 0;  // launches selected but not begun, as the gate is not theirs yet
+  int failures_in_a_row_ = 0, window_failures_in_a_row_ = 0;
 };
 
 }  // namespace dlkprof::inject

@@ -32,21 +32,24 @@ void Session::enter_window(Counted counted, const CUpti_CallbackData& data) {
   const std::lock_guard lock(mutex_);
   if (iterations_over_) return;
   iterating_ = true;
+  if (windows_forbidden_) {
+    hold_call();
+    thread.ours = true;
+    end_iterations("the process works together with other GPUs");
+    thread.ours = false;
+    return;
+  }
   const bool known = iterations_.contains(data.context);
-  if (!known && counted.samples_in_windows == 0 && !counted.outside_windows) return;
+  if (counted.captured || (!known && counted.samples_in_windows == 0)) return;
   counted.record.start_unix_ns = unix_now_ns();
   counted.record.thread_id = static_cast<std::uint32_t>(gettid());
   thread.ours = true;
   try {
     const cupti::CurrentContext current(driver_, data.context);
-    if (counted.outside_windows) {
-      keep_out_of_windows();
-    } else {
-      if (!known) hold_call();  // setting up takes long
-      IterationReplay& replay = iteration_for(data.context, counted.record.key.device);
-      counted.record.metric_set = iterations_.at(data.context).metric_set;
-      enter_window(replay, {std::move(counted.record), counted.entry, counted.samples_in_windows});
-    }
+    if (!known) hold_call();  // setting up takes long
+    IterationReplay& replay = iteration_for(data.context, counted.record.key.device);
+    counted.record.metric_set = iterations_.at(data.context).metric_set;
+    enter_window(replay, {std::move(counted.record), counted.entry, counted.samples_in_windows});
   } catch (const std::exception& error) {
     fail_iteration(error);
   }
@@ -61,13 +64,6 @@ void Session::enter_window(IterationReplay& replay, MeasuredLaunch launch) {
   this_thread().in_window = replay.enter(decision, std::move(launch));
 }
 
-// What is launched now may wait for a kernel of another GPU.
-void Session::keep_out_of_windows() {
-  hold_call();
-  if (options_.collect == capture::Collect::automatic) return end_iterations("the process uses several GPUs");
-  have_iterations(&IterationReplay::interrupt);
-}
-
 void Session::leave_window(const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   const std::lock_guard lock(mutex_);
@@ -75,7 +71,7 @@ void Session::leave_window(const CUpti_CallbackData& data) {
   try {
     const cupti::CurrentContext current(driver_, data.context);
     if (iterations_.at(data.context).replay->leave()) {
-      failures_in_a_row_ = 0;
+      window_failures_in_a_row_ = 0;
       append_stats();
     }
   } catch (const std::exception& error) {
@@ -84,18 +80,13 @@ void Session::leave_window(const CUpti_CallbackData& data) {
   thread.ours = false;
 }
 
-// In all contexts: a graph may have kernels of several.
+// In all contexts: a graph may have kernels of several. The caller holds the gate shared, so that none is opened meanwhile.
 void Session::interrupt_windows() {
-  auto& thread = this_thread();
   hold_call();
-  thread.enter_alone(gate_);
-  {
-    const std::lock_guard lock(mutex_);
-    thread.ours = true;
-    have_iterations(&IterationReplay::interrupt);
-    thread.ours = false;
-  }
-  thread.leave(gate_);
+  const std::lock_guard lock(mutex_);
+  this_thread().ours = true;
+  have_iterations(&IterationReplay::interrupt);
+  this_thread().ours = false;
 }
 
 void Session::have_iterations(void (IterationReplay::*act)()) noexcept {
@@ -127,7 +118,7 @@ IterationReplay& Session::iteration_for(CUcontext context, std::uint32_t device)
     stop_iterating();  // counters cannot be set up: nor will they be next time
     throw;
   }
-  if (metric_sets_ == 0) register_iterations_end();
+  if (!std::exchange(iterations_end_registered_, true)) register_iterations_end();
   its_device = device;
   metric_set = ++metric_sets_;
   recorder_.append(capture::MetricSetRecord{.id = metric_set,
@@ -194,19 +185,20 @@ void Session::fail_iteration(const std::exception& error) noexcept {
   recorder_.note(capture::Severity::error,
                  ours != nullptr ? std::string("kernels could not be measured: ") + error.what() : error.what(),
                  ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
-  if (++failures_in_a_row_ >= kFailuresToEnd) stop_iterating();
+  if (++window_failures_in_a_row_ >= kFailuresToEnd) stop_iterating();
 }
 
+// Leaves no window open, in whatever context.
 void Session::stop_iterating() noexcept {
   iterating_ = false;
-  iterations_over_ = true;
+  if (std::exchange(iterations_over_, true)) return;
+  have_iterations(&IterationReplay::finish);
 }
 
 // Closes what is open, and says what was not measured. `why`: besides that it could not be.
 void Session::end_iterations(const std::string& why) noexcept {
   stop_iterating();
   std::size_t incomplete = 0;
-  have_iterations(&IterationReplay::finish);
   for (const auto& [context, iteration] : iterations_) {
     incomplete += iteration.replay->scheduler().incomplete() + iteration.replay->scheduler().given_up();
   }

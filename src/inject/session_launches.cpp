@@ -62,8 +62,8 @@ Session::Counted Session::count(const LaunchCall& call, const CUpti_CallbackData
                              .occurrence = static_cast<std::uint32_t>(line.occurrence),
                              .context_id = identity.context_id,
                              .stream_id = identity.stream_id}};
-  counted.outside_windows =
-      iterating_ && (function.collective || options_.collect == capture::Collect::automatic) && has_several_devices();
+  windows_forbidden_ = windows_forbidden_ || forbids_windows(function);
+  counted.captured = (iterating_ || verdict == select::Verdict::selected) && is_captured(call);
   if (verdict == select::Verdict::selected) choose_way(counted, call, function);
   if (timing_.load(std::memory_order_relaxed)) {
     ledger_.expect_time(data.correlationId, counted.entry);
@@ -74,37 +74,40 @@ Session::Counted Session::count(const LaunchCall& call, const CUpti_CallbackData
 }
 
 // How a launch that is selected may be measured; where it may not, the ledger is told why. Replay mode auto: the first launch
-// of a configuration is replayed, and what is wanted beyond that, or must not be replayed, is measured in windows. Not so in a
-// process with several GPUs, as in a window a launch waits for those before it: kernels of two GPUs that wait for one another
-// would do so for ever.
+// of a configuration is replayed, and what is wanted beyond that, or must not be replayed, is measured in windows.
 void Session::choose_way(Counted& counted, const LaunchCall& call, const KernelFunction& function) {
   using capture::Collect;
   using capture::LeftAlone;
   if (options_.collect == Collect::none) return;
-  if (is_captured(call)) return ledger_.left_alone(counted.entry, LeftAlone::captured, false);
+  if (counted.captured) return ledger_.left_alone(counted.entry, LeftAlone::captured, false);
+  const bool has_windows = options_.collect != Collect::kernel && !iterations_over_ && !windows_forbidden_;
   const std::uint64_t samples = options_.samples.value_or(RunScheduler::kAll);
+  LeftAlone against = function.collective ? LeftAlone::collective : LeftAlone::none;
   if (options_.collect == Collect::iteration) {
-    if (counted.outside_windows) return ledger_.left_alone(counted.entry, LeftAlone::collective, false);
-    if (!iterations_over_) counted.samples_in_windows = samples;
-    return;
+    if (has_windows) counted.samples_in_windows = samples;
+  } else {
+    against = reason_against_replay(call, function);
+    counted.replayed = against == LeftAlone::none;
+    if (has_windows && against != LeftAlone::failed) {
+      counted.samples_in_windows = counted.replayed && samples != RunScheduler::kAll ? samples - 1 : samples;
+    }
   }
-  const LeftAlone against = reason_against_replay(call, function);
-  counted.replayed = against == LeftAlone::none;
-  if (options_.collect == Collect::automatic && against != LeftAlone::failed && !iterations_over_ && !has_several_devices()) {
-    counted.samples_in_windows = counted.replayed && samples != RunScheduler::kAll ? samples - 1 : samples;
-  }
-  if (!counted.replayed && counted.samples_in_windows == 0) ledger_.left_alone(counted.entry, against, false);
+  const bool is_left_alone = !counted.replayed && counted.samples_in_windows == 0 && against != LeftAlone::none;
+  if (is_left_alone) ledger_.left_alone(counted.entry, against, false);
 }
 
-// Of each configuration, by replays; none: of all launches.
+// In a window the program waits for each launch. Kernels that wait for those of another GPU, which the same process launches,
+// would do so for ever: there are no windows from the first of them on. What nobody asked for takes no risk: in replay mode
+// auto there are none beside any collective, as other processes may wait for this one in ways that are not known.
+bool Session::forbids_windows(const KernelFunction& function) const {
+  if (options_.collect == capture::Collect::automatic) return function.collective || devices_.size() > 1;
+  if (options_.collect != capture::Collect::iteration || !function.collective) return false;
+  return devices_.size() > 1 || cupti::devices_in_use(driver_) > 1;
+}
+
+// Of each configuration, by replays; none: of all launches. Where windows ended as time was used up no more is taken.
 std::optional<std::uint64_t> Session::samples_of_replays() const {
-  return options_.collect == capture::Collect::automatic && !iterations_over_ && !several_devices_ ? 1 : options_.samples;
-}
-
-// It stays so: what was set up on a GPU is not taken down before the end, by most programs.
-bool Session::has_several_devices() {
-  if (!several_devices_) several_devices_ = devices_.size() > 1 || cupti::devices_in_use(driver_) > 1;
-  return several_devices_;
+  return options_.collect == capture::Collect::automatic && !windows_forbidden_ ? 1 : options_.samples;
 }
 
 // None where no further launch of its configuration is wanted.
@@ -196,7 +199,7 @@ void Session::end(Measuring& measuring, const CUpti_CallbackData& data) {
   recorder_.append(record);
   if (options_.keep_counters) keep_counters(record, measuring.replay->image());
   append_stats();
-  if (selector_.exhausted() && waiting_ == 0 && !iterating_ && !options_.timeline) detach();
+  if (selector_.exhausted() && waiting_ == 0 && !options_.timeline) detach();
   thread.ours = false;
 }
 

@@ -99,11 +99,22 @@ class AutoTest(EndToEndTest):
         return collections.Counter((row["Kernel Name"], row["Replay Mode"]) for row in self.capture().rows)
 
     def test_what_must_not_be_replayed_is_measured_in_windows(self):
-        self.profile_unharmed("cooperative:2", "train:2", "nccl:2", "train:1", metrics=ONE_PASS)
+        self.profile_unharmed("cooperative:2", "train:2", metrics=ONE_PASS)
         modes = self.modes()
         self.assertEqual(OF_ONE, sum(count for (_, mode), count in modes.items() if mode == "kernel"))
-        self.assertEqual(2, sum(count for (_, mode), count in modes.items() if mode == "iteration"))
+        self.assertEqual(1, sum(count for (_, mode), count in modes.items() if mode == "iteration"))
         self.assertEqual(0, self.capture().summary["left_alone"])
+
+    def test_no_windows_beside_collectives(self):
+        self.profile_unharmed("cooperative:1", "train:2", "nccl:2", "cooperative:2", "train:1", metrics=ONE_PASS)
+        self.assertEqual(4, self.capture().summary["left_alone"])
+
+    def test_what_is_captured_is_in_no_window(self):
+        for mode in ("auto", "iteration"):
+            with self.subTest(mode=mode):
+                # The same launches as in the windows that wait for their next pass.
+                self.profile_unharmed("train:30", "capture:3", "train:30", "capture:2", "train:100",
+                                      options=[f"--replay-mode={mode}", "--samples=3", "--force"])
 
     def test_further_samples_come_from_repetitions(self):
         pause = "sleep:300"
@@ -126,7 +137,7 @@ class AutoTest(EndToEndTest):
                 self.assertNotIn("nccl", " ".join(row["Kernel Name"] for row in self.capture().rows))
 
     def test_windows_end_when_another_gpu_comes_into_use(self):
-        self.profile_unharmed("nccl:1", "train:1", "device:1", "train:1", "nccl:2", options=["--samples=3"], metrics=ONE_PASS)
+        self.profile_unharmed("cooperative:1", "train:1", "device:1", "train:1", "cooperative:2", metrics=ONE_PASS)
         self.assertEqual(2, self.capture().summary["left_alone"])
 
     def test_raw_counters_are_of_replays(self):

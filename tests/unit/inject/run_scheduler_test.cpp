@@ -128,6 +128,19 @@ TEST(RunScheduler, ARunIsShortenedAtItsOwnPlace) {
   EXPECT_THAT(program.runs, testing::Contains("stuvwxPQ"));
 }
 
+// Counters are taken away between two passes, again and again: that is no failure of the keys, and shortens nothing.
+TEST(RunScheduler, ARunThatIsLostIsBegunAgain) {
+  Simulation program(3, 1, {.repeats = true, .most_launches = 8, .longest_gap = 8});
+  program.repeat("abcdefgh", 2);
+  for (unsigned i = 0; i < 2 * RunScheduler::kMostFailures; ++i) {
+    program.launch("abcdefgh");
+    program.scheduler.lose_run();
+  }
+  EXPECT_EQ(program.scheduler.given_up(), 0U);
+  program.repeat("abcdefgh", 4);
+  EXPECT_THAT(program.runs, ElementsAre("abcdefgh"));
+}
+
 TEST(RunScheduler, OneSampleOfEachIsEnoughWhereAllAreWanted) {
   Simulation program(1, RunScheduler::kAll, {.repeats = false, .most_launches = 4, .longest_gap = 4});
   program.launch("abc");
