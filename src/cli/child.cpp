@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/end_signals.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -60,6 +61,14 @@ bool tells_to_end(int signal) {
   return std::find(kEndSignals.begin(), kEndSignals.end(), signal) != kEndSignals.end() && !is_ignored(signal);
 }
 
+// With the signals blocked: one that comes from now on goes to the program, and one before would end neither it nor us.
+void check_not_told(const sigset_t& former_mask) {
+  const int signal = EndSignals::noted();
+  if (signal == 0) return;
+  sigprocmask(SIG_SETMASK, &former_mask, nullptr);
+  throw CannotStart(kSignalBase + signal, std::string("told to end before it was started: ") + strsignal(signal));
+}
+
 ChildResult result_of(int status, int told_to_end) {
   if (WIFSIGNALED(status)) return {kSignalBase + WTERMSIG(status), WTERMSIG(status), told_to_end};
   return {WEXITSTATUS(status), 0, told_to_end};
@@ -93,6 +102,7 @@ ChildResult run_child(const std::vector<std::string>& command,
   const sigset_t signals = watched_signals();
   sigset_t former;
   sigprocmask(SIG_BLOCK, &signals, &former);
+  check_not_told(former);
   const pid_t child = fork();
   if (child == 0) become(command, environment(getpid()), former, failure_out.get());
   const int fork_error = errno;

@@ -20,7 +20,8 @@ struct ChildResult {
   int told_to_end = 0;  // the last of kEndSignals that came to us meanwhile, whatever the program made of it; or 0
 };
 
-// Where the program cannot be started: `exit_code` is 127 (not found) or 126 (found, but not to be run), as shells have it.
+// Where the program cannot be started: `exit_code` is 127 (not found) or 126 (found, but not to be run), as shells have it;
+// 128 + signal where EndSignals noted one before.
 class CannotStart : public std::exception {
  public:
   CannotStart(int exit_code, std::string words) : exit_code_(exit_code), words_(std::move(words)) {}

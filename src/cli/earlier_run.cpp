@@ -35,10 +35,15 @@ bool is_same(const capture::ProcessRecord& process, const capture::ProfileOption
   return !asked.fingerprint.empty() && lasting(capture::options_from_json(process.options_json)) == lasting(asked);
 }
 
+// By itself: what was told to end may have ended with 0, but early.
 bool ended_well(const model::Timeline& timeline) {
-  return std::any_of(timeline.facts.begin(), timeline.facts.end(), [](const capture::Fact& fact) {
-    return fact.source == kFactSource && fact.name == kExitCodeFact && fact.value == "0";
-  });
+  bool succeeded = false, told_to_end = false;
+  for (const capture::Fact& fact : timeline.facts) {
+    if (fact.source != kFactSource) continue;
+    succeeded |= fact.name == kExitCodeFact && fact.value == "0";
+    told_to_end |= fact.name == kToldToEndFact;
+  }
+  return succeeded && !told_to_end;
 }
 
 EarlierRun judge_database(const fs::path& path, const ProfileCommand& command) {
@@ -51,7 +56,9 @@ EarlierRun judge_database(const fs::path& path, const ProfileCommand& command) {
   if (!same) return EarlierRun::other;
   const auto files = output_files(command.outputs);
   const bool all_there = std::all_of(files.begin(), files.end(), is_there);
-  return all_there && ended_well(run.timeline) ? EarlierRun::complete : EarlierRun::incomplete;
+  if (!all_there || !ended_well(run.timeline)) return EarlierRun::incomplete;
+  const Folding& folding = command.folding;
+  return run.options == folding.fold && run.range == folding.range ? EarlierRun::complete : EarlierRun::refolded;
 }
 
 // Of captures without a database, as a run leaves them that was killed itself.
@@ -76,6 +83,13 @@ EarlierRun earlier_run_of(const ProfileCommand& command) {
   } catch (const Error&) {  // damaged, or not ours
     return EarlierRun::other;
   }
+}
+
+void fold_again(const ProfileCommand& command) {
+  const auto database = database_file(command.outputs);
+  const Folding& folding = command.folding;
+  const Analysis analysis = analyse_somehow(store::read_timeline(database), folding);
+  (void)store::add_aggregation(database, {folding.fold, folding.range, analysis.fold, analysis.aggregate});
 }
 
 }  // namespace dlkprof::cli

@@ -25,6 +25,7 @@ EndSignals::EndSignals() {
 
 EndSignals::~EndSignals() {
   for (std::size_t i = 0; i < kEndSignals.size(); ++i) sigaction(kEndSignals[i], &former_[i], nullptr);
+  g_noted = 0;
 }
 
 int EndSignals::noted() noexcept { return g_noted; }

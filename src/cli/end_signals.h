@@ -10,7 +10,7 @@
 namespace dlkprof::cli {
 
 // While it lives, the signals of kEndSignals are noted instead of ending us; those that are ignored (nohup) stay ignored. One at
-// a time. While a program runs, run_child() takes them.
+// a time. While a program runs, run_child() takes them; after one was noted it starts none.
 class EndSignals {
  public:
   EndSignals();
@@ -18,7 +18,7 @@ class EndSignals {
   EndSignals& operator=(const EndSignals&) = delete;
   ~EndSignals();
 
-  // The last that came, or 0.
+  // The last that came, or 0; 0 as well where none lives.
   [[nodiscard]] static int noted() noexcept;
 
  private:

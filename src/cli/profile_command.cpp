@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/fingerprint.h"
+#include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/progress.h"
 #include "cupti/host.h"
@@ -166,14 +167,18 @@ std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const Ana
 }
 
 // The database keeps how the program ended, whatever the program itself may have said of it.
-void note_exit_code(model::Timeline& timeline, int exit_code) {
-  const auto is_ours = [](const capture::Fact& fact) { return fact.source == kFactSource && fact.name == kExitCodeFact; };
+void note_ending(model::Timeline& timeline, const ChildResult& program) {
+  const auto is_ours = [](const capture::Fact& fact) {
+    return fact.source == kFactSource && (fact.name == kExitCodeFact || fact.name == kToldToEndFact);
+  };
   std::erase_if(timeline.facts, is_ours);
-  timeline.facts.push_back({kFactSource, kExitCodeFact, std::to_string(exit_code)});
+  timeline.facts.push_back({kFactSource, kExitCodeFact, std::to_string(program.exit_code)});
+  if (program.told_to_end == 0) return;
+  timeline.facts.push_back({kFactSource, kToldToEndFact, std::to_string(program.told_to_end)});
 }
 
 // Whether a database was written.
-bool report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue, int exit_code) {
+bool report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
   const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
   const bool quiet = command.verbosity == Verbosity::quiet;
   if (captures.empty()) {
@@ -187,7 +192,7 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
     runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
   }
   model::Timeline joined = timeline.get();
-  note_exit_code(joined, exit_code);
+  note_ending(joined, program);
   const Analysis analysis = analyse_somehow(std::move(joined), command.folding);
   model::add_gpu_times(runs, analysis.timeline);
   if (!quiet) show(runs, analysis, command);
@@ -198,16 +203,23 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
 }
 
 // The program has run, and its exit code is what counts: whatever goes wrong now is said, and no more.
-bool report_unharmed(const ProfileCommand& command, const cupti::Catalogue& catalogue, int exit_code) {
-  // A file that may not grow (ulimit -f) is to be an error, not our end.
-  (void)std::signal(SIGXFSZ, SIG_IGN);
+bool report_unharmed(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
+  const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is to be an error, not our end
   try {
-    return report_captures(command, catalogue, exit_code);
+    return report_captures(command, catalogue, program);
   } catch (const std::exception& failure) {
     const auto* error = dynamic_cast<const Error*>(&failure);
     fmt::print(stderr, "dlkprof: {}\n", error != nullptr ? error->message() : failure.what());
     return false;
   }
+}
+
+// What is not to pass for this run's where it leaves none, after check_place().
+void remove_earlier(const Outputs& outputs) {
+  std::vector<fs::path> files = captures_in(outputs.directory, outputs.base_name);
+  if (outputs.database) files.push_back(database_file(outputs));
+  std::error_code ignored;
+  for (const auto& file : files) fs::remove(file, ignored);
 }
 
 ChildResult run_program(const ProfileCommand& command) {
@@ -267,10 +279,7 @@ void check_place(ProfileCommand& command) {
 
 ProfileOutcome profile(ProfileCommand command, const cupti::Catalogue& catalogue) {
   check_place(command);
-  for (const auto& capture : captures_in(command.outputs.directory, command.outputs.base_name)) {
-    std::error_code ignored;
-    fs::remove(capture, ignored);
-  }
+  remove_earlier(command.outputs);
   ProfileOutcome outcome;
   try {
     outcome.program = run_program(command);
@@ -283,7 +292,7 @@ ProfileOutcome profile(ProfileCommand command, const cupti::Catalogue& catalogue
     const int signal = outcome.program.signal;
     fmt::print(stderr, "dlkprof: the program was ended by signal {} ({})\n", signal, strsignal(signal));
   }
-  outcome.has_database = report_unharmed(command, catalogue, outcome.program.exit_code);
+  outcome.has_database = report_unharmed(command, catalogue, outcome.program);
   return outcome;
 }
 

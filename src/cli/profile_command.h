@@ -15,6 +15,7 @@ struct ProfileOutcome {
 // The facts in the database that tell how the program ended.
 inline constexpr const char* kFactSource = "dlkprof";
 inline constexpr const char* kExitCodeFact = "exit_code";
+inline constexpr const char* kToldToEndFact = "told_to_end";  // the signal that dlkprof got meanwhile; else there is none
 
 // What is asked of the injected library, as captures keep it.
 [[nodiscard]] capture::ProfileOptions options_for(const ProfileCommand& command);

@@ -1,5 +1,7 @@
 // dlkprof sweep: a program profiled with each of several values, and compared.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
@@ -7,6 +9,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
+#include "capture/ranks.h"
 #include "cli/arguments.h"
 #include "cli/installation.h"
 #include "cli/sweep_command.h"
@@ -45,6 +49,15 @@ std::vector<Parameter> parameters_of(const std::vector<std::string>& lists) {
   return parameters;
 }
 
+// Each rank would sweep by itself, in the others' way; --ranks keeps single programs from being profiled, not sweeps.
+void check_is_not_of_launcher(const std::string& ranks) {
+  if (!capture::is_of_another_rank(ranks)) return;
+  throw UsageError(
+      "a sweep is started once, not by each rank",
+      fmt::format("this is rank {}, which is not among --ranks {}", capture::rank_of_process().value_or(0), printable(ranks, 80)),
+      "Start the launcher from the sweep: dlkprof sweep ... -- mpirun ...");
+}
+
 std::optional<SweepCommand> parse_sweep(int argc, char** argv, const cupti::Catalogue& catalogue) {
   CLI::App app(
       "Profiles a program once with each combination of values, and compares the runs:\n"
@@ -59,6 +72,7 @@ std::optional<SweepCommand> parse_sweep(int argc, char** argv, const cupti::Cata
   command.parameters = parameters_of(lists);
   if (parsed.program.empty()) throw UsageError("there is no program to profile", "", kExample);
   command.profile = arguments.command(std::move(parsed.program), catalogue, Purpose::comparing);
+  check_is_not_of_launcher(command.profile.options.ranks);
   if (command.profile.folding.simple()) {
     throw UsageError("simple mode has neither ops nor iterations to compare", "", "Leave out --mode=simple.");
   }

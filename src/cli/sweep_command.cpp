@@ -12,21 +12,23 @@
 #include "base/text.h"
 #include "cli/earlier_run.h"
 #include "cli/end_signals.h"
+#include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/profile_command.h"
 
 namespace dlkprof::cli {
 namespace {
 
-constexpr int kRunFailed = 1, kEndedBySignal = 128;  // + the signal
+constexpr int kFailed = 1, kEndedBySignal = 128;  // + the signal
 
 // A run and what became of it.
 struct SweepRun {
   PlannedRun plan;
   ProfileCommand profile;
-  bool done = false;    // its database can be compared
-  bool kept = false;    // an earlier sweep made it
-  std::string failure;  // in words; empty where it was not started or is done
+  bool done = false;      // its database can be compared
+  bool kept = false;      // an earlier sweep made it
+  bool refolded = false;  // it is kept, but first to be folded as this sweep asks
+  std::string failure;    // in words; empty where it was not started or is done
 };
 
 std::vector<SweepRun> runs_of(const SweepCommand& command) {
@@ -46,7 +48,9 @@ std::string shown_label(const SweepRun& run) { return printable(run.plan.label, 
 void resume_run(SweepRun& run) {
   Outputs& outputs = run.profile.outputs;
   const EarlierRun earlier = earlier_run_of(run.profile);
-  run.kept = run.done = earlier == EarlierRun::complete;
+  run.done = earlier == EarlierRun::complete;
+  run.refolded = earlier == EarlierRun::refolded;
+  run.kept = run.done || run.refolded;
   if (earlier == EarlierRun::incomplete) outputs.force = true;
   if (earlier == EarlierRun::other && !outputs.force) {
     throw UsageError(fmt::format("what is there as {} is not of this command with these options",
@@ -92,8 +96,12 @@ std::string failure_of(const ProfileOutcome& outcome) {
 int make_run(SweepRun& run, const cupti::Catalogue& catalogue) {
   ProfileOutcome outcome;
   try {
-    outcome = profile(run.profile, catalogue);
-    run.failure = failure_of(outcome);
+    if (run.refolded) {
+      fold_again(run.profile);
+    } else {
+      outcome = profile(run.profile, catalogue);
+      run.failure = failure_of(outcome);
+    }
   } catch (const Error& error) {  // what was checked has changed meanwhile, or there are no processes left
     run.failure = error.message();
   }
@@ -109,9 +117,10 @@ int make_runs(std::vector<SweepRun>& runs, const cupti::Catalogue& catalogue) {
     SweepRun& run = runs[i];
     const std::string which = fmt::format("run {} of {}, {}", i + 1, runs.size(), shown_label(run));
     if (run.profile.verbosity != Verbosity::quiet) {
-      fmt::print(stderr, "dlkprof: {}{}\n", which, run.kept ? ": is there already" : "");
+      const char* kept = run.refolded ? ": is there already, and is folded again" : ": is there already";
+      fmt::print(stderr, "dlkprof: {}{}\n", which, run.kept ? kept : "");
     }
-    if (run.kept) continue;
+    if (run.done) continue;
     signal = make_run(run, catalogue);
     if (!run.done) fmt::print(stderr, "dlkprof: {}, failed: {}\n", which, run.failure);
   }
@@ -129,6 +138,18 @@ void tell_what_is_missing(const std::vector<SweepRun>& runs) {
   }
   if (!missing.empty()) fmt::print(stderr, "dlkprof: {} of {} runs are missing:{}\n", runs.size() - done, runs.size(), missing);
   if (done < kLeastRuns) fmt::print(stderr, "dlkprof: there is nothing to compare: that takes {} runs\n", kLeastRuns);
+}
+
+// Whether it was made. What goes wrong is said, and no more: how the runs ended is the sweep's exit code.
+bool compare_somehow(const CompareCommand& comparison) {
+  const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is an error as well
+  try {
+    return compare_runs(comparison) == 0;
+  } catch (const std::exception& failure) {
+    const auto* error = dynamic_cast<const Error*>(&failure);
+    fmt::print(stderr, "dlkprof: the runs cannot be compared: {}\n", error != nullptr ? error->message() : failure.what());
+    return false;
+  }
 }
 
 // As it would be typed in a shell.
@@ -161,9 +182,9 @@ int sweep(const SweepCommand& command, const cupti::Catalogue& catalogue) {
   const int signal = make_runs(runs, catalogue);
   tell_what_is_missing(runs);
   const CompareCommand comparison = comparison_of(command, runs);
-  if (comparison.files.size() >= kLeastRuns) (void)compare_runs(comparison);
+  const bool compared = comparison.files.size() < kLeastRuns || compare_somehow(comparison);
   if (signal != 0) return kEndedBySignal + signal;
-  return comparison.files.size() == runs.size() ? 0 : kRunFailed;
+  return compared && comparison.files.size() == runs.size() ? 0 : kFailed;
 }
 
 }  // namespace dlkprof::cli

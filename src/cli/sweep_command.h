@@ -19,8 +19,8 @@ struct SweepCommand {
 };
 
 // Profiles the program once with each combination of values, one run after the other, and compares those that ended well. Returns
-// the exit code: 0; 1 where a run failed; 128 + n where signal n ended it early. Throws UsageError before anything is started;
-// Error.
+// the exit code: 0; 1 where a run or the comparison failed; 128 + n where signal n ended it early. Throws UsageError before
+// anything is started; Error.
 [[nodiscard]] int sweep(const SweepCommand& command, const cupti::Catalogue& catalogue);
 
 }  // namespace dlkprof::cli

@@ -21,13 +21,13 @@ struct Parameter {
 struct PlannedRun {
   std::vector<std::string> program;         // with its values put in
   std::string label;                        // "batch_size=4 precision=bf16"
-  std::string base_name;                    // of its files; no two runs of any sweep have the same but by a hash's chance
+  std::string base_name;                    // of its files; no two runs of a sweep have the same but by a hash's chance
   std::optional<std::uint64_t> batch_size;  // where a parameter is called so and all of its values are whole numbers
 };
 
 // Every combination, the last parameter changing fastest. A `{word}` that is no parameter stays as it is, and so does what is put
-// in. `base_name` is what the names of all files begin with. Throws UsageError: a name given twice, one that `program` does not
-// have, or more combinations than can be compared.
+// in. `base_name` is what the names of all files begin with; another sweep's may be the same, as -L a b-1 and -L a-b 1 both give
+// _a-b-1. Throws UsageError: a name given twice, one that `program` does not have, or more combinations than can be compared.
 [[nodiscard]] std::vector<PlannedRun> plan_sweep(const std::vector<Parameter>& parameters,
                                                  const std::vector<std::string>& program, const std::string& base_name);
 

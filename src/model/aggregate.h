@@ -101,6 +101,7 @@ struct Aggregate {
 
 struct IterationRange {
   std::optional<std::uint32_t> start, stop;
+  friend bool operator==(const IterationRange&, const IterationRange&) = default;
 };
 
 // Throws UsageError where there are no such iterations, saying which there are.

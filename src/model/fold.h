@@ -18,6 +18,7 @@ enum class Direction : std::uint8_t { none, fprop, bprop };
 struct FoldOptions {
   std::string key_node;              // op name or op id; empty: found
   std::vector<std::string> domains;  // NVTX domains that count, "default" for the one without name; empty: all
+  friend bool operator==(const FoldOptions&, const FoldOptions&) = default;
 };
 
 // A unique operation.

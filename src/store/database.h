@@ -38,8 +38,10 @@ int add_aggregation(const std::filesystem::path& path, const Aggregation& aggreg
 
 // A run as its newest aggregation has it, for those who need not fold again.
 struct StoredRun {
-  model::Timeline timeline;  // without ranges
-  model::Fold fold;          // its instances: one for each op, of which only the op is known; no groups
+  model::Timeline timeline;    // without ranges
+  model::FoldOptions options;  // that it was asked for, as is the range
+  model::IterationRange range;
+  model::Fold fold;  // its instances: one for each op, of which only the op is known; no groups
   std::uint32_t first_iteration = 0, last_iteration = 0;  // that the aggregation is of, inclusive
 };
 // Throws Error as read_timeline() does.

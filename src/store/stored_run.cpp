@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "store/database.h"
 #include "store/names.h"
 #include "store/rows.h"
@@ -47,8 +48,12 @@ Enum enumeration(Rows& row, const std::array<const char*, N>& names) {
 void AggregationReader::head() {
   Rows row(database_, budget_, "aggregation", fmt::format("id = {}", id_));
   if (!row.next()) row.fail("it is missing");
-  constexpr int kAsked = 7;  // the id, when and by whom it was made, and what was asked for
-  for (int i = 0; i < kAsked; ++i) row.skip();
+  constexpr int kMade = 3;  // the id, when and by whom it was made
+  for (int i = 0; i < kMade; ++i) row.skip();
+  run_.options.key_node = row.text();
+  if (const std::string domains = row.text(); !domains.empty()) run_.options.domains = split(domains, ',');
+  if (!row.null()) run_.range.start = row.number<std::uint32_t>();
+  if (!row.null()) run_.range.stop = row.number<std::uint32_t>();
   run_.fold.key_node = row.text();
   run_.fold.key_node_source = enumeration<model::KeyNodeSource>(row, kKeyNodeSources);
   run_.fold.key_nodes_found = row.number<std::uint32_t>();

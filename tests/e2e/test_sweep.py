@@ -135,6 +135,24 @@ class SweepEndingsTest(SweepTestCase):
         (self.folder / "empty").touch()
         done = self.sweep(*words)
         self.assertEqual((1, ""), (done.code, done.stdout), done.stderr)
+        self.assertEqual([], self.databases())  # nor later, for --resume
+
+    def test_a_comparison_that_fails_is_said(self):
+        # The last of the programs takes away what the first one left.
+        for last, end, code in ((2, 0, 1), (3, 3, 128 + signal.SIGTERM)):
+            remove = f"test {{n}} != {last} || rm dlkprof_n-1_dldb.sqlite"
+            text = f"{remove}; test {{n}} != {end} || kill -TERM $PPID; exec {PROGRAM} marked:10"
+            done = self.sweep("-L", "n", ",".join(map(str, range(1, last + 1))), "--force", "--", "/bin/sh", "-c", text)
+            self.assertEqual(code, done.code, done.stderr)
+            self.assertIn("dlkprof: the runs cannot be compared: ", done.stderr)
+            self.assertIn("dlkprof_n-1_dldb.sqlite", done.stderr)
+
+    def test_each_program_ignores_the_same_signals(self):
+        program = f"grep SigIgn /proc/self/status; exec {PROGRAM} marked:{{n}}"
+        done = self.sweep("-L", "n", "10,12", "--", "/bin/sh", "-c", program)
+        ignored = [line for line in done.stdout.splitlines() if line.startswith("SigIgn")]
+        self.assertEqual((0, 2), (done.code, len(ignored)), done.stderr)
+        self.assertEqual(ignored[0], ignored[1])
 
     def test_a_hangup_under_nohup_ends_nothing(self):
         words = ["-L", "n", "10,12", "--format=json", "--", PROGRAM, "print:ready", "sleep:100", "marked:{n}"]
@@ -216,6 +234,28 @@ class SweepResumeTest(SweepTestCase):
         (self.folder / "fail-2").unlink()
         ran, done = self.resume("--resume", program=program)
         self.assertEqual((["2"], 0), (ran, done.code), done.stderr)
+
+    def test_a_run_that_was_told_to_end_is_made_again(self):
+        told = "test ! -e told-{n} || { trap '' TERM; kill -TERM $PPID; }"
+        program = ["--", "/bin/sh", "-c", f"echo {{n}} >> ran; {told}; exec {PROGRAM} marked:10"]
+        (self.folder / "told-2").touch()
+        ran, done = self.resume(program=program)
+        self.assertEqual((["1", "2"], 128 + signal.SIGTERM), (ran, done.code), done.stderr)
+        self.assertEqual(["n=1", "n=2"], [run["Run"] for run in self.compared(done)])  # it ended with 0
+        (self.folder / "told-2").unlink()
+        ran, done = self.resume("--resume", program=program)
+        self.assertEqual((["2", "3"], 0), (ran, done.code), done.stderr)
+
+    def test_what_was_folded_otherwise_since_is_folded_again(self):
+        words = ["--iter_start=1", "--iter_stop=8"]
+        _, done = self.resume(*words)
+        compared = self.compared(done)
+        self.assertEqual([8] * 3, [run["Iterations"] for run in compared])
+        self.dlkprof("--database=dlkprof_n-2_dldb.sqlite", "--iter_start=2", "--iter_stop=3")
+        for said in (": is there already, and is folded again\n", ": is there already\n"):
+            ran, done = self.resume(*words, "--resume")
+            self.assertEqual(([], 0, compared), (ran, done.code, self.compared(done)), done.stderr)
+            self.assertIn(f"dlkprof: run 2 of 3, n=2{said}", done.stderr)
 
     def test_what_is_of_another_command_stays(self):
         _, done = self.resume()

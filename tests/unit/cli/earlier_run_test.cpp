@@ -30,7 +30,7 @@ class EarlierRunTest : public testing::Test {
   [[nodiscard]] std::filesystem::path in(const std::string& name) const { return folder_.path() / name; }
 
   // The database as `command_` writes it.
-  void write_database(const std::string& exit_code) const {
+  void write_database(const std::string& exit_code, const std::vector<capture::Fact>& more = {}) const {
     const test::MadeUpRun run{.iterations = 3, .launches = 20, .ranges = 100};
     const auto capture = test::write_made_up_run(folder_.path(), run, "made_up");
     model::Timeline timeline = model::load_timeline(std::vector{capture});
@@ -38,8 +38,16 @@ class EarlierRunTest : public testing::Test {
     options.application_pid = 42;
     for (model::Process& process : timeline.processes) process.record.options_json = capture::to_json(options);
     timeline.facts.push_back({kFactSource, kExitCodeFact, exit_code});
-    const Analysis made = analyse(std::move(timeline), {});
-    store::write_database(in("x_dldb.sqlite"), made.timeline, {{}, {}, made.fold, made.aggregate});
+    timeline.facts.insert(timeline.facts.end(), more.begin(), more.end());
+    const Folding& folding = command_.folding;
+    const Analysis made = analyse(std::move(timeline), folding);
+    store::write_database(in("x_dldb.sqlite"), made.timeline, {folding.fold, folding.range, made.fold, made.aggregate});
+  }
+
+  // As `--database` does.
+  void fold_otherwise(const Folding& folding) const {
+    const Analysis made = analyse(store::read_timeline(in("x_dldb.sqlite")), folding);
+    (void)store::add_aggregation(in("x_dldb.sqlite"), {folding.fold, folding.range, made.fold, made.aggregate});
   }
 
   // The capture as `command_` leaves it when it is killed.
@@ -100,6 +108,41 @@ TEST_F(EarlierRunTest, AProgramThatFailedIsNotDone) {
   write_database("3");
   EXPECT_EQ(found(), EarlierRun::incomplete);
   EXPECT_EQ(found(kChanges.front()), EarlierRun::other);
+}
+
+TEST_F(EarlierRunTest, AProgramThatWasToldToEndIsNotDone) {
+  write_database("0", {{kFactSource, kToldToEndFact, "15"}});
+  EXPECT_EQ(found(), EarlierRun::incomplete);
+  write_database("0", {{"the program", kToldToEndFact, "15"}});
+  EXPECT_EQ(found(), EarlierRun::complete) << "what others say of it";
+}
+
+TEST_F(EarlierRunTest, WhatWasFoldedOtherwiseSinceIsFoldedAgain) {
+  command_.folding.fold.domains = {"default", "more"};
+  command_.folding.range = {0, 1};
+  write_database("0");
+  EXPECT_EQ(found(), EarlierRun::complete);
+  std::vector<Folding> others(4, command_.folding);
+  others[0].fold.domains = {"default"};
+  others[1].range.start.reset();
+  others[2].range.stop = 0;
+  others[3] = {};
+  for (const Folding& other : others) {
+    fold_otherwise(other);
+    EXPECT_EQ(found(), EarlierRun::refolded);
+    fold_again(command_);
+    EXPECT_EQ(found(), EarlierRun::complete);
+  }
+}
+
+TEST_F(EarlierRunTest, AFoldingThatCannotBeHadIsNotTriedForEver) {
+  write_database("0");
+  const std::filesystem::path path = in("x_dldb.sqlite");
+  command_.folding.range.start = 4'000'000'000;
+  fold_again(command_);  // as the profile itself did, without it
+  const store::StoredRun run = store::read_stored_run(path);
+  EXPECT_EQ(run.range, command_.folding.range);
+  EXPECT_EQ(run.first_iteration, 0U);
 }
 
 TEST_F(EarlierRunTest, ReportsThatAreMissingAreNotDone) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
+
+#include "support/temporary_directory.h"
 
 namespace dlkprof::cli::end_signals_test {
 namespace {
@@ -33,6 +36,25 @@ TEST(EndSignals, StayIgnoredAndComeBack) {
     EXPECT_EQ(EndSignals::noted(), 0);
   }
   EXPECT_EQ(std::signal(SIGHUP, former), SIG_IGN);
+}
+
+TEST(EndSignals, LetNoProgramStartAfterwards) {
+  const test::TemporaryDirectory folder;
+  const std::filesystem::path trace = folder.path() / "trace";
+  const auto start = [&trace] {
+    const auto none = [](int) { return std::map<std::string, std::string>(); };
+    return run_child({"touch", trace.string()}, none, std::chrono::seconds(1), [] {}).exit_code;
+  };
+  {
+    const EndSignals guard;
+    (void)std::raise(SIGTERM);
+    EXPECT_THROW((void)start(), CannotStart);
+    EXPECT_FALSE(std::filesystem::exists(trace));
+    (void)std::raise(SIGINT);
+    EXPECT_EQ(EndSignals::noted(), SIGINT) << "signals are no longer blocked";
+  }
+  EXPECT_EQ(start(), 0);
+  EXPECT_TRUE(std::filesystem::exists(trace));
 }
 
 TEST(EndSignalsDeathTest, EndUsAgainAfterwards) {

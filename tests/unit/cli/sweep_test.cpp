@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/verbs.h"
@@ -75,6 +77,19 @@ TEST(Sweep, OptionsAreThoseOfProfilesThatCanBeCompared) {
   EXPECT_THAT(complaint_with("--compare_formats=table"), HasSubstr("compare_formats"));
   EXPECT_THAT(complaint_with("--format=xml"), HasSubstr("--format"));
   EXPECT_THAT(complaint_with("--labels=a,b"), HasSubstr("no option --labels"));
+}
+
+// A launcher that starts it once a rank would have each of them sweep.
+TEST(Sweep, IsNotStartedByRanksThatAreNotProfiled) {
+  const auto dry_run = [](const std::string& ranks) {
+    return sweep_of({"-L", "n", "1,2", "--ranks", ranks, "--dry-run", "prog", "{n}"}).exit_code;
+  };
+  setenv("RANK", "3", 1);
+  EXPECT_THAT(complaint_of({"-L", "n", "1,2", "--ranks=0"}),
+              AllOf(HasSubstr("started once, not by each rank"), HasSubstr("rank 3"), HasSubstr("-- mpirun")));
+  EXPECT_EQ(dry_run("0,3"), 0);
+  unsetenv("RANK");
+  EXPECT_EQ(dry_run("0"), 0);
 }
 
 TEST(Sweep, WhatIsNotOfTheSweepIsNotResumed) {

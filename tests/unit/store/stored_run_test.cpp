@@ -71,6 +71,18 @@ TEST_F(StoredRunTest, IsTheNewestAggregation) {
   EXPECT_EQ(run.fold.ops.size(), 1U);
 }
 
+TEST_F(StoredRunTest, SaysWhatWasAskedFor) {
+  write();
+  EXPECT_EQ(read_stored_run(path()).options, model::FoldOptions());
+  EXPECT_EQ(read_stored_run(path()).range, model::IterationRange());
+  const model::FoldOptions options{"/net/loss", {"default", "TSL"}};
+  for (const model::IterationRange range : {model::IterationRange{1, {}}, {{}, 1}, {0, model::kNone}}) {
+    (void)add_aggregation(path(), {options, range, fold_, aggregate_});
+    EXPECT_EQ(read_stored_run(path()).options, options);
+    EXPECT_EQ(read_stored_run(path()).range, range);
+  }
+}
+
 struct HostileFold {
   const char* sql;
   const char* complaint;
