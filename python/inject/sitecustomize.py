@@ -40,6 +40,21 @@ def _use_pytorch(_torch):
         _say(error)
 
 
+def _is_of_another_rank():
+    """As src/capture/ranks.cpp says it: --ranks leaves this process out, and nobody would hear its ranges."""
+    import json
+
+    ranks = json.loads(os.environ.get("DLKPROF_OPTIONS") or "{}").get("ranks")
+    variables = ["RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"]
+    if "SLURM_STEP_ID" in os.environ:
+        variables.append("SLURM_PROCID")
+    found = [int(os.environ[name]) for name in variables if os.environ.get(name, "").isdigit()]
+    if not ranks or not found:
+        return False
+    parts = [part.partition("-") for part in ranks.split(",")]
+    return not any(int(first) <= found[0] <= int(last or first) for first, _, last in parts)
+
+
 def _start():
     words = _words()
     if not words or sys.version_info < (3, 8):
@@ -47,7 +62,7 @@ def _start():
     try:
         hooks = _load_import_hooks()
         hooks.offer_package("dlkprof", _PACKAGE)  # for a program that says `import dlkprof` itself
-        if "pytorch" in words:
+        if "pytorch" in words and not _is_of_another_rank():
             hooks.after_import("torch", _use_pytorch)
     except Exception as error:
         _say(error)

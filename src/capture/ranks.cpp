@@ -11,6 +11,7 @@
 namespace dlkprof::capture {
 namespace {
 
+constexpr std::string_view kOfSlurm = "SLURM_PROCID";
 constexpr const char* kRankVariables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 
 std::optional<std::uint32_t> number(std::string_view text) {
@@ -43,7 +44,7 @@ bool Ranks::contains(std::uint32_t rank) const noexcept {
 std::optional<std::uint32_t> rank_of_process() {
   for (const char* variable : kRankVariables) {
     const char* text = std::getenv(variable);
-    if (text == nullptr) continue;
+    if (text == nullptr || (variable == kOfSlurm && std::getenv("SLURM_STEP_ID") == nullptr)) continue;
     if (const auto rank = number(text)) return rank;
   }
   return std::nullopt;

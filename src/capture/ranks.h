@@ -20,8 +20,8 @@ class Ranks {
 };
 
 // The rank of this process, as its launcher says in the environment: torchrun (RANK), Open MPI (OMPI_COMM_WORLD_RANK), PMIx
-// (PMIX_RANK), MPICH and Intel MPI (PMI_RANK), Slurm (SLURM_PROCID); in this order, as a launcher may run under another. None
-// where none says it.
+// (PMIX_RANK), MPICH and Intel MPI (PMI_RANK), Slurm (SLURM_PROCID, where SLURM_STEP_ID tells that srun started it: a batch
+// script has the former too); in this order, as a launcher may run under another. None where none says it.
 [[nodiscard]] std::optional<std::uint32_t> rank_of_process();
 
 // Whether `ranks`, as parse() takes it, leaves this process out. Empty text leaves none out, and neither is a process left out

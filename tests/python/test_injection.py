@@ -34,6 +34,15 @@ class AskingTest(PythonTest):
         self.assertNotIn("dlkprof", done.stdout.replace(str(FAKE_TORCH), ""))
         self.assertEqual(done.stdout.replace("'sitecustomize', ", ""), plain.stdout.replace("'sitecustomize', ", ""))
 
+    def test_nothing_happens_in_another_rank(self):
+        def emits(rank, ranks):
+            return bool(self.run_script(USES_CUDA, DLKPROF_OPTIONS=f'{{"ranks": "{ranks}"}}', **rank).log)
+
+        self.assertEqual([True, True, False, False, True],
+                         [emits({"RANK": "9"}, "0,8-15"), emits({"RANK": "0"}, "0,8-15"), emits({"RANK": "7"}, "0,8-15"),
+                          emits({"SLURM_PROCID": "1", "SLURM_STEP_ID": "0"}, "0"), emits({"SLURM_PROCID": "1"}, "0")])
+        self.assertTrue(emits({"RANK": "1"}, ""))
+
     def test_nothing_happens_for_another_framework(self):
         self.assertEqual(self.run_script(USES_CUDA, asked="jax").log, [])
 

@@ -36,13 +36,16 @@ class RankOfProcess : public testing::Test {
   void TearDown() override { clear(); }
 
   static void clear() {
-    for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) unsetenv(name);
+    for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID", "SLURM_STEP_ID"})
+      unsetenv(name);
   }
 };
 
 TEST_F(RankOfProcess, IsWhatTheInnermostLauncherSays) {
   EXPECT_EQ(rank_of_process(), std::nullopt);
   setenv("SLURM_PROCID", "7", 1);
+  EXPECT_EQ(rank_of_process(), std::nullopt) << "a batch script";
+  setenv("SLURM_STEP_ID", "0", 1);
   EXPECT_EQ(rank_of_process(), 7U);
   setenv("OMPI_COMM_WORLD_RANK", "3", 1);
   EXPECT_EQ(rank_of_process(), 3U);
