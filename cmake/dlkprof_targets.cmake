@@ -36,7 +36,7 @@ function(dlkprof_test name)
     set(label threads)
     add_dependencies(threaded_tests ${name}_test)
   endif()
-  if(DLKPROF_SANITIZE)  # a process a test would spend most of its time on starting
+  if(DLKPROF_SANITIZE MATCHES address)  # a process a test would spend most of its time on starting
     add_test(NAME unit.${name} COMMAND ${name}_test --gtest_brief=1 --gtest_filter=-EveryChip*)
     set_tests_properties(unit.${name} PROPERTIES TIMEOUT 300 LABELS ${label})
   else()
