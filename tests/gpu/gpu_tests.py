@@ -4,7 +4,7 @@
     gpu_tests.py INSTALL_DIR OUT_DIR [part...]
 
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of two parts
-accuracy.md and performance.md. Parts: identical, accuracy, robust, selection, cost, iteration, speed, overhead, timeline, python; all of them, in
+accuracy.md and performance.md. Parts: identical, accuracy, robust, selection, cost, iteration, speed, overhead, timeline, python, nccl; all of them, in
 this order, where none is named. Ends with 1 where a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time
 for everything.
 """
@@ -20,6 +20,7 @@ import part_accuracy
 import part_cost
 import part_identical
 import part_iteration
+import part_nccl
 import part_overhead
 import part_python
 import part_robust
@@ -30,7 +31,7 @@ from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_
 from tools import Bench, Dlkprof, Ncu
 
 MODULES = (part_identical, part_accuracy, part_robust, part_selection, part_cost, part_iteration, part_speed, part_overhead,
-           part_timeline, part_python)
+           part_timeline, part_python, part_nccl)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

@@ -8,7 +8,7 @@ from harness import Skipped, check
 PART = "identical"
 ALLOCATIONS = ("malloc", "async", "vmm", "mapped")
 CACHES = ("none", "all")
-EVERY_LAUNCH = ("--samples", "all")
+EVERY_LAUNCH = ("--replay-mode", "kernel", "--samples", "all")
 
 
 @dataclasses.dataclass(frozen=True)

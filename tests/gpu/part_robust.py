@@ -158,7 +158,7 @@ def full_disk(bench, folder):
     launches = 200
     program = bench.sample("launches", "--variant", "driver", "--count", str(launches))
     alone = bench.commands.run("robust_full_disk_alone", program).require_success()
-    options = ("--samples", "all", "--metrics", "gpu__time_duration.sum")
+    options = ("--replay-mode", "kernel", "--samples", "all", "--metrics", "gpu__time_duration.sum")
     done = bench.dlkprof.profile("robust_full_disk", options, program, folder=folder)
     check(done.code == 0 and done.stdout == alone.stdout, f"the program was disturbed: exit code {done.code}")
     # The database, written afterwards, has no room either, and says so for itself.
@@ -198,7 +198,7 @@ def interrupts(bench):
 
 
 def measure_all():
-    return "--samples", "all", "--metrics", "smsp__inst_executed.sum,gpu__time_duration.sum"
+    return "--replay-mode", "kernel", "--samples", "all", "--metrics", "smsp__inst_executed.sum,gpu__time_duration.sum"
 
 
 def check_end(bench, done, name, code, pattern, exact):

@@ -4,6 +4,7 @@ import contextlib
 import os
 import sys
 from pathlib import Path
+from unittest import mock
 
 import accuracy_report
 import gpu_tests
@@ -11,6 +12,7 @@ import part_accuracy
 import part_cost
 import part_identical
 import part_iteration
+import part_nccl
 import part_overhead
 import part_robust
 import part_selection
@@ -247,6 +249,48 @@ class SpeedTest(InFolder):
         bench.__dict__["_torch"] = (None, "there is none")
         part_speed.run(bench)
         self.assertEqual([(SKIP, "there is none")], [(row.status, row.detail) for row in self.board.rows])
+
+
+class NcclTest(InFolder):
+    # Two ranks, each with a capture; the program itself is only its output here.
+    DLKPROF = """
+        import pathlib, sys
+        words = sys.argv
+        if words[1] == "report":
+            sys.stdout.write({table!r})
+        else:
+            folder, name = words[words.index("--output_path") + 1], words[words.index("--base_name") + 1]
+            for rank in range({ranks}):
+                pathlib.Path(folder, f"{{name}}_{{rank}}.dlkcap").write_text("")
+            print("rank 1 weights 2\\nrank 0 weights 1")
+    """
+
+    def profile(self, collectives, table=OUR_CSV, ranks=2, alone="rank 0 weights 1\nrank 1 weights 2\n"):
+        bench = self.bench(self.DLKPROF.format(table=table, ranks=ranks))
+        done = self.commands.run("alone", ["printf", alone])
+        return part_nccl.profile(bench, "iteration", "quick", collectives, done)
+
+    def test_what_is_asked_for(self):
+        nccl = OUR_CSV.replace("fill_kernel", "ncclFill")
+        self.assertNotEqual(nccl, OUR_CSV)
+        self.assertIn("of NCCL 0 and 0", self.profile(False))
+        with self.assertRaisesRegex(CheckFailed, "of NCCL 0 and 0"):
+            self.profile(True)
+        with self.assertRaisesRegex(CheckFailed, "of NCCL [1-9]"):
+            self.profile(False, nccl)
+        self.assertRegex(self.profile(True, nccl), "of NCCL [1-9]")
+
+    def test_what_is_missing(self):
+        with self.assertRaisesRegex(CheckFailed, "1 captures of 2 ranks"):
+            self.profile(False, ranks=1)
+        with self.assertRaisesRegex(CheckFailed, "stdout differs"):
+            self.profile(False, alone="rank 0 weights 1\nrank 1 weights 3\n")
+
+    def test_ncu_that_hangs(self):
+        bench = self.bench(GOOD_DLKPROF, "import time; time.sleep(60)")
+        done = self.commands.run("alone", ["true"])
+        with mock.patch.object(part_nccl, "LIMIT", 4):
+            self.assertIn("without an end", part_nccl.ncu_words(bench, done))
 
 
 class OverheadTest(InFolder):

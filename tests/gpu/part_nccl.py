@@ -1,0 +1,67 @@
+"""Two ranks with a GPU each, and NCCL between them: nothing hangs, and collectives are measured where that is asked for."""
+
+import sys
+from pathlib import Path
+
+from harness import CheckFailed, Skipped, check
+
+PART = "nccl"
+
+RANKS = 2
+ITERATIONS = 400
+LIMIT = 90  # seconds a run; what takes longer counts as a hang
+# Replay mode, metric set, and whether collectives are to be measured: replays would hang, and auto takes no risk.
+WAYS = (("iteration", "quick", True), ("iteration", "basic", True), ("kernel", "quick", False), ("auto", "quick", False))
+
+
+def run(bench):
+    try:
+        bench.require_torch()
+        require_gpus(bench)
+        alone = bench.commands.run("nccl_alone", program(), timeout=LIMIT).require_success()
+    except (Skipped, CheckFailed) as reason:
+        bench.board.skip(PART, "DistributedDataParallel", reason)
+        return
+    for mode, metric_set, collectives in WAYS:
+        with bench.board.case(PART, f"--replay-mode {mode} --set {metric_set}") as row:
+            row.detail = profile(bench, mode, metric_set, collectives, alone)
+    bench.board.figure(PART, "ncu on the same program", ncu_words(bench, alone))
+
+
+def program():
+    return [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}",
+            Path(__file__).with_name("ddp_probe.py"), str(ITERATIONS)]
+
+
+def require_gpus(bench):
+    done = bench.commands.run("nccl_gpus", [sys.executable, "-c", "import torch; print(torch.cuda.device_count())"])
+    count = done.require_success().stdout.split()[-1].decode()
+    if int(count) < RANKS:
+        raise Skipped(f"{count} GPU here, {RANKS} are needed")
+
+
+def profile(bench, mode, metric_set, collectives, alone):
+    name = f"nccl_{mode}_{metric_set}"
+    options = ("--replay-mode", mode, "--set", metric_set, "--samples", "1", "--timeline", "off")
+    done = bench.dlkprof.profile(name, options, program(), timeout=LIMIT).require_success()
+    check(sorted(done.stdout.splitlines()) == sorted(alone.stdout.splitlines()), "stdout differs")
+    captures = sorted(bench.dlkprof.captures.glob(f"{name}*.dlkcap"))
+    check(len(captures) == RANKS, f"{len(captures)} captures of {RANKS} ranks")
+    measured = [bench.dlkprof.launches(capture.stem) for capture in captures]
+    of_nccl = [sum("nccl" in launch.mangled for launch in launches) for launches in measured]
+    words = (f"{' and '.join(str(len(launches)) for launches in measured)} launches measured, of NCCL "
+             f"{' and '.join(map(str, of_nccl))}; {done.seconds:.1f} s, {alone.seconds:.1f} s alone")
+    check(all(measured), words)
+    check(all(of_nccl) if collectives else not any(of_nccl), words)
+    return words
+
+
+def ncu_words(bench, alone):
+    """What becomes of ncu: it may hang, and then is stopped."""
+    if bench.ncu.program is None:
+        return "ncu is not on PATH"
+    command = [*bench.ncu.command(["gpu__time_duration.sum", "dram__bytes.sum"], ("--target-processes", "all")), *program()]
+    done = bench.commands.run("nccl_ncu", command, timeout=LIMIT)
+    if done.timed_out:
+        return f"stopped after {done.seconds:.0f} s, without an end ({alone.seconds:.1f} s alone)"
+    return f"ended with {done.code} after {done.seconds:.1f} s ({alone.seconds:.1f} s alone)"
