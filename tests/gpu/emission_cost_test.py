@@ -118,8 +118,10 @@ class TurnsTest(InFolder):
         self.assertEqual([row.status for row in self.board.rows], [FAIL, SKIP, SKIP, SKIP])
 
     def test_turns(self):
-        program = self.folder / "program.py"
-        program.write_text("import sys\nprint(1, end='')\nprint(sys.argv[1], file=sys.stderr)\nprint(2)\nprint(3)\n"
+        program = self.folder / "elsewhere" / "program.py"
+        program.parent.mkdir()
+        (program.parent / "beside.py").write_text("")
+        program.write_text("import sys\nimport beside\nprint(1, end='')\nprint(sys.argv[1], file=sys.stderr)\nprint(2)\nprint(3)\n"
                            "sys.exit(len(sys.argv))\n")
         done = subprocess.run([sys.executable, side_by_side.HERE / "turns.py", program],
                               input='["a"]\n"go"\n"go"\n["b", "c"]\n"end"\n["d"]\n', capture_output=True, text=True, check=True)

@@ -6,12 +6,14 @@ TRACE receives what torch.profiler saw, in Chrome's trace format. stdout, stderr
 
 import runpy
 import sys
+from pathlib import Path
 
 
 def main(trace, program, arguments):
     from torch.profiler import ProfilerActivity, profile
 
     sys.argv = [program, *arguments]
+    sys.path[0] = str(Path(program).resolve().parent)  # as where Python runs it
     code = 0
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], record_shapes=False) as profiler:
         try:

@@ -19,6 +19,7 @@ import runpy
 import sys
 import time
 import traceback
+from pathlib import Path
 
 
 class Stops(io.TextIOBase):
@@ -54,6 +55,7 @@ def emission():
 
 def run(program, arguments, around, stdout):
     sys.argv = [program, *arguments]
+    sys.path[0] = str(Path(program).resolve().parent)  # as where Python runs it
     code, stderr = 0, io.StringIO()
     with contextlib.redirect_stdout(stdout), contextlib.redirect_stderr(stderr), around():
         try:
