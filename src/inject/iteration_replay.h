@@ -31,6 +31,7 @@ class IterationReplay {
   [[nodiscard]] const cupti::CollectionPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<std::string>& unavailable() const noexcept { return unavailable_; }
   [[nodiscard]] const RunScheduler& scheduler() const noexcept { return *scheduler_; }
+  [[nodiscard]] bool window_open() const noexcept { return window_open_; }
   // Wall-clock time in windows and around them.
   [[nodiscard]] std::chrono::nanoseconds spent() const noexcept { return spent_; }
 

@@ -4,6 +4,7 @@
 // launches, and their order is that of its ranges.
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -82,8 +83,10 @@ void Session::leave_window(const CUpti_CallbackData& data) {
 
 // In all contexts: a graph may have kernels of several. The caller holds the gate shared, so that none is opened meanwhile.
 void Session::interrupt_windows() {
-  hold_call();
   const std::lock_guard lock(mutex_);
+  const auto is_open = [](const auto& iteration) { return iteration.second.replay->window_open(); };
+  if (std::none_of(iterations_.begin(), iterations_.end(), is_open)) return;
+  hold_call();
   this_thread().ours = true;
   have_iterations(&IterationReplay::interrupt);
   this_thread().ours = false;
