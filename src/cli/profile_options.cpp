@@ -87,7 +87,8 @@ void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
   const auto group = [](CLI::Option* option) { return option->group("Output"); };
   group(app.add_option("--reports", typed.reports,
                        "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, "
-                       "expert_systems, bottleneck, occupancy, stall, memory, roofline, or all of these; occupancy_curves; "
+                       "expert_systems, bottleneck, occupancy, stall, memory, roofline, coverage, measured, or all of these; "
+                       "occupancy_curves; "
                        "metrics, kernels"))
       ->delimiter(',')
       ->allow_extra_args(false);
