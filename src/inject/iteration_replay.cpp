@@ -4,17 +4,17 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cupti/collection_prices.h"
 
 namespace dlkprof::inject {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The program's memory is the program's, and CUPTI takes some 1.4 MB besides the image for each launch that a window may have.
-// Opening and closing one takes some 40 ms and 1.1 ms for each of them, made or not: larger windows are hardly cheaper. (On an
-// H200 with CUDA 13.0.)
-constexpr std::size_t kImageBytes = std::size_t{128} << 20U;
-constexpr std::size_t kMostLaunches = 56, kMostLaunchesOfAll = 256;
+using cupti::kMostLaunches;
+using cupti::kMostLaunchesOfAll;
+
+constexpr std::size_t kImageBytes = std::size_t{128} << 20U;  // of a window
 // Counters of each multiprocessor need some 0.8 MB a launch and 1 ms to be read out, all others some 50 KB and 25 us, as
 // measured on an H200. Closing a window and opening another takes as long as so many launches.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
