@@ -83,7 +83,7 @@ void add_spread_columns(Table& table, const std::vector<std::string>& metrics, c
 }
 
 void add_spread_cells(std::vector<Cell>& row, const std::vector<std::string>& metrics, const model::AlikeLaunches& alike) {
-  row.push_back(alike.launches);
+  row.emplace_back(alike.launches);
   row.push_back(number_cell(alike.clock_hz.mean()));
   for (const std::string& metric : metrics) {
     const auto spread = alike.values.find(metric);
