@@ -4,23 +4,19 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cupti/collection_prices.h"
 
 namespace dlkprof::inject {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a window costs was measured on an H200 with CUDA 13.0. Counters of each multiprocessor (dear ones) need 0.8 MB of the
-// image a launch and 0.97 ms to be read out, all others some 50 KB and 48 us, the kernel included. CUPTI takes 1.4 MB besides
-// for each launch that a window may have, and 1.4 ms once, when the first is opened. Opening and closing takes 4 and 6 ms with
-// dear counters, 26 and 7 ms with others.
+constexpr std::size_t kImageBytes = std::size_t{128} << 20U;  // of a window
+// Of a launch: counters of each multiprocessor need 0.8 MB, all others some 50 KB, on an H200 with CUDA 13.0.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
-constexpr std::size_t kImageBytes = std::size_t{128} << 20U;
-// So that the program's memory grows by less than 300 MB, of which set-up takes some 150.
-constexpr std::size_t kMostDear = 56, kMostCheap = 96, kMostOfAll = 256;
-// A few launches of no use cost less than closing a window and opening another.
+// A few launches of no use cost less than closing a window and opening another (collection_prices.h).
 constexpr std::size_t kDearGap = 10;
-constexpr std::size_t kCheapGap = kMostOfAll;
+constexpr std::size_t kCheapGap = cupti::kMostLaunchesOfAll;
 
 }  // namespace
 
@@ -41,7 +37,8 @@ IterationReplay::IterationReplay(const cupti::Library& library, CUcontext contex
   const std::size_t few = profiler.image_bytes(plan_, 1);
   const std::size_t a_launch = std::max<std::size_t>(1, profiler.image_bytes(plan_, 2) - few);
   const bool dear = a_launch >= kDearRangeBytes;
-  most_launches_ = std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? kMostOfAll : dear ? kMostDear : kMostCheap);
+  const cupti::WindowPrices& prices = dear ? cupti::kPerSmPrices : cupti::kHwpmPrices;
+  most_launches_ = std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? cupti::kMostLaunchesOfAll : prices.most_launches);
   scheduler_.emplace(RunScheduler::Settings{
       .repeats = plan_.passes > 1, .most_launches = most_launches_, .longest_gap = dear ? kDearGap : kCheapGap});
   evaluator_ = std::make_unique<LaunchEvaluator>(library, chip, std::move(availability), plan_.metrics, std::move(listener));

@@ -32,6 +32,8 @@ struct Counters {
   std::map<std::string, double> values;
   std::uint64_t samples = 0;    // launches measured behind them
   std::int64_t covered_ns = 0;  // GPU time of the row in configurations that were measured
+  // How those launches were measured: a bit for each value of ReplayMode and of CacheControl that occurs among them.
+  std::uint8_t ways = 0, cache_controls = 0;
 };
 
 // Of the instances that begin, and the work that is called, in the iterations aggregated. An instance that begins before them

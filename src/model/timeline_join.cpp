@@ -39,6 +39,7 @@ void TimelineLoader::join() {
   bound_clocks();
   cut_held(devices);
   join_measured();
+  join_counts();
   join_facts();
   join_functions();
   shift_times();
@@ -185,24 +186,6 @@ std::uint32_t TimelineLoader::unknown_device() {
     timeline_.devices.emplace_back().record.name = "unknown";
   }
   return parts_.unknown_device;
-}
-
-void TimelineLoader::join_measured() {
-  for (const auto& [index, launch] : parts_.launches) {
-    const auto function = parts_.functions.find(launch.key.function);
-    const std::uint32_t kernel = function == parts_.functions.end() ? kNone : function->second;
-    if (kernel == kNone) notices_.count("Measured launches of a function that the capture does not describe");
-    const std::uint32_t config = kernels_.config(parts_.process, launch.key, kernel);
-    if (launch.values.empty()) continue;  // only its raw counters were kept
-    const auto set = parts_.metric_sets.find(launch.metric_set);
-    if (set == parts_.metric_sets.end() || set->second.metrics.size() != launch.values.size()) {
-      notices_.count("Measurements that do not fit their metric set left out");
-      continue;
-    }
-    for (std::size_t i = 0; i < launch.values.size(); ++i) {
-      if (std::isfinite(launch.values[i])) timeline_.measured[config][set->second.metrics[i]].push_back(launch.values[i]);
-    }
-  }
 }
 
 // Of several processes the first that says a thing is believed: it is the one that was started.

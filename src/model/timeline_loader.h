@@ -72,6 +72,7 @@ struct CaptureParts {
   std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
   std::map<std::uint64_t, capture::LaunchRecord> launches;  // by LaunchRecord::index
+  std::map<capture::LaunchKey, capture::KeyStats> key_stats;
   std::vector<capture::Fact> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> fact_numbers;
   bool has_process = false, ended = false;
@@ -98,7 +99,7 @@ class TimelineLoader {
   void add(const capture::ClockRecord& record);
   void add(const capture::EndRecord&) { parts_.ended = true; }
   void add(const capture::RawCountersRecord&) {}
-  void add(const capture::KeyStatsRecord&) {}
+  void add(const capture::KeyStatsRecord& record);
   void add_event(const capture::RangeEvent& event);
   void add_event(const capture::CallEvent& event);
   void add_event(const capture::WorkEvent& event);
@@ -108,7 +109,7 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t shape_number(const capture::WorkEvent& event);
   void note_state(const std::filesystem::path& path, const capture::ReadState& state);
 
-  // timeline_join.cpp: of the capture just read.
+  // timeline_join.cpp, timeline_measured.cpp: of the capture just read.
   void join();
   void join_ranges();
   void close_open_ranges();
@@ -121,6 +122,10 @@ class TimelineLoader {
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();
   [[nodiscard]] std::uint32_t unknown_device();
   void join_measured();
+  [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_metric_sets();
+  void join_counts();
+  void count_times(const std::map<capture::LaunchKey, std::size_t>& lines);
+  [[nodiscard]] std::uint32_t kernel_of(const capture::LaunchKey& key) const;
   void join_facts();
   void join_functions();
   void shift_times();

@@ -15,7 +15,8 @@ inline auto fields_of(const model::Process& process) {
   const auto& [pid, parent, start, host, arguments, version, cupti, driver, options] = process.record;
   const auto& [monotonic, unix_time] = process.clock;
   return std::tuple(pid, parent, start, host, arguments, version, cupti, driver, options, monotonic, unix_time,
-                    process.gpu_early_ns, process.gpu_late_ns, process.held_ns);
+                    process.gpu_early_ns, process.gpu_late_ns, process.held_ns, process.graph_launches, process.graph_gpu_ns,
+                    process.timing_complete, process.ended, process.damaged_records);
 }
 inline auto fields_of(const model::Device& device) {
   const auto& [index, name, chip, bus, major, minor, sms, warp, threads_sm, threads_block, blocks, registers_sm, registers_block,
@@ -36,8 +37,12 @@ inline auto fields_of(const model::Kernel& kernel) {
   return std::tuple(kind, mangled, name, long_name);
 }
 inline auto fields_of(const model::Config& config) {
-  const auto& [process, key] = config;
-  return std::tuple(process, key);
+  const auto& [process, key, kernel] = config;
+  return std::tuple(process, key, kernel);
+}
+inline auto fields_of(const model::MetricSet& set) {
+  const auto& [id, device, passes, metrics, unavailable] = set.record;
+  return std::tuple(set.process, id, device, passes, metrics, unavailable);
 }
 inline auto fields_of(const model::LoadedFunction& function) {
   const auto& [id, name, registers, shared, local, constant, threads, carveout, binary] = function.record;
@@ -82,6 +87,9 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
     ASSERT_EQ(found.measured.at(config).size(), metrics.size());
     for (const auto& [metric, values] : metrics) EXPECT_TRUE(same_values(found.measured.at(config).at(metric), values)) << metric;
   }
+  expect_same_rows(found.metric_sets, wanted.metric_sets, "metric set");
+  EXPECT_EQ(found.measured_launches, wanted.measured_launches);
+  EXPECT_EQ(found.counts, wanted.counts);
   EXPECT_EQ(found.first_ns, wanted.first_ns);
   EXPECT_EQ(found.last_ns, wanted.last_ns);
 }

@@ -147,10 +147,10 @@ TEST_F(WriteTest, HasNothingForSqliteToComplainOf) {
   write();
   EXPECT_THAT(rows("PRAGMA integrity_check"), ElementsAre("ok"));
   EXPECT_THAT(rows("PRAGMA application_id"), ElementsAre(std::to_string(kApplicationId)));
-  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("2"));
+  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("3"));
 }
 
-TEST_F(WriteTest, ConfigurationsNameTheKernelTheyRan) {
+TEST_F(WriteTest, ConfigurationsNameTheKernelTheyLaunch) {
   write();
   EXPECT_THAT(rows("SELECT id, kernel FROM config"), ElementsAre("0|1", "1|"));
 }
