@@ -34,6 +34,8 @@ def add_launch_options(parser):
 def graphed(model, example, amp):
     """The model, its forward and backward pass recorded for inputs of the example's shape. With autocast, weights that
     were converted once must not be kept: the graph converts them each time that it runs."""
+    # The passes are recorded on a stream of their own, and told apart by it from what runs later: on purpose.
+    torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
     with torch.autocast(example.device.type, dtype=torch.bfloat16, enabled=amp, cache_enabled=False):
         return torch.cuda.make_graphed_callables(model, (example,))
 

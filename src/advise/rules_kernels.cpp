@@ -13,7 +13,7 @@ constexpr double kMostSectors = 17;       // one more, as means are never exact
 constexpr double kFewestSectors = 4;      // 32 threads with 4 bytes each
 constexpr double kMostConflicts = 25;     // % of the wavefronts
 constexpr double kWarpThreads = 32;
-constexpr double kFewestThreads = 24;  // of a warp, an instruction: a quarter of the lanes idle
+constexpr double kFewestThreads = 24;  // of a warp, an instruction
 
 constexpr const char* kFewerRegisters =
     "Use __launch_bounds__ or -maxrregcount, smaller tiles, or another algorithm of the library; watch for spills.";
@@ -143,7 +143,7 @@ std::vector<Rule> kernel_rules() {
       {"divergence", "Thread Divergence Detector", "Warps run with few of their threads", "All",
        fmt::format("Fewer than {:g} of the {:g} threads of a kernel's warps are active on average over its instructions.",
                    kFewestThreads, kWarpThreads),
-       "CUDA C++ Best Practices Guide, branching and divergence; the figure is ours.",
+       "CUDA C++ Best Practices Guide, branching and divergence; the figure is that of Nsight Compute 2025.3.",
        "The part of the kernel's GPU time that idle threads stand for.",
        "Let the threads of a warp take one path: sort or group the work by path, give each path to whole warps, move branches "
        "out of loops, or make both sides one by arithmetic; have blocks of whole warps.",

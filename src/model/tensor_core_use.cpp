@@ -3,15 +3,51 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dlkprof::model {
 namespace {
 
-// Metrics that are above 0 exactly where tensor cores were at work: cycles in which the tensor pipe was active, and instructions
-// that were issued to it. By the names of NVPerf's catalogue (dlkprof metrics --query tensor).
+// Metrics that are above 0 where tensor cores were at work: cycles in which the tensor pipe was active, and instructions that
+// were issued to it. By the names of NVPerf's catalogue (dlkprof metrics --query tensor).
 constexpr std::array<std::string_view, 2> kTensorMetrics{"sm__pipe_tensor", "sm__inst_executed_pipe_tensor"};
+
+// GH100 counts a few other instructions as that pipe's, at half a cycle each: on an H200 one or four a warp in plain fp32
+// kernels, up to 87 in reductions of PyTorch's. Kernels that multiply matrices had 144 cycles a warp and more.
+constexpr double kFewestCycles = 64;  // a warp
+constexpr double kWarpThreads = 32;
+constexpr std::array<const char*, 2> kShareOfCycles{"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_active",
+                                                    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"};
+constexpr const char* kActiveCycles = "sm__cycles_active.avg";
+
+using Metrics = std::map<std::string, std::vector<double>>;
+
+std::optional<double> mean_metric(const Metrics& metrics, const char* name) {
+  const auto found = metrics.find(name);
+  if (found == metrics.end() || found->second.empty()) return std::nullopt;
+  const double mean =
+      std::accumulate(found->second.begin(), found->second.end(), 0.0) / static_cast<double>(found->second.size());
+  return std::isfinite(mean) ? std::optional(mean) : std::nullopt;
+}
+
+double extent(const capture::Dim3& dim) { return double{1} * dim.x * dim.y * dim.z; }
+
+// Whether the pipe's cycles are those that other instructions make; false where that is not known.
+bool is_noise(const Timeline& timeline, std::uint32_t config, const Metrics& metrics) {
+  double sms = 0;  // GPUs of one program are taken for alike
+  for (const Device& device : timeline.devices) sms = std::max(sms, double{1} * device.record.sm_count);
+  const capture::LaunchKey& key = timeline.configs[config].key;
+  const double warps = extent(key.grid) * std::ceil(extent(key.block) / kWarpThreads);
+  std::optional<double> share;
+  for (const char* name : kShareOfCycles) share = share ? share : mean_metric(metrics, name);
+  const std::optional<double> active = mean_metric(metrics, kActiveCycles);
+  return share && active && sms > 0 && warps > 0 && *share / 100 * *active * sms < kFewestCycles * warps;
+}
 
 bool is_tensor_metric(std::string_view name) {
   return std::any_of(kTensorMetrics.begin(), kTensorMetrics.end(),
@@ -30,6 +66,7 @@ TensorCoreUse use_by_counter(const Timeline& timeline, std::uint32_t config) {
       use.uses |= value > 0;
     }
   }
+  use.uses = use.uses && !is_noise(timeline, config, measured->second);
   return use;
 }
 

@@ -132,6 +132,7 @@ class TimelineLoader {
   void bound_clocks();
   void cut_held(const std::map<std::uint32_t, std::uint32_t>& devices);
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
+  [[nodiscard]] std::int64_t replayed_ns(const Work& work) const;
 
   Timeline timeline_;
   std::vector<std::uint32_t> range_rank_;  // of each range: the order of ids, in which the outer of two comes first

@@ -16,8 +16,10 @@ def markdown(facts, table, occupancy, product, commands):
         markdown_table(("what", "value"), facts),
         markdown_table(("sample", "kernel", "written to be", "dlkprof says", "named", "ncu's rules say"), table),
         "### Theoretical occupancy and its limiter",
-        "Every launch configuration of every sample: theoretical occupancy and the limits by registers, shared memory, warps and "
-        "blocks equal in the digits that ncu prints, and the limiter dlkprof names the one that ncu's limits make the least.",
+        "Every launch configuration of every sample: theoretical occupancy and the limits by registers, warps and blocks equal in "
+        "the digits that ncu prints, and the limiter that dlkprof names the least of ncu's limits. That by shared memory ncu states "
+        "for the part of L1 that the driver made shared memory for the launch, dlkprof for the largest that it can make: they "
+        "differ where neither limits anything.",
         markdown_table(("sample", "configurations", "outcome"), occupancy),
         "### A large bf16 product",
         product or "Not measured.",

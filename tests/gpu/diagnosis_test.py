@@ -75,8 +75,8 @@ class TraitsTest(unittest.TestCase):
     def test_tiles(self):
         bottleneck = [{"Verdict": "memory-bound", "Reason": ""}]
         memory = [{"DRAM Of Peak (%)": "5", "L2 Of Peak (%)": "10", "L1 Of Peak (%)": "90"}]
-        for pipe, right in (("0", True), ("3", False), ("", False)):
-            verdicts = self.verdicts(bottleneck=bottleneck, memory=memory, kernel=[{"Tensor Pipe (%)": pipe}])
+        for uses, source, right in (("false", "counter", True), ("true", "counter", False), ("false", "name", False)):
+            verdicts = self.verdicts(bottleneck=bottleneck, memory=memory, kernel=[{"Uses TC": uses, "TC Source": source}])
             self.assertEqual(traits.tiles_without_tensor_cores(verdicts, "k")[0], right)
 
     def test_rules_of_the_expert_system(self):
@@ -109,6 +109,17 @@ class OccupancyTest(InFolder):
 
     def test_equal(self):
         self.assertEqual(self.compare(), (1, "equal; limited by registers"))
+
+    def test_the_shared_memory_that_the_driver_chose(self):
+        for theirs, limiter, right in (("2", "registers", True), ("1", "registers", False), ("1", "shared memory", True),
+                                       ("2", "registers, shared memory", True), ("16", "registers, shared memory", False)):
+            ours = {("k", (1, 1, 1), (32, 1, 1)): OUR_LIMITS | {"Limiter": limiter}}
+            reference = [launch("k", **NCU_LIMITS | {"launch__occupancy_limit_shared_mem": theirs})]
+            if right:
+                part_diagnosis.compare_occupancy(ours, reference)
+            else:
+                with self.assertRaisesRegex(CheckFailed, "limiter"):
+                    part_diagnosis.compare_occupancy(ours, reference)
 
     def test_what_differs_or_is_missing(self):
         for changed, words in (({"Limiter": "warps"}, "limiter warps, ncu's least limit registers"),

@@ -43,11 +43,12 @@ def bandwidth_bound(verdicts, kernel):
 def tiles_without_tensor_cores(verdicts, kernel):
     """Bound by what feeds the arithmetic, shared memory above all, and no tensor core in use."""
     shares = of_peak(verdicts, kernel)
-    pipe = verdicts.number("kernel", kernel, "Tensor Pipe (%)")
-    row = verdicts.kernel("bottleneck", kernel)
-    named = row.get("Verdict") in ("memory-bound", "compute-bound") and max(shares, key=shares.get) == "L1"
-    return (named and pipe == 0, f"{verdict_words(verdicts, kernel)}; L1 and shared memory at {shares['L1']:.1f} % of peak, "
-                                 f"DRAM {shares['DRAM']:.1f}; tensor pipe {shown(pipe)} %")
+    use = verdicts.kernel("kernel", kernel)
+    idle = use.get("Uses TC") == "false" and use.get("TC Source") == "counter"
+    named = verdicts.kernel("bottleneck", kernel).get("Verdict") in ("memory-bound", "compute-bound")
+    return (named and idle and max(shares, key=shares.get) == "L1",
+            f"{verdict_words(verdicts, kernel)}; L1 and shared memory at {shares['L1']:.1f} % of peak, DRAM {shares['DRAM']:.1f}; "
+            f"{'no tensor cores' if idle else 'tensor cores in use'} (by {use.get('TC Source')})")
 
 
 def on_tensor_cores(verdicts, kernel):

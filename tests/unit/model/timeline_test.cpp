@@ -474,6 +474,18 @@ TEST_F(LoadTimeline, CutsOutWhatTheProfilerHeldTheProgramFor) {
   EXPECT_EQ(t.ranges[1].end_ns, 430);
 }
 
+TEST_F(LoadTimeline, AMeasuredLaunchThatIsToldOfWithoutTimesIsThereOnce) {
+  test::EventCapture capture = held_capture();
+  capture.work(1, 0, 0);  // as CUPTI tells of a launch that was being profiled
+  const Timeline t = load(capture);
+  EXPECT_THAT(words(t), IsEmpty());
+  ASSERT_THAT(t.works, SizeIs(3));
+  EXPECT_EQ(t.works[1].start_ns, 260);
+  EXPECT_EQ(t.works[1].end_ns, 330);
+  EXPECT_TRUE(t.works[1].replayed);
+  EXPECT_EQ(t.processes[0].held_ns, 1'000'000 - 260 - 70);
+}
+
 TEST_F(LoadTimeline, AMeasuredLaunchOfUnknownLengthIsThereAndNotTimed) {
   test::EventCapture capture = held_capture();
   std::get<capture::MetricSetRecord>(capture.before[1]).metrics = {"sm__warps_active.avg"};
