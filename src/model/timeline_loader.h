@@ -120,6 +120,7 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();
   [[nodiscard]] std::uint32_t unknown_device();
+  void end_copies();
   void join_measured();
   void join_facts();
   void join_functions();
