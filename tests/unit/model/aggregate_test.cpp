@@ -196,6 +196,24 @@ TEST(TensorCoreUseTest, AFewCyclesAWarpAreNoUse) {
   EXPECT_TRUE(uses(4));
 }
 
+TEST(TensorCoreUseTest, TracesOfActivityAreNone) {
+  TimelineBuilder builder;
+  builder.launch("ffma", 0, 10, 20).launch("small", 5, 30, 40).launch(kGemm, 8, 50, 60).launch("quick", 12, 70, 80);
+  builder.measured("ffma", kTensorMetric, {0.0, 0.25}).measured("small", kTensorMetric, {0.1, 0.5});
+  builder.measured(kGemm, "sm__inst_executed_pipe_tensor.sum", {7});
+  builder.measured("quick", "TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_active", {30});
+  const Timeline timeline = builder.build();
+  const auto use = [&](std::uint32_t work) {
+    return tensor_core_use(timeline, timeline.works[work].kernel, timeline.works[work].config);
+  };
+  EXPECT_FALSE(use(0).uses);
+  EXPECT_EQ(use(0).source, TensorCoreSource::counter);
+  EXPECT_TRUE(use(1).uses) << "of any launch";
+  EXPECT_EQ(use(2).source, TensorCoreSource::name) << "how much a count is, it does not say";
+  EXPECT_TRUE(use(3).uses);
+  EXPECT_EQ(use(3).source, TensorCoreSource::counter);
+}
+
 TEST(TensorCoreUseTest, WithoutNameAndCounterItIsUnknown) {
   TimelineBuilder builder;
   builder.launch("", 0, 10, 20);
