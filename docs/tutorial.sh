@@ -51,8 +51,7 @@ SHOW
 compare() {
   echo "\$ dlkprof compare $1_dldb.sqlite $2_dldb.sqlite"
   "$dlkprof" compare "$out/$1_dldb.sqlite" "$out/$2_dldb.sqlite" --labels before,after >"$out/$1_$2_compare.txt"
-  sed -n '1,/^  lower quartile/p' "$out/$1_$2_compare.txt" | head -40
-  sed -n '/^The whole run/,/^Ops/p' "$out/$1_$2_compare.txt"
+  sed '/^Ops, by GPU time/,$d' "$out/$1_$2_compare.txt"
 }
 
 small() {
@@ -67,7 +66,7 @@ small() {
 large() {
   for options in "" "--amp --channels_last" "--amp --channels_last --graph --fused"; do
     # shellcheck disable=SC2086
-    train large_alone cifar10.py --batch_size 512 --iters 205 --print_every 100 $options
+    train "large_alone$(echo "$options" | tr -d ' ')" cifar10.py --batch_size 512 --iters 205 --print_every 100 $options
   done
 }
 
