@@ -94,6 +94,9 @@ const std::vector<QuantitySource>& quantity_sources() {
       {active_cycles, "speed_of_light", {{"sm__cycles_active.avg"}, {"TPC.TriageCompute.sm__cycles_active.avg"}}},
       {elapsed_cycles, "speed_of_light", {{"gpc__cycles_elapsed.max"}}},
       {warp_latency, "stall", {{"smsp__average_warp_latency_per_inst_issued.ratio"}}},
+      {active_threads,
+       "stall",
+       {{"smsp__average_thread_inst_executed_per_inst_executed.ratio"}, {"smsp__thread_inst_executed_per_inst_executed.ratio"}}},
   };
   return kSources;
 }

@@ -38,7 +38,8 @@ IterationReplay::IterationReplay(const cupti::Library& library, CUcontext contex
   const std::size_t a_launch = std::max<std::size_t>(1, profiler.image_bytes(plan_, 2) - few);
   const bool dear = a_launch >= kDearRangeBytes;
   const cupti::WindowPrices& prices = dear ? cupti::kPerSmPrices : cupti::kHwpmPrices;
-  most_launches_ = std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? cupti::kMostLaunchesOfAll : prices.most_launches);
+  most_launches_ =
+      std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? cupti::kMostLaunchesOfAll : prices.most_launches);
   scheduler_.emplace(RunScheduler::Settings{
       .repeats = plan_.passes > 1, .most_launches = most_launches_, .longest_gap = dear ? kDearGap : kCheapGap});
   evaluator_ = std::make_unique<LaunchEvaluator>(library, chip, std::move(availability), plan_.metrics, std::move(listener));

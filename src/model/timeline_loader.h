@@ -121,6 +121,7 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();
   [[nodiscard]] std::uint32_t unknown_device();
+  void end_copies();
   void join_measured();
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_metric_sets();
   void join_counts();
@@ -137,6 +138,7 @@ class TimelineLoader {
   void bound_clocks();
   void cut_held(const std::map<std::uint32_t, std::uint32_t>& devices);
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
+  [[nodiscard]] std::int64_t replayed_ns(const Work& work) const;
 
   Timeline timeline_;
   std::vector<std::uint32_t> range_rank_;  // of each range: the order of ids, in which the outer of two comes first

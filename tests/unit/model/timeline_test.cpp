@@ -28,6 +28,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 using test::range_id;
 
@@ -412,6 +413,26 @@ TEST_F(LoadTimeline, AGraphLaunchHasManyKernels) {
   EXPECT_NE(t.works[1].config, t.works[2].config);  // of different kernels
 }
 
+TEST_F(LoadTimeline, ACopyEndsWhereTheNextCallsWorkBeginsOnItsStream) {
+  test::EventCapture capture;
+  for (std::uint32_t i = 0; i < 3; ++i) capture.call(i, 0, 100 * i + 10, 100 * i + 20);
+  const auto copy = [&](std::uint32_t number, std::int64_t start, std::int64_t end) -> capture::WorkEvent& {
+    capture::WorkEvent& work = capture.work(number, start, end);
+    work.kind = capture::WorkKind::copy;
+    return work;
+  };
+  copy(0, 30, 5000).graph_node = 3;
+  capture.work(0, 60, 80, test::kRelu).graph_node = 4;  // of the same call: may run beside it
+  copy(1, 130, 5000).stream = 99;                       // alone on its stream
+  capture.work(1, 140, 260, test::kRelu);               // kernels may overlap
+  capture.work(2, 230, 240, test::kRelu);
+  const Timeline t = load(capture);
+  std::vector<std::int64_t> ends;
+  for (const Work& work : t.works) ends.push_back(work.end_ns);
+  EXPECT_THAT(ends, UnorderedElementsAre(140, 80, 5000, 260, 240));
+  EXPECT_THAT(words(t), Contains(HasSubstr("beyond the next work of their stream")));
+}
+
 TEST_F(LoadTimeline, WorkWithoutCallOrDescriptionIsKept) {
   test::EventCapture capture;
   capture.devices = {};
@@ -472,6 +493,18 @@ TEST_F(LoadTimeline, CutsOutWhatTheProfilerHeldTheProgramFor) {
   EXPECT_EQ(t.ranges[0].end_ns, 830);
   EXPECT_EQ(t.ranges[1].start_ns, 330);  // began while the program was held
   EXPECT_EQ(t.ranges[1].end_ns, 430);
+}
+
+TEST_F(LoadTimeline, AMeasuredLaunchThatIsToldOfWithoutTimesIsThereOnce) {
+  test::EventCapture capture = held_capture();
+  capture.work(1, 0, 0);  // as CUPTI tells of a launch that was being profiled
+  const Timeline t = load(capture);
+  EXPECT_THAT(words(t), IsEmpty());
+  ASSERT_THAT(t.works, SizeIs(3));
+  EXPECT_EQ(t.works[1].start_ns, 260);
+  EXPECT_EQ(t.works[1].end_ns, 330);
+  EXPECT_TRUE(t.works[1].replayed);
+  EXPECT_EQ(t.processes[0].held_ns, 1'000'000 - 260 - 70);
 }
 
 TEST_F(LoadTimeline, AMeasuredLaunchOfUnknownLengthIsThereAndNotTimed) {
