@@ -55,8 +55,8 @@ TEST(Forecast, NothingInWindowsTakesNoTime) {
 
 TEST(Forecast, WindowsAreNoLargerThanTheyMayBe) {
   const CollectionForecast made =
-      forecast(options(Collect::iteration, 1), {.passes = 2, .per_sm = false}, Configs(57, {9, false}));
-  EXPECT_THAT(made.windows->windows, Optional(4U)) << "57 launches are two sequences of two passes";
+      forecast(options(Collect::iteration, 1), {.passes = 2, .per_sm = false}, Configs(97, {9, false}));
+  EXPECT_THAT(made.windows->windows, Optional(4U)) << "97 launches are two sequences of two passes";
   const CollectionForecast all =
       forecast(options(Collect::iteration, std::nullopt), {.passes = 1, .per_sm = false}, Configs{{257}});
   EXPECT_THAT(all.windows->windows, Optional(2U));
