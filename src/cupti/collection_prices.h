@@ -17,7 +17,7 @@ struct WindowPrices {
   std::size_t host_bytes;              // likewise
   std::size_t most_launches;           // so that the program's memory grows by less than 300 MB, set-up included
 };
-// Where counters of each multiprocessor are read out, and where only those of the hardware performance monitors are.
+// Where counters of each multiprocessor are read out; where only performance monitors are (seen with six metrics of quick).
 inline constexpr WindowPrices kPerSmPrices{0.97e-3, 4.1e-3, 6e-3, 1.4e-3, 2'200'000, 56};
 inline constexpr WindowPrices kHwpmPrices{48e-6, 26e-3, 7e-3, 1.4e-3, 1'400'000, 96};
 // Where all launches are wanted (--samples all).
