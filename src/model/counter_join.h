@@ -28,6 +28,7 @@ class CounterJoin {
   struct Measured {
     std::uint64_t samples = 0;
     std::vector<std::pair<const std::string*, double>> means;  // metrics, which lie in the timeline
+    const std::map<std::string, SampledFigure>* sampled = nullptr;
   };
   // A row's launches of a configuration.
   struct Share {

@@ -36,6 +36,7 @@ void TimelineLoader::join() {
   join_strings();
   const std::map<std::uint32_t, std::uint32_t> devices = join_devices();  // indices by ordinal
   join_works(devices);
+  join_samples(devices);
   bound_clocks();
   cut_held(devices);
   join_measured();

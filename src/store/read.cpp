@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "store/database.h"
 #include "store/rows.h"
@@ -32,6 +33,7 @@ class TimelineReader {
   void works();
   void words();
   void measured();
+  void sampled(const std::vector<std::string>& metrics);
   void about();
   void saw(std::int64_t start, std::int64_t end) {
     first_ = std::min(first_, start);
@@ -259,6 +261,34 @@ void TimelineReader::measured() {
     std::vector<double>& values = timeline_.measured[config][metrics[row.index(metrics.size())]];
     row.expect(values.size());
     values.push_back(row.real_or_nan());
+  }
+  sampled(metrics);
+}
+
+void TimelineReader::sampled(const std::vector<std::string>& metrics) {
+  for (Rows row = rows("sampled"); row.next();) {
+    const std::uint32_t config = row.index(timeline_.configs.size());
+    model::SampledFigure& figure = timeline_.sampled[config][metrics[row.index(metrics.size())]];
+    figure.samples = row.number<std::uint64_t>();
+    figure.launches = row.number<std::uint64_t>();
+    figure.mean = row.real_or_nan();
+    figure.deviation = row.real_or_nan();
+    const double interval = row.real_or_nan();
+    if (std::isfinite(interval)) figure.interval = interval;
+    if (!std::isfinite(figure.mean) || !std::isfinite(figure.deviation)) row.fail("no figure");
+  }
+  timeline_.sampled_metrics = metrics;
+  for (Rows row = rows("sample_bin"); row.next();) {
+    row.id();
+    model::SampleBin bin;
+    bin.device = row.index(timeline_.devices.size());
+    bin.metric = row.index(metrics.size());
+    bin.start_ns = row.time();
+    bin.end_ns = row.time(bin.start_ns);
+    bin.samples = row.number<std::uint64_t>();
+    bin.value = row.real_or_nan();
+    if (!std::isfinite(bin.value)) row.fail("no figure");
+    timeline_.bins.push_back(bin);
   }
 }
 

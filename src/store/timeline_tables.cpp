@@ -138,6 +138,25 @@ Table measured_table() {
           3};
 }
 
+Table sampled_table() {
+  return {
+      "sampled",
+      "Hardware counters: a metric of a launch configuration from samples that lay within its launches.",
+      {reference("config", "config", ""), reference("metric", "metric", ""), number("samples", "samples", ""),
+       number("launches", "launches", "That have samples."), real("mean", "of the metric", ""),
+       real("deviation", "of the metric", "Standard deviation of the samples."),
+       nullable(real("interval", "of the metric", "Half of the 95 % confidence interval of the mean. NULL: only one launch."))},
+      2};
+}
+
+Table sample_bin_table() {
+  return {"sample_bin",
+          "The samples of a stretch of time on a GPU, whatever ran then.",
+          {id("From 0, by device, metric and start."), reference("device", "device", ""), reference("metric", "metric", ""),
+           number("start_ns", kClock, ""), number("end_ns", kClock, ""), number("samples", "samples", ""),
+           real("value", "of the metric", "Their mean.")}};
+}
+
 }  // namespace
 
 std::span<const Table> timeline_tables() {
@@ -164,7 +183,9 @@ std::span<const Table> timeline_tables() {
             {id("From 0."), text("source", "pytorch"), text("name", "cudnn.benchmark"), text("value", "false")}},
       notice_table(),
       Table{"metric", "A metric that was measured.", {id("From 0."), text("name", "As NVPerf has it.")}},
-      measured_table()};
+      measured_table(),
+      sampled_table(),
+      sample_bin_table()};
   return tables;
 }
 

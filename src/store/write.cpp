@@ -122,12 +122,28 @@ void insert_words(const Connection& connection, const Timeline& timeline) {
   insert_into(connection, "about").run(0, DLKPROF_VERSION, unix_now_ns(), timeline.first_ns, timeline.last_ns);
 }
 
+void insert_sampled(const Connection& connection, const Timeline& timeline, const std::map<std::string, std::uint32_t>& metrics) {
+  Statement rows = insert_into(connection, "sampled");
+  for (const auto& [config, figures] : std::map(timeline.sampled.begin(), timeline.sampled.end())) {
+    for (const auto& [metric, figure] : figures) {
+      rows.run(config, metrics.at(metric), figure.samples, figure.launches, figure.mean, figure.deviation, figure.interval);
+    }
+  }
+  Statement bins = insert_into(connection, "sample_bin");
+  std::uint32_t id = 0;
+  for (const model::SampleBin& bin : timeline.bins) {
+    const std::uint32_t metric = metrics.at(timeline.sampled_metrics[bin.metric]);
+    bins.run(id++, bin.device, metric, bin.start_ns, bin.end_ns, bin.samples, bin.value);
+  }
+}
+
 void insert_measured(const Connection& connection, const Timeline& timeline) {
   const std::map sorted(timeline.measured.begin(), timeline.measured.end());  // rows come in the order of their key
   std::map<std::string, std::uint32_t> ids;
   for (const auto& [config, metrics] : sorted) {
     for (const auto& [metric, values] : metrics) ids.emplace(metric, 0);
   }
+  for (const std::string& metric : timeline.sampled_metrics) ids.emplace(metric, 0);
   std::uint32_t id = 0;
   Statement metric_rows = insert_into(connection, "metric");
   for (auto& [metric, number] : ids) {
@@ -141,6 +157,7 @@ void insert_measured(const Connection& connection, const Timeline& timeline) {
       for (const double value : values) rows.run(config, ids.at(metric), position++, value);
     }
   }
+  insert_sampled(connection, timeline, ids);
 }
 
 void insert_timeline(const Connection& connection, const Timeline& timeline) {
