@@ -6,6 +6,11 @@
 namespace dlkprof::advise {
 namespace {
 
+// Cheap counters: those of the set quick that need no read-out of each multiprocessor.
+constexpr const char* kCheapTensorPipe =
+    "TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed";
+constexpr const char* kCheapActiveShare = "TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed";
+
 const QuantitySource& source_of(Quantity quantity) {
   const std::vector<QuantitySource>& sources = quantity_sources();
   return *std::find_if(sources.begin(), sources.end(),
@@ -20,6 +25,14 @@ std::optional<double> sum_of(const Values& values, const std::vector<const char*
     sum += found->second;
   }
   return std::isfinite(sum) ? std::optional(sum) : std::nullopt;
+}
+
+// Of active cycles: NVPerf would read the active cycles of each multiprocessor for that, where the share of them says the same.
+std::optional<double> cheap_tensor_pipe(const Values& values) {
+  const auto elapsed = sum_of(values, {kCheapTensorPipe});
+  const auto active = sum_of(values, {kCheapActiveShare});
+  if (!elapsed || !active || *active <= 0) return std::nullopt;
+  return 100 * *elapsed / *active;
 }
 
 }  // namespace
@@ -42,7 +55,8 @@ const std::vector<QuantitySource>& quantity_sources() {
       {tensor_pipe_elapsed,
        "tensor",
        {{"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_elapsed"},
-        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}}},
+        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"},
+        {kCheapTensorPipe}}},
       {sm_throughput, "speed_of_light", {{"sm__throughput.avg.pct_of_peak_sustained_elapsed"}}},
       {memory_throughput, "speed_of_light", {{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"}}},
       {dram_throughput,
@@ -80,6 +94,9 @@ const std::vector<QuantitySource>& quantity_sources() {
       {active_cycles, "speed_of_light", {{"sm__cycles_active.avg"}, {"TPC.TriageCompute.sm__cycles_active.avg"}}},
       {elapsed_cycles, "speed_of_light", {{"gpc__cycles_elapsed.max"}}},
       {warp_latency, "stall", {{"smsp__average_warp_latency_per_inst_issued.ratio"}}},
+      {active_threads,
+       "stall",
+       {{"smsp__average_thread_inst_executed_per_inst_executed.ratio"}, {"smsp__thread_inst_executed_per_inst_executed.ratio"}}},
   };
   return kSources;
 }
@@ -88,7 +105,7 @@ std::optional<double> find(const Values& values, Quantity quantity) {
   for (const std::vector<const char*>& metrics : source_of(quantity).alternatives) {
     if (const std::optional<double> sum = sum_of(values, metrics)) return sum;
   }
-  return std::nullopt;
+  return quantity == Quantity::tensor_pipe ? cheap_tensor_pipe(values) : std::nullopt;
 }
 
 const char* section_of(Quantity quantity) { return source_of(quantity).section; }

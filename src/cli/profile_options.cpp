@@ -96,8 +96,8 @@ void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
   const auto group = [](CLI::Option* option) { return option->group("Output"); };
   group(app.add_option("--reports", typed.reports,
                        "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, "
-                       "expert_systems, bottleneck, occupancy, stall, memory, roofline, or all of these; occupancy_curves; "
-                       "of samples also sampling, utilization; metrics, kernels"))
+                       "expert_systems, bottleneck, occupancy, stall, memory, roofline, coverage, measured, or all of these; "
+                       "occupancy_curves; of samples also sampling, utilization; metrics, kernels"))
       ->delimiter(',')
       ->allow_extra_args(false);
   group(app.add_option("--formats", typed.formats, "Their formats: csv, json; of roofline also svg; default csv"))
@@ -287,10 +287,20 @@ std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::
   app.add_option("--database", database,
                  "Fold this again and report, and run no program: a database (.sqlite), a capture, or a folder")
       ->group("Output");
+  bool dry_run = false;
+  std::string chip;
+  app.add_flag("--dry-run", dry_run,
+               "Print what would be collected and how: passes, seconds, memory; with --database for the launches of that run")
+      ->group("Collecting");
+  app.add_option("--chip", chip, "With --dry-run: NVPerf's name of a GPU, such as GH100; default: this machine's")
+      ->group("Collecting");
   auto parsed = parse(app, argc, argv, OptionsEnd::at_positional);
   if (parsed.done) return std::nullopt;
   auto command = arguments.command(std::move(parsed.program), catalogue, Purpose::any);
   command.database = std::move(database);
+  command.dry_run = dry_run;
+  command.chip = std::move(chip);
+  if (!command.chip.empty() && !dry_run) throw UsageError("--chip is for --dry-run", "", "A profile is of the GPUs here.");
   return command;
 }
 

@@ -40,6 +40,8 @@ struct Counters {
     friend bool operator==(const Sampled&, const Sampled&) = default;
   };
   std::map<std::string, Sampled> sampled;
+  // How those launches were measured: a bit for each value of ReplayMode and of CacheControl that occurs among them.
+  std::uint8_t ways = 0, cache_controls = 0;
 };
 
 // Of the instances that begin, and the work that is called, in the iterations aggregated. An instance that begins before them

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "model/provenance.h"
 #include "model/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -63,6 +64,12 @@ CounterJoin::CounterJoin(const Timeline& timeline) {
       measured.sampled = &sampled->second;
       for (const auto& [metric, figure] : sampled->second) measured.samples = std::max(measured.samples, figure.launches);
     }
+    if (const auto launches = timeline.measured_launches.find(config); launches != timeline.measured_launches.end()) {
+      for (const MeasuredLaunch& launch : launches->second) {
+        measured.ways |= bit_of(launch.way);
+        measured.cache_controls |= bit_of(launch.cache_control);
+      }
+    }
     measured_.emplace(config, std::move(measured));
   }
 }
@@ -91,6 +98,8 @@ std::vector<Counters> CounterJoin::finish(std::size_t rows) const {
       // A nanosecond each where none was timed: so they count among themselves, and for nothing beside those that were.
       const double weight = std::max(static_cast<double>(share->second.gpu_ns), launches);
       counters.samples += measured.samples;
+      counters.ways |= measured.ways;
+      counters.cache_controls |= measured.cache_controls;
       add_ns(counters.covered_ns, share->second.gpu_ns);
       for (const auto& [metric, mean] : measured.means) {
         if (is_count(*metric)) {

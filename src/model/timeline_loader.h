@@ -73,6 +73,7 @@ struct CaptureParts {
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
   std::map<std::uint64_t, capture::LaunchRecord> launches;  // by LaunchRecord::index
   std::vector<capture::SamplesRecord> samples;              // packed, as kernels may come after them
+  std::map<capture::LaunchKey, capture::KeyStats> key_stats;
   std::vector<capture::Fact> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> fact_numbers;
   bool has_process = false, ended = false;
@@ -100,7 +101,7 @@ class TimelineLoader {
   void add(capture::SamplesRecord&& record) { parts_.samples.push_back(std::move(record)); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
   void add(const capture::RawCountersRecord&) {}
-  void add(const capture::KeyStatsRecord&) {}
+  void add(const capture::KeyStatsRecord& record);
   void add_event(const capture::RangeEvent& event);
   void add_event(const capture::CallEvent& event);
   void add_event(const capture::WorkEvent& event);
@@ -110,7 +111,7 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t shape_number(const capture::WorkEvent& event);
   void note_state(const std::filesystem::path& path, const capture::ReadState& state);
 
-  // timeline_join.cpp: of the capture just read.
+  // timeline_join.cpp, timeline_measured.cpp: of the capture just read.
   void join();
   void join_ranges();
   void close_open_ranges();
@@ -122,7 +123,12 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();
   [[nodiscard]] std::uint32_t unknown_device();
+  void end_copies();
   void join_measured();
+  [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_metric_sets();
+  void join_counts();
+  void count_times(const std::map<capture::LaunchKey, std::size_t>& lines);
+  [[nodiscard]] std::uint32_t kernel_of(const capture::LaunchKey& key) const;
   void join_facts();
   void join_functions();
   void shift_times();
@@ -139,6 +145,7 @@ class TimelineLoader {
   void bound_clocks();
   void cut_held(const std::map<std::uint32_t, std::uint32_t>& devices);
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
+  [[nodiscard]] std::int64_t replayed_ns(const Work& work) const;
 
   Timeline timeline_;
   std::vector<std::uint32_t> range_rank_;  // of each range: the order of ids, in which the outer of two comes first

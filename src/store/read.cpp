@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cmath>
 
 #include "store/database.h"
+#include "store/measured.h"
 #include "store/rows.h"
 
 namespace dlkprof::store {
@@ -32,8 +32,6 @@ class TimelineReader {
   void calls_without_ranges();
   void works();
   void words();
-  void measured();
-  void sampled(const std::vector<std::string>& metrics);
   void about();
   void saw(std::int64_t start, std::int64_t end) {
     first_ = std::min(first_, start);
@@ -66,6 +64,11 @@ void TimelineReader::processes() {
     process.gpu_early_ns = row.number<std::int64_t>();
     process.gpu_late_ns = row.number<std::int64_t>();
     process.held_ns = row.number<std::int64_t>();
+    process.graph_launches = row.number<std::uint64_t>();
+    process.graph_gpu_ns = row.number<std::uint64_t>();
+    process.timing_complete = row.flag();
+    process.ended = row.flag();
+    process.damaged_records = row.number<std::uint64_t>();
     timeline_.processes.push_back(std::move(process));
   }
   for (Rows row = rows("argument"); row.next();) {
@@ -193,6 +196,7 @@ void TimelineReader::configs() {
     for (capture::Dim3* dim : {&key.grid, &key.block, &key.cluster})
       *dim = {row.number<std::uint32_t>(), row.number<std::uint32_t>(), row.number<std::uint32_t>()};
     key.dynamic_shared_bytes = row.number<std::uint32_t>();
+    config.kernel = row.index_or_none(timeline_.kernels.size());
     timeline_.configs.push_back(config);
   }
 }
@@ -250,48 +254,6 @@ void TimelineReader::words() {
   }
 }
 
-void TimelineReader::measured() {
-  std::vector<std::string> metrics;
-  for (Rows row = rows("metric"); row.next();) {
-    row.id();
-    metrics.push_back(row.text());
-  }
-  for (Rows row = rows("measured"); row.next();) {
-    const std::uint32_t config = row.index(timeline_.configs.size());
-    std::vector<double>& values = timeline_.measured[config][metrics[row.index(metrics.size())]];
-    row.expect(values.size());
-    values.push_back(row.real_or_nan());
-  }
-  sampled(metrics);
-}
-
-void TimelineReader::sampled(const std::vector<std::string>& metrics) {
-  for (Rows row = rows("sampled"); row.next();) {
-    const std::uint32_t config = row.index(timeline_.configs.size());
-    model::SampledFigure& figure = timeline_.sampled[config][metrics[row.index(metrics.size())]];
-    figure.samples = row.number<std::uint64_t>();
-    figure.launches = row.number<std::uint64_t>();
-    figure.mean = row.real_or_nan();
-    figure.deviation = row.real_or_nan();
-    const double interval = row.real_or_nan();
-    if (std::isfinite(interval)) figure.interval = interval;
-    if (!std::isfinite(figure.mean) || !std::isfinite(figure.deviation)) row.fail("no figure");
-  }
-  timeline_.sampled_metrics = metrics;
-  for (Rows row = rows("sample_bin"); row.next();) {
-    row.id();
-    model::SampleBin bin;
-    bin.device = row.index(timeline_.devices.size());
-    bin.metric = row.index(metrics.size());
-    bin.start_ns = row.time();
-    bin.end_ns = row.time(bin.start_ns);
-    bin.samples = row.number<std::uint64_t>();
-    bin.value = row.real_or_nan();
-    if (!std::isfinite(bin.value)) row.fail("no figure");
-    timeline_.bins.push_back(bin);
-  }
-}
-
 void TimelineReader::about() {
   Rows row = rows("about");
   if (!row.next()) row.fail("it is missing");
@@ -316,7 +278,7 @@ Timeline TimelineReader::read() {
   functions();
   works();
   words();
-  measured();
+  read_measured(database_, budget_, timeline_);
   about();
   return std::move(timeline_);
 }
@@ -332,7 +294,7 @@ Timeline TimelineReader::read_without_ranges() {
   functions();
   works();
   words();
-  measured();
+  read_measured(database_, budget_, timeline_);
   about();
   return std::move(timeline_);
 }

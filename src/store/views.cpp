@@ -1,6 +1,7 @@
 #include <array>
 #include <initializer_list>
 
+#include "store/measured_views.h"
 #include "store/schema.h"
 
 namespace dlkprof::store {
@@ -37,6 +38,14 @@ ViewColumns op_columns() {
 ViewColumns counted() {
   return {{"samples", "s.samples", "launches", "Measured behind its counters."},
           {"covered_ns", "s.covered_ns", "ns", "Its GPU time in launch configurations that were measured."}};
+}
+
+// At the end of views, where columns are added.
+ViewColumns collected() {
+  return {{"collected_by", "s.collected_by", "",
+           "How the launches behind its counters were measured: kernel replay, iteration replay, or both; empty: not known."},
+          {"cache_control", "s.cache_control", "",
+           "none: caches as they were left, all: flushed before each pass, or both; empty: not known."}};
 }
 
 const std::string kOpOfStats = "JOIN op o ON o.aggregation = s.aggregation AND o.id = s.op ";
@@ -144,7 +153,8 @@ View detail_view() {
                 {{"tc_gpu_ns", "s.tc_gpu_ns", "ns", "In kernels that use tensor cores."},
                  {"data_types", "o.data_types", "", "Of its first instance's inputs."},
                  {"input_shapes", "o.input_shapes", "", "Of its first instance."}},
-                counted()}),
+                counted(),
+                collected()}),
           "FROM op_stats s " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
 }
 
@@ -176,7 +186,8 @@ View op_kernels_view() {
                 stats("gpu", "On the GPU."),
                 stats("api", "On the CPU, in the CUDA calls that caused them."),
                 counted(),
-                {{"long_kernel_name", "k.long_name", "", "The whole name in C++."}}}),
+                {{"long_kernel_name", "k.long_name", "", "The whole name in C++."}},
+                collected()}),
           "FROM kernel_stats s JOIN kernel k ON k.id = s.kernel " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
 }
 
@@ -191,7 +202,8 @@ View op_types_view() {
                 stats("gpu", "Sum over their own kernels, copies and sets."),
                 stats("overhead", "On the CPU outside of CUDA calls."),
                 stats("idle", "Between kernels of an instance, when none of them ran."),
-                counted()}),
+                counted(),
+                collected()}),
           "FROM op_type_stats s " + of_newest("s") + " ORDER BY s.rank"};
 }
 
@@ -220,26 +232,6 @@ View summary_view() {
     columns.push_back({column->name, "s." + column->name, column->unit, column->meaning});
   return {"summary", "Figures of the whole, in one row.", columns,
           "FROM aggregation a JOIN summary_stats s ON s.aggregation = a.id WHERE a.id = " + kNewest};
-}
-
-View metrics_view() {
-  return {"metrics",
-          "Hardware counters of launch configurations.",
-          {{"config", "f.id", "id of config", "The launch configuration."},
-           {"kernel_name", "k.name", "", "NULL: of it nothing else was seen."},
-           {"grid_x", "f.grid_x", "blocks", ""},
-           {"grid_y", "f.grid_y", "blocks", ""},
-           {"grid_z", "f.grid_z", "blocks", ""},
-           {"block_x", "f.block_x", "threads", ""},
-           {"block_y", "f.block_y", "threads", ""},
-           {"block_z", "f.block_z", "threads", ""},
-           {"metric", "t.name", "", "As NVPerf has it."},
-           {"samples", "count(m.value)", "launches", "Measured, with a value."},
-           {"mean", "avg(m.value)", "of the metric", ""},
-           {"min", "min(m.value)", "of the metric", ""},
-           {"max", "max(m.value)", "of the metric", ""}},
-          "FROM measured m JOIN metric t ON t.id = m.metric JOIN config f ON f.id = m.config "
-          "LEFT JOIN kernel k ON k.id = f.kernel GROUP BY m.config, m.metric"};
 }
 
 View sampled_metrics_view() {
@@ -303,8 +295,8 @@ std::span<const View> views() {
                               iterations_view(),        ranges_view(),          kernels_view(),
                               op_kernels_view(),        tensor_view(),          op_types_view(),
                               group_nodes_view(),       metrics_view(),         op_metrics_view(),
-                              op_kernel_metrics_view(), op_type_metrics_view(), sampled_metrics_view(),
-                              utilization_view()};
+                              op_kernel_metrics_view(), op_type_metrics_view(), metric_samples_view(),
+                              coverage_view(),          sampled_metrics_view(), utilization_view()};
   return all;
 }
 

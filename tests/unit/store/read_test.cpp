@@ -214,6 +214,17 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"UPDATE measured SET metric = 5 WHERE config = 1", "metric is 5"},
         Hostile{"DELETE FROM measured WHERE position = 0", "position is 1, not 0"},
         Hostile{"UPDATE measured SET value = 'high' WHERE config = 1", "value is text"},
+        Hostile{"UPDATE metric_set SET process = 2 WHERE id = 1", "table metric_set: process is 2"},
+        Hostile{"UPDATE measured_launch SET metric_set = 2", "table measured_launch: metric_set is 2"},
+        Hostile{"UPDATE measured_launch SET way = 3", "way is 3"},
+        Hostile{"UPDATE measured_launch SET cache_control = -1", "cache_control is -1"},
+        Hostile{"DELETE FROM measured_launch WHERE position = 0", "table measured_launch: position is 1, not 0"},
+        Hostile{"UPDATE launch_count SET process = 2", "table launch_count: process is 2"},
+        Hostile{"UPDATE launch_count SET config = 2", "table launch_count: config is 2"},
+        Hostile{"UPDATE launch_count SET kernel = 9", "table launch_count: kernel is 9"},
+        Hostile{"UPDATE launch_count SET measured = -1", "measured is -1"},
+        Hostile{"UPDATE launch_count SET left_alone_reason = 6", "left_alone_reason is 6"},
+        Hostile{"UPDATE config SET kernel = 3 WHERE id = 0", "table config: kernel is 3"},
         Hostile{"UPDATE about SET first_ns = last_ns + 1", "table about: last_ns is 4000"},
         Hostile{"DELETE FROM about", "table about: it is missing"}));
 

@@ -15,7 +15,8 @@ inline auto fields_of(const model::Process& process) {
   const auto& [pid, parent, start, host, arguments, version, cupti, driver, options] = process.record;
   const auto& [monotonic, unix_time] = process.clock;
   return std::tuple(pid, parent, start, host, arguments, version, cupti, driver, options, monotonic, unix_time,
-                    process.gpu_early_ns, process.gpu_late_ns, process.held_ns);
+                    process.gpu_early_ns, process.gpu_late_ns, process.held_ns, process.graph_launches, process.graph_gpu_ns,
+                    process.timing_complete, process.ended, process.damaged_records);
 }
 inline auto fields_of(const model::Device& device) {
   const auto& [index, name, chip, bus, major, minor, sms, warp, threads_sm, threads_block, blocks, registers_sm, registers_block,
@@ -36,8 +37,12 @@ inline auto fields_of(const model::Kernel& kernel) {
   return std::tuple(kind, mangled, name, long_name);
 }
 inline auto fields_of(const model::Config& config) {
-  const auto& [process, key] = config;
-  return std::tuple(process, key);
+  const auto& [process, key, kernel] = config;
+  return std::tuple(process, key, kernel);
+}
+inline auto fields_of(const model::MetricSet& set) {
+  const auto& [id, device, passes, metrics, unavailable] = set.record;
+  return std::tuple(set.process, id, device, passes, metrics, unavailable);
 }
 inline auto fields_of(const model::LoadedFunction& function) {
   const auto& [id, name, registers, shared, local, constant, threads, carveout, binary] = function.record;
@@ -102,6 +107,9 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
   for (std::size_t i = 0; i < wanted.bins.size(); ++i) {
     EXPECT_EQ(fields_of(found, found.bins[i]), fields_of(wanted, wanted.bins[i])) << i;
   }
+  expect_same_rows(found.metric_sets, wanted.metric_sets, "metric set");
+  EXPECT_EQ(found.measured_launches, wanted.measured_launches);
+  EXPECT_EQ(found.counts, wanted.counts);
   EXPECT_EQ(found.first_ns, wanted.first_ns);
   EXPECT_EQ(found.last_ns, wanted.last_ns);
 }
