@@ -35,12 +35,10 @@ std::optional<double> cheap_tensor_pipe(const Values& values) {
   return 100 * *elapsed / *active;
 }
 
-}  // namespace
-
-// In the order of the enumeration. Names are those of metrics/sections.
-const std::vector<QuantitySource>& quantity_sources() {
+// Names are those of metrics/sections.
+std::vector<QuantitySource> pipe_sources() {
   using enum Quantity;
-  static const std::vector<QuantitySource> kSources{
+  return {
       {achieved_occupancy,
        "occupancy",
        {{"sm__warps_active.avg.pct_of_peak_sustained_active"},
@@ -67,6 +65,18 @@ const std::vector<QuantitySource>& quantity_sources() {
        "speed_of_light",
        {{"l1tex__throughput.avg.pct_of_peak_sustained_active"}, {"l1tex__throughput.avg.pct_of_peak_sustained_elapsed"}}},
       {duration, "speed_of_light", {{"gpu__time_duration.sum"}}},
+      {active_cycles, "speed_of_light", {{"sm__cycles_active.avg"}, {"TPC.TriageCompute.sm__cycles_active.avg"}}},
+      {elapsed_cycles, "speed_of_light", {{"gpc__cycles_elapsed.max"}}},
+      {warp_latency, "stall", {{"smsp__average_warp_latency_per_inst_issued.ratio"}}},
+      {active_threads,
+       "stall",
+       {{"smsp__average_thread_inst_executed_per_inst_executed.ratio"}, {"smsp__thread_inst_executed_per_inst_executed.ratio"}}},
+  };
+}
+
+std::vector<QuantitySource> memory_sources() {
+  using enum Quantity;
+  return {
       {dram_bytes,
        "memory",
        {{"dram__bytes.sum"},
@@ -91,13 +101,18 @@ const std::vector<QuantitySource>& quantity_sources() {
       {local_stored, "memory", {{"l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum"}}},
       {shared_wavefronts, "memory", {{"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"}}},
       {bank_conflicts, "memory", {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"}}},
-      {active_cycles, "speed_of_light", {{"sm__cycles_active.avg"}, {"TPC.TriageCompute.sm__cycles_active.avg"}}},
-      {elapsed_cycles, "speed_of_light", {{"gpc__cycles_elapsed.max"}}},
-      {warp_latency, "stall", {{"smsp__average_warp_latency_per_inst_issued.ratio"}}},
-      {active_threads,
-       "stall",
-       {{"smsp__average_thread_inst_executed_per_inst_executed.ratio"}, {"smsp__thread_inst_executed_per_inst_executed.ratio"}}},
   };
+}
+
+}  // namespace
+
+const std::vector<QuantitySource>& quantity_sources() {
+  static const std::vector<QuantitySource> kSources = [] {
+    std::vector<QuantitySource> sources = pipe_sources();
+    const std::vector<QuantitySource> of_memory = memory_sources();
+    sources.insert(sources.end(), of_memory.begin(), of_memory.end());
+    return sources;
+  }();
   return kSources;
 }
 

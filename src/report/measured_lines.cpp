@@ -17,7 +17,7 @@ using model::AlikeLaunches;
 
 // 2 + 6 + 11 + 8 + 10 + 2 + 10 + 8 + 23 = 80 columns.
 constexpr std::size_t kCountWidth = 6, kDurationWidth = 11, kSpreadWidth = 8, kClockWidth = 10;
-constexpr std::size_t kWayWidth = 10, kCachesWidth = 8, kKernelWidth = 23;
+constexpr std::size_t kWayWidth = 10, kCachesWidth = 8, kLineKernelWidth = 23;
 
 std::string measured_line(const std::string& n, const std::string& duration, const std::string& spread, const std::string& clock,
                           const std::string& way, const std::string& caches, const std::string& kernel) {
@@ -44,9 +44,9 @@ std::string way_word(capture::ReplayMode way) {
 }
 
 std::string kernel_and_grid(const model::Run& run, const capture::LaunchKey& key) {
-  const std::string name = printable(base_name(run, key), kKernelWidth);
+  const std::string name = printable(base_name(run, key), kLineKernelWidth);
   const std::string grid = fmt::format(" {}x{}x{}", key.grid.x, key.grid.y, key.grid.z);
-  return display_width(name) + grid.size() <= kKernelWidth ? name + grid : name;
+  return display_width(name) + grid.size() <= kLineKernelWidth ? name + grid : name;
 }
 
 std::string line_of(const model::Run& run, const AlikeLaunches& alike) {
