@@ -47,6 +47,7 @@ enum class RecordType : std::uint16_t {
   events = 11,
   facts = 12,
   clock = 13,
+  samples = 14,
 };
 
 // The process profiled. First record of every capture.
@@ -120,8 +121,9 @@ struct MetricSetRecord {
 };
 
 enum class CacheControl : std::uint8_t { none = 0, all = 1 };
-// How a launch was measured: replayed, pass after pass; or as the program made it, its passes spread over repetitions.
-enum class ReplayMode : std::uint8_t { none = 0, kernel = 1, iteration = 2 };
+// How a launch was measured: replayed, pass after pass; or as the program made it, its passes spread over repetitions; or by
+// samples of the whole GPU, given to launches by their time.
+enum class ReplayMode : std::uint8_t { none = 0, kernel = 1, iteration = 2, sample = 3 };
 
 // A launch that was measured.
 struct LaunchRecord {
@@ -298,7 +300,19 @@ struct ClockRecord {
   std::int64_t monotonic_ns = 0, unix_ns = 0;  // read one right after the other
 };
 
-using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
-                            KeyStatsRecord, NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord>;
+// Samples of a GPU's counters while the program ran at its own speed, in the order of their time. Each is what the whole GPU
+// counted in an interval; whose it was follows from the times of the kernels. capture/samples.h says how they are packed.
+struct SamplesRecord {
+  std::uint32_t metric_set = 0;  // MetricSetRecord::id; it names the device
+  std::uint32_t interval_ns = 0;
+  std::uint32_t count = 0;
+  std::uint64_t lost = 0;           // times since the last such record that the GPU's buffer was full: samples are missing
+  std::uint64_t columns_bytes = 0;  // size before compression
+  std::vector<std::uint8_t> zstd_columns;
+};
+
+using Record =
+    std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord, KeyStatsRecord,
+                 NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord, SamplesRecord>;
 
 }  // namespace dlkprof::capture

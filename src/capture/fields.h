@@ -142,4 +142,10 @@ constexpr auto fields(Visit&& visit, Either<ClockRecord> auto& record) {
   return visit(monotonic, unix_time);
 }
 
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<SamplesRecord> auto& record) {
+  auto& [set, interval, count, lost, bytes, columns] = record;
+  return visit(set, interval, count, lost, bytes, columns);
+}
+
 }  // namespace dlkprof::capture

@@ -26,6 +26,7 @@
 #include "report/occupancy_report.h"
 #include "report/op_type_report.h"
 #include "report/roofline_report.h"
+#include "report/sampling_report.h"
 #include "report/stall_report.h"
 #include "report/summary_report.h"
 #include "report/tensor_report.h"
@@ -58,7 +59,9 @@ constexpr std::array kOpReports{OpReport{"summary", nullptr},
                                 OpReport{"roofline", report::roofline_report},
                                 OpReport{"coverage", report::coverage_report},
                                 OpReport{"measured", report::measured_report},
-                                OpReport{"occupancy_curves", report::occupancy_curves_report, false}};
+                                OpReport{"occupancy_curves", report::occupancy_curves_report, false},
+                                OpReport{"sampling", report::sampling_report, false},
+                                OpReport{"utilization", report::utilization_report, false}};
 constexpr std::array kCaptureReports{"metrics", "kernels"};
 constexpr std::array kOfSimpleMode{"summary", "kernel"};
 const std::vector<std::string> kFormats{"csv", "json", "svg"};

@@ -98,6 +98,7 @@ class Folder {
   void add(capture::EventsRecord&& /*record*/) {}
   void add(capture::FactsRecord&& /*record*/) {}
   void add(capture::ClockRecord&& /*record*/) {}
+  void add(capture::SamplesRecord&& /*record*/) {}
 
   void take_stored_values(Launch& launch) {
     const auto set = run_.metric_sets.find(launch.record.metric_set);

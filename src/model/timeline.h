@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -131,6 +133,23 @@ struct Device {
   capture::DeviceRecord record;
 };
 
+// A metric of a launch configuration from samples that lay within its launches (model/sample_join.h).
+struct SampledFigure {
+  std::uint64_t samples = 0, launches = 0;  // that have samples
+  double mean = 0;
+  double deviation = 0;            // standard deviation of the samples
+  std::optional<double> interval;  // half of the 95 % confidence interval of the mean; none where only one launch has samples
+};
+
+// The samples of a stretch of time on a GPU, whatever ran then.
+struct SampleBin {
+  std::uint32_t device = 0;  // index into Timeline::devices
+  std::uint32_t metric = 0;  // index into Timeline::sampled_metrics
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::uint64_t samples = 0;
+  double value = 0;  // their mean; of figures that grow with time, a nanosecond's
+};
+
 struct Timeline {
   std::vector<Process> processes;
   std::vector<Device> devices;
@@ -147,6 +166,10 @@ struct Timeline {
   // Metrics of measured configurations: index into configs -> metric -> values of the launches measured, each at the position
   // of its launch in measured_launches; NaN where none came.
   std::unordered_map<std::uint32_t, std::map<std::string, std::vector<double>>> measured;
+  // Of configurations that were sampled; their means stand in `measured`, too.
+  std::unordered_map<std::uint32_t, std::map<std::string, SampledFigure>> sampled;
+  std::vector<std::string> sampled_metrics;
+  std::vector<SampleBin> bins;             // by device, metric and start
   std::unordered_map<std::uint32_t, std::vector<MeasuredLaunch>> measured_launches;  // by index into configs
   std::vector<MetricSet> metric_sets;
   std::vector<LaunchCounts> counts;        // by process

@@ -39,6 +39,7 @@ void TimelineLoader::join() {
   const std::map<std::uint32_t, std::uint32_t> devices = join_devices();  // indices by ordinal
   join_works(devices);
   end_copies();
+  join_samples(devices);
   bound_clocks();
   cut_held(devices);
   join_measured();

@@ -56,6 +56,7 @@ void TimelineLoader::load(const std::filesystem::path& path) {
   parts_.ranges = timeline_.ranges.size();
   parts_.calls = timeline_.calls.size();
   parts_.works = timeline_.works.size();
+  parts_.bins = timeline_.bins.size();
   timeline_.processes.emplace_back();
   const auto size = static_cast<double>(reader.file_size());
   while (std::optional<capture::Record> record = reader.next()) {

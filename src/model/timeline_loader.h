@@ -43,7 +43,7 @@ struct LaunchShape {
 // counts below on.
 struct CaptureParts {
   std::uint32_t process = 0;
-  std::size_t ranges = 0, calls = 0, works = 0;
+  std::size_t ranges = 0, calls = 0, works = 0, bins = 0;
   double share_read = 1;  // of the file's bytes
 
   JoinIndex<std::uint32_t> strings;  // InternedString::id -> index into Timeline::strings
@@ -72,6 +72,7 @@ struct CaptureParts {
   std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
   std::map<std::uint64_t, capture::LaunchRecord> launches;  // by LaunchRecord::index
+  std::vector<capture::SamplesRecord> samples;              // packed, as kernels may come after them
   std::map<capture::LaunchKey, capture::KeyStats> key_stats;
   std::vector<capture::Fact> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> fact_numbers;
@@ -97,6 +98,7 @@ class TimelineLoader {
   void add(capture::EventsRecord&& record);
   void add(capture::FactsRecord&& record);
   void add(const capture::ClockRecord& record);
+  void add(capture::SamplesRecord&& record) { parts_.samples.push_back(std::move(record)); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
   void add(const capture::RawCountersRecord&) {}
   void add(const capture::KeyStatsRecord& record);
@@ -134,6 +136,11 @@ class TimelineLoader {
   template <typename Move>
   void move_times(const Move& move);
 
+  // timeline_samples.cpp: likewise, before any time is cut.
+  void join_samples(const std::map<std::uint32_t, std::uint32_t>& devices);
+  void join_device_samples(std::uint32_t device, const std::vector<const capture::SamplesRecord*>& records,
+                           std::int64_t interval_ns);
+
   // timeline_clocks.cpp, timeline_cuts.cpp: likewise.
   void bound_clocks();
   void cut_held(const std::map<std::uint32_t, std::uint32_t>& devices);
@@ -160,6 +167,7 @@ void TimelineLoader::move_times(const Move& move) {
   };
   move_all(timeline_.ranges, parts_.ranges);
   move_all(timeline_.calls, parts_.calls);
+  move_all(timeline_.bins, parts_.bins);
   for (std::size_t i = parts_.works; i < timeline_.works.size(); ++i) {
     Work& work = timeline_.works[i];
     if (!is_timed(work)) continue;

@@ -41,6 +41,8 @@ const char* replay_mode(capture::ReplayMode mode) {
       return "kernel";
     case capture::ReplayMode::iteration:
       return "iteration";
+    case capture::ReplayMode::sample:
+      return "sample";
     case capture::ReplayMode::none:
       break;
   }

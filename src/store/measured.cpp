@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "model/provenance.h"
 #include "store/names.h"
+#include "store/sampled.h"
 #include "store/schema.h"
 
 namespace dlkprof::store {
@@ -23,6 +24,7 @@ MetricIds insert_metrics(const Connection& connection, const Timeline& timeline)
   for (const auto& [config, metrics] : timeline.measured) {
     for (const auto& [metric, values] : metrics) ids.emplace(metric, 0);
   }
+  for (const std::string& metric : timeline.sampled_metrics) ids.emplace(metric, 0);
   std::uint32_t id = 0;
   Statement rows = insert_into(connection, "metric");
   for (auto& [metric, number] : ids) {
@@ -195,10 +197,12 @@ void insert_measured(const Connection& connection, const Timeline& timeline) {
   insert_values(connection, timeline, ids);
   insert_figures(connection, timeline, ids);
   insert_counts(connection, timeline);
+  insert_sampled(connection, timeline, ids);
 }
 
 void read_measured(const OpenDatabase& database, TextBudget& budget, Timeline& timeline) {
   MeasuredReader(database, budget, timeline).read();
+  read_sampled(database, budget, timeline);
 }
 
 }  // namespace dlkprof::store

@@ -8,7 +8,7 @@
 
 namespace dlkprof::store {
 
-// Fills the tables metric, metric_set, measured_launch, measured, measured_figure and launch_count.
+// Fills the tables metric, metric_set, measured_launch, measured, measured_figure and launch_count, and those of samples.
 void insert_measured(const Connection& connection, const model::Timeline& timeline);
 
 // Reads them back, but for the figures, which follow from the values. What they refer to must have been read.

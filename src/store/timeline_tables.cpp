@@ -167,6 +167,25 @@ Table measured_table() {
           3};
 }
 
+Table sampled_table() {
+  return {
+      "sampled",
+      "Hardware counters: a metric of a launch configuration from samples that lay within its launches.",
+      {reference("config", "config", ""), reference("metric", "metric", ""), number("samples", "samples", ""),
+       number("launches", "launches", "That have samples."), real("mean", "of the metric", ""),
+       real("deviation", "of the metric", "Standard deviation of the samples."),
+       nullable(real("interval", "of the metric", "Half of the 95 % confidence interval of the mean. NULL: only one launch."))},
+      2};
+}
+
+Table sample_bin_table() {
+  return {"sample_bin",
+          "The samples of a stretch of time on a GPU, whatever ran then.",
+          {id("From 0, by device, metric and start."), reference("device", "device", ""), reference("metric", "metric", ""),
+           number("start_ns", kClock, ""), number("end_ns", kClock, ""), number("samples", "samples", ""),
+           real("value", "of the metric", "Their mean.")}};
+}
+
 Table measured_figure_table() {
   return {"measured_figure",
           "A metric of a launch configuration, over the launches that were measured alike: a row a way of collecting, caches, "
@@ -231,7 +250,9 @@ std::span<const Table> timeline_tables() {
       measured_launch_table(),
       measured_table(),
       measured_figure_table(),
-      launch_count_table()};
+      launch_count_table(),
+      sampled_table(),
+      sample_bin_table()};
   return tables;
 }
 

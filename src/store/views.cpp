@@ -234,6 +234,34 @@ View summary_view() {
           "FROM aggregation a JOIN summary_stats s ON s.aggregation = a.id WHERE a.id = " + kNewest};
 }
 
+View sampled_metrics_view() {
+  return {"sampled_metrics",
+          "Hardware counters of launch configurations from samples that lay within their launches (replay mode sample).",
+          {{"config", "f.id", "id of config", "The launch configuration."},
+           {"kernel_name", "k.name", "", "NULL: of it nothing else was seen."},
+           {"metric", "t.name", "", "As NVPerf has it."},
+           {"samples", "s.samples", "samples", ""},
+           {"launches", "s.launches", "launches", "That have samples."},
+           {"mean", "s.mean", "of the metric", "Of counts: of a launch of mean length."},
+           {"deviation", "s.deviation", "of the metric", "Standard deviation of the samples."},
+           {"low", "s.mean - s.interval", "of the metric", "95 % confidence interval of the mean; NULL: only one launch."},
+           {"high", "s.mean + s.interval", "of the metric", "As low."}},
+          "FROM sampled s JOIN metric t ON t.id = s.metric JOIN config f ON f.id = s.config "
+          "LEFT JOIN kernel k ON k.id = f.kernel"};
+}
+
+View utilization_view() {
+  return {"utilization",
+          "What GPUs did over time, whatever ran (replay mode sample). View iterations says which times are of which.",
+          {{"device", "b.device", "id of device", ""},
+           {"metric", "t.name", "", "As NVPerf has it."},
+           {"start_ns", "b.start_ns", "ns", "Of CLOCK_MONOTONIC."},
+           {"end_ns", "b.end_ns", "ns", "Of CLOCK_MONOTONIC."},
+           {"samples", "b.samples", "samples", ""},
+           {"value", "b.value", "of the metric", "The mean of the samples."}},
+          "FROM sample_bin b JOIN metric t ON t.id = b.metric"};
+}
+
 ViewColumns counter_columns() {
   return {{"metric", "v.metric", "", "As NVPerf has it."},
           {"value", "v.value", "of the metric", "Ratios are means weighted by GPU time, counts are sums over launches measured."},
@@ -268,7 +296,7 @@ std::span<const View> views() {
                               op_kernels_view(),        tensor_view(),          op_types_view(),
                               group_nodes_view(),       metrics_view(),         op_metrics_view(),
                               op_kernel_metrics_view(), op_type_metrics_view(), metric_samples_view(),
-                              coverage_view()};
+                              coverage_view(),          sampled_metrics_view(), utilization_view()};
   return all;
 }
 

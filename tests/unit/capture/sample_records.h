@@ -32,6 +32,7 @@ inline std::vector<Record> sample_records() {
       EventsRecord{EventKind::work, 35, 36, {4, 0, 3, 254}},
       FactsRecord{{{"pytorch", "cudnn.benchmark", "false"}, {"", "", ""}}},
       ClockRecord{-37, 38},
+      SamplesRecord{39, 40, 41, 42, 43, {5, 0, 2, 253}},
   };
 }
 

@@ -32,6 +32,20 @@ TEST_F(ReadTest, GivesBackWhatWasWritten) {
   test::expect_same(read_timeline(path()), timeline_);
 }
 
+TEST_F(ReadTest, GivesBackSamples) {
+  const std::string metric = timeline_.measured.at(1).begin()->first;
+  timeline_.sampled[1][metric] = {.samples = 120, .launches = 7, .mean = 41.5, .deviation = 3, .interval = 0.5};
+  timeline_.sampled[0][metric] = {.samples = 1, .launches = 1, .mean = 2, .deviation = 0, .interval = std::nullopt};
+  timeline_.measured[0][metric] = {2};
+  timeline_.sampled_metrics = {"zz__of_the_whole_gpu.avg.pct", metric};
+  timeline_.bins = {{0, 0, 1000, 1100, 10, 4.5}, {0, 1, 1000, 1100, 9, 0}};
+  write();
+  test::expect_same(read_timeline(path()), timeline_);
+  EXPECT_THAT(after("UPDATE sampled SET mean = 'x' WHERE config = 1"), HasSubstr("mean is text"));
+  EXPECT_THAT(after("UPDATE sample_bin SET metric = 99 WHERE id = 1"), HasSubstr("metric is 99"));
+  EXPECT_THAT(after("UPDATE sample_bin SET end_ns = 1 WHERE id = 1"), HasSubstr("end_ns is 1"));
+}
+
 TEST_F(ReadTest, GivesBackATimelineOfNothing) {
   timeline_ = {};
   timeline_.strings = {""};

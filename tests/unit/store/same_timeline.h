@@ -52,6 +52,14 @@ inline auto fields_of(const model::Work& work) {
   const auto& [start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed] = work;
   return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed);
 }
+inline auto fields_of(const model::SampledFigure& figure) {
+  const auto& [samples, launches, mean, deviation, interval] = figure;
+  return std::tuple(samples, launches, mean, deviation, interval);
+}
+// Metrics by name: their numbers differ, as a database has those of all measurements in one table.
+inline auto fields_of(const model::Timeline& timeline, const model::SampleBin& bin) {
+  return std::tuple(bin.device, timeline.sampled_metrics.at(bin.metric), bin.start_ns, bin.end_ns, bin.samples, bin.value);
+}
 inline auto fields_of(const capture::NoticeRecord& notice) {
   const auto& [severity, what, detail, remedy] = notice;
   return std::tuple(severity, what, detail, remedy);
@@ -86,6 +94,18 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
     ASSERT_EQ(found.measured.count(config), 1U);
     ASSERT_EQ(found.measured.at(config).size(), metrics.size());
     for (const auto& [metric, values] : metrics) EXPECT_TRUE(same_values(found.measured.at(config).at(metric), values)) << metric;
+  }
+  ASSERT_EQ(found.sampled.size(), wanted.sampled.size());
+  for (const auto& [config, figures] : wanted.sampled) {
+    ASSERT_EQ(found.sampled.count(config), 1U);
+    ASSERT_EQ(found.sampled.at(config).size(), figures.size());
+    for (const auto& [metric, figure] : figures) {
+      EXPECT_EQ(fields_of(found.sampled.at(config).at(metric)), fields_of(figure)) << metric;
+    }
+  }
+  ASSERT_EQ(found.bins.size(), wanted.bins.size());
+  for (std::size_t i = 0; i < wanted.bins.size(); ++i) {
+    EXPECT_EQ(fields_of(found, found.bins[i]), fields_of(wanted, wanted.bins[i])) << i;
   }
   expect_same_rows(found.metric_sets, wanted.metric_sets, "metric set");
   EXPECT_EQ(found.measured_launches, wanted.measured_launches);

@@ -8,7 +8,13 @@ using testing::ElementsAre;
 
 class ViewsTest : public DatabaseTest {
  protected:
-  ViewsTest() { write(); }
+  ViewsTest() {
+    const auto& [config, metrics] = *timeline_.measured.begin();
+    timeline_.sampled[config][metrics.begin()->first] = {.samples = 9, .launches = 3, .mean = 2, .deviation = 1, .interval = 0.5};
+    timeline_.sampled_metrics = {metrics.begin()->first};
+    timeline_.bins = {{0, 0, 1000, 1100, 4, 0.25}};
+    write();
+  }
 };
 
 TEST_F(ViewsTest, AllAnswerWithTheColumnsTheyPromise) {
