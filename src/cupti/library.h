@@ -23,6 +23,7 @@ namespace dlkprof::cupti {
   X(cuptiGetResultString)                         \
   X(cuptiSubscribe)                               \
   X(cuptiUnsubscribe)                             \
+  X(cuptiFinalize)                                \
   X(cuptiEnableCallback)                          \
   X(cuptiGetCallbackName)                         \
   X(cuptiGetContextId)                            \

@@ -131,6 +131,7 @@ class Session {
   void take_activity();
   void stop_timing();
   void detach();
+  void leave_cupti() noexcept;
   void finish() noexcept;
   void fail(const std::exception& error) noexcept;
   void register_exit_handlers();
@@ -159,6 +160,10 @@ class Session {
   std::atomic<bool> range_open_;                    // between cuProfilerStart and Stop, or from the start
   std::atomic<std::uint64_t> counters_used_at_{0};  // the launch measured last, while counters are held; else 0
   std::atomic<int> captures_active_{0};             // streams being recorded into graphs
+  std::atomic<bool> graphs_seen_{false};            // some were recorded, or launched
+  std::atomic<int> in_callbacks_{0};                // threads, where the session may detach
+  std::atomic<bool> detached_{false};               // no callback will come any more
+  std::atomic<bool> cupti_left_{false};             // nor may CUPTI be called, which would come to life again
 
   std::shared_mutex gate_;
   std::mutex mutex_;

@@ -56,6 +56,7 @@ const char* way_text(capture::ReplayMode way) {
       return "kernel replay";
     case capture::ReplayMode::iteration:
       return "iteration replay";
+    case capture::ReplayMode::sample:  // a GPU's way, not a launch's
     case capture::ReplayMode::none:
       break;
   }
@@ -85,7 +86,9 @@ std::vector<MeasuredFigure> measured_figures(const Timeline& timeline) {
   std::set<std::uint32_t> configs;
   for (const auto& [config, metrics] : timeline.measured) configs.insert(config);
   for (const std::uint32_t config : configs) {
+    const auto sampled = timeline.sampled.find(config);
     for (const auto& [metric, values] : timeline.measured.at(config)) {
+      if (sampled != timeline.sampled.end() && sampled->second.contains(metric)) continue;
       std::map<std::optional<Conditions>, MeasuredFigure> parts;
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(values[i])) continue;
@@ -126,7 +129,8 @@ const AlikeLaunches& RunFiguresByKey::of(const Launch& launch) const {
 Wanted wanted_of(const capture::ProcessRecord& process) {
   try {
     const capture::ProfileOptions options = capture::options_from_json(process.options_json);
-    return {.measures = options.collect != capture::Collect::none, .samples = options.samples};
+    const bool one_by_one = options.collect != capture::Collect::none && options.collect != capture::Collect::sample;
+    return {.measures = one_by_one, .samples = options.samples};
   } catch (const Error&) {
     return {};
   }
@@ -149,9 +153,9 @@ const char* incomplete_text(Incomplete incomplete) {
     case Incomplete::unsupported:
       return "a kind of launch that range profiling cannot measure";
     case Incomplete::not_asked:
-      return "nothing is measured with --replay-mode none";
+      return "launches are not measured one by one with --replay-mode none and sample";
     case Incomplete::not_measured:
-      return "matched, but skipped, or collection had ended by then";
+      return "matched, but skipped, not repeated as several passes need, or collection had ended by then";
     case Incomplete::too_few:
       return "fewer of its launches were measured than --samples asks for";
     case Incomplete::no:

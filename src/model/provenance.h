@@ -51,7 +51,8 @@ struct MeasuredFigure {
   Spread clock_hz;  // of the launches that have a value
 };
 
-// By configuration, metric and conditions. They point into the timeline.
+// By configuration, metric and conditions. They point into the timeline. Not those that were sampled, which are of many launches
+// and of none (Timeline::sampled).
 [[nodiscard]] std::vector<MeasuredFigure> measured_figures(const Timeline& timeline);
 
 // The clock of one measured launch of a configuration; none where it was not measured.
@@ -85,14 +86,14 @@ enum class Incomplete : std::uint8_t {
   captured,
   failed,
   unsupported,
-  not_asked,     // --replay-mode none
+  not_asked,     // --replay-mode none, sample
   not_measured,  // matched, but none of its launches was measured
   too_few        // fewer than --samples were
 };
 
 // What the options of a process ask for, as far as completeness goes by it.
 struct Wanted {
-  bool measures = true;                  // false: --replay-mode none
+  bool measures = true;                  // false: --replay-mode none, sample
   std::optional<std::uint64_t> samples;  // of each configuration; none: all, or not known
 };
 // Of options that cannot be read nothing is known.

@@ -82,6 +82,9 @@ class CoverageWriter {
                             counted(coverage_.graph_launches, "launch of a CUDA graph", "launches of CUDA graphs")));
     }
     if (coverage_.launches == 0 && coverage_.graph_launches == 0) entry("", "The process launched no kernel.");
+    if (options_ && options_->collect == capture::Collect::sample) {
+      entry("", "GPUs were sampled while they ran, not launch by launch: --reports sampling, utilization");
+    }
     if (coverage_.measured == 0) return;
     std::string covered =
         fmt::format("Those measured stand for {} of the launches", percent_of(coverage_.covered, coverage_.launches));

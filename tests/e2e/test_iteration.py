@@ -75,6 +75,17 @@ class IterationTest(EndToEndTest):
         self.assertLess(len(capture.rows), 2000 * OF_ONE)
         self.assertEqual(0, capture.summary["left_alone"])
 
+    def test_cupti_is_left_when_all_is_measured(self):
+        quiet = "train:3500"  # after 20,000 launches with nothing new
+        for words, left in ((quiet, "train:10"), ["finalized"]), (("capture:3", quiet), []), (("threads:3:1500",), None):
+            with self.subTest(words=words):
+                self.profile_unharmed(*words, options=[ITERATION, "--samples=1", "--timeline=off", "--force"], metrics=ONE_PASS)
+                self.assertEqual("yes", self.capture().summary["ended"])
+                self.assertEqual(set(RECORDED_ROW), set(self.measured()))
+                if left is not None:  # where threads launch at once it depends on them
+                    self.assertEqual(left, [line for line in self.journal_lines("trace") if line == "finalized"])
+                self.journal.unlink()
+
     def test_failures_leave_the_program_alone(self):
         for call in ("cuptiRangeProfilerEnable", "cuptiRangeProfilerSetConfig", "cuptiRangeProfilerStart", "cuptiRangeProfilerStop",
                      "cuptiRangeProfilerDecodeData", "cuptiProfilerHostEvaluateToGpuValues", "cuptiProfilerGetCounterAvailability"):

@@ -4,8 +4,8 @@
     gpu_tests.py INSTALL_DIR OUT_DIR [part...]
 
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of two parts
-accuracy.md and performance.md. Parts: identical, accuracy, robust, selection, cost, iteration, speed, overhead, timeline, python, nccl; all of them, in
-this order, where none is named. Ends with 1 where a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time
+accuracy.md and performance.md. Parts: identical, accuracy, diagnosis, robust, selection, cost, iteration, speed, sampling, endurance, overhead, timeline, python, nccl;
+all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time
 for everything.
 """
 
@@ -19,12 +19,14 @@ import environment
 import part_accuracy
 import part_cost
 import part_diagnosis
+import part_endurance
 import part_identical
 import part_iteration
 import part_nccl
 import part_overhead
 import part_python
 import part_robust
+import part_sampling
 import part_selection
 import part_speed
 import part_timeline
@@ -32,7 +34,7 @@ from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_
 from tools import Bench, Dlkprof, Ncu
 
 MODULES = (part_identical, part_accuracy, part_diagnosis, part_robust, part_selection, part_cost, part_iteration, part_speed,
-           part_overhead, part_timeline, part_python, part_nccl)
+           part_sampling, part_endurance, part_overhead, part_timeline, part_python, part_nccl)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

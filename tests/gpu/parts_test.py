@@ -10,13 +10,16 @@ import accuracy_report
 import gpu_tests
 import part_accuracy
 import part_cost
+import part_endurance
 import part_identical
 import part_iteration
 import part_nccl
 import part_overhead
 import part_robust
+import part_sampling
 import part_selection
 import part_speed
+import tools
 from deviation import EXACT, PRINTED, RELATIVE, Rule
 from figures_test import launch
 from harness import FAIL, SKIP, CheckFailed, Skipped
@@ -52,6 +55,66 @@ class IdenticalTest(InFolder):
         case = part_identical.Case("case", ("sh", "-c", "exit 1"))
         with self.assertRaises(CheckFailed):
             part_identical.compare(bench, case, part_identical.run_alone(bench, [case]))
+
+
+class EnduranceTest(InFolder):
+    # Holds 30 MB more for each 2,000 iterations; under a dlkprof that leaks, much more.
+    HOLD = "import os, sys\nheld = bytearray(int(sys.argv[2]) * 15000 * (8 if 'LEAK' in os.environ else 1))\n"
+
+    def grow(self, dlkprof):
+        bench = self.bench(dlkprof)
+        program = self.script("hold", self.HOLD)
+        with mock.patch.object(type(bench), "cifar10", lambda _, *words: [program, words[1], words[3]]), \
+                mock.patch.object(part_endurance, "MODES", ("iteration",)):
+            part_endurance.growth(bench)
+        return self.statuses()["--replay-mode iteration: 10,000 iterations of cifar10.py batch 4"]
+
+    def test_growth_of_the_program_itself_is_not_ours(self):
+        self.assertEqual("pass", self.grow(GOOD_DLKPROF)[0])
+
+    def test_growth_of_ours_fails(self):
+        status, words = self.grow("import os\nos.environ['LEAK'] = '1'\n" + GOOD_DLKPROF)
+        self.assertEqual(FAIL, status)
+        self.assertRegex(words, r"\+\d+ MB more at most")
+
+    def test_steps_after_detaching(self):
+        done = lambda ms: mock.Mock(stderr=f"samples_per_second 1.0 median_step_ms {ms} timed_steps 9")  # noqa: E731
+        self.assertEqual(2.5, tools.median_step_ms(done(2.5)))
+        with self.assertRaisesRegex(CheckFailed, "no step time"):
+            tools.median_step_ms(mock.Mock(stderr="hello"))
+
+    def test_instructions_of_other_shapes(self):
+        ours, other = [launch("k", **{part_endurance.INSTRUCTIONS: count}) for count in ("100", "101")]
+        self.assertIn("equal to kernel replay's in 1 of 1", part_endurance.same_instructions([ours], [ours]))
+        with self.assertRaisesRegex(CheckFailed, "0 of 1"):
+            part_endurance.same_instructions([ours], [other])
+        with self.assertRaisesRegex(CheckFailed, "no configuration"):
+            part_endurance.same_instructions([ours], [])
+
+
+class SamplingTest(InFolder):
+    SHARE = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"
+
+    def sampled(self, value, samples=100):
+        return part_sampling.sampled_shares("Level,Kernel Name,Metric,Value,# Samples\n"
+                                            f"op,,{self.SHARE},1,500\nkernel,gemm,{self.SHARE},{value},{samples}\n"
+                                            f"kernel,gemm,dram__bytes.sum,5,{samples}\n")
+
+    def measured(self, *values):
+        rows = "".join(f"{config},gemm,{self.SHARE},{value}\n" for config, value in enumerate(values))
+        return part_sampling.measured_shares(f"Config,Kernel Name,Metric,Mean\n{rows}")
+
+    def test_near(self):
+        self.assertIn("1 shares of peak of 1 kernels", part_sampling.compare(self.sampled(50), self.measured(54.9)))
+
+    def test_far_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "1 beyond 5; .* of gemm 55.1 %, sampled 50.0"):
+            part_sampling.compare(self.sampled(50), self.measured(55.1))
+
+    def test_few_samples_and_several_configurations_are_left_out(self):
+        for sampled, measured in ((self.sampled(50, 99), self.measured(50)), (self.sampled(50), self.measured(50, 50))):
+            with self.assertRaisesRegex(CheckFailed, "no kernel"):
+                part_sampling.compare(sampled, measured)
 
 
 class SelectionTest(InFolder):

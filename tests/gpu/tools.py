@@ -15,6 +15,14 @@ HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parent.parent / "samples"
 
 
+def median_step_ms(done):
+    """What the training samples say of their steps on stderr; CheckFailed where they do not."""
+    found = re.search(r"median_step_ms (\S+)", done.stderr)
+    if not found:
+        raise CheckFailed("the program told no step time")
+    return float(found.group(1))
+
+
 class Dlkprof:
     """An installed dlkprof: bin/dlkprof, lib/libdlkprof_inject.so, share/dlkprof."""
 

@@ -73,6 +73,17 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   return CUPTI_SUCCESS;
 }
 
+// The real one comes to life again with the next call; ours is not to make any.
+CUptiResult cuptiFinalize(void) {
+  FAKE_GPU_CALL(cuptiFinalize);
+  const std::lock_guard lock(fakes::state_mutex());
+  delete std::exchange(fakes::g_subscriber, nullptr);
+  fakes::g_enabled.clear();
+  fakes::trace("finalized");
+  fakes::set_finalized();
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle subscriber, CUpti_CallbackDomain domain,
                                 CUpti_CallbackId id) {
   FAKE_GPU_CALL(cuptiEnableCallback);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <zstd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -40,6 +41,8 @@ std::vector<std::uint8_t> read_recording() {
   return image;
 }
 
+std::atomic<bool> g_finalized{false};
+
 }  // namespace
 
 // By its whole path: the name libcupti.so.13 is ours.
@@ -69,7 +72,10 @@ std::optional<CUptiResult> told_to_fail(const char* function) {
   return result;
 }
 
+void set_finalized() { g_finalized = true; }
+
 void check_alive(const char* function) {
+  if (g_finalized) misuse(std::string(function) + " after cuptiFinalize");
   if (driver()->shut_down()) misuse(std::string(function) + " after the driver was taken down");
 }
 

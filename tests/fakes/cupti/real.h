@@ -33,12 +33,14 @@ namespace fakes {
 #define FAKE_CALL(function) \
   if (const auto told = ::fakes::told_to_fail(#function)) return *told
 
-// Calls of the target side; misuse where they come after the driver has been taken down.
+// Calls of the target side; misuse where they come after the driver has been taken down, or CUPTI has been left.
 #define FAKE_GPU_CALL(function)                                         \
   FAKE_CALL(function);                                                  \
   if (::fakes::driver() == nullptr) return CUPTI_ERROR_NOT_INITIALIZED; \
   ::fakes::check_alive(#function)
 void check_alive(const char* function);
+// From now on all of them are misuse.
+void set_finalized();
 
 // Guards subscriber and range profilers. Never taken where a context's lock is held; activity has a lock of its own.
 [[nodiscard]] std::recursive_mutex& state_mutex();

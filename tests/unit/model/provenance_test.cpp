@@ -86,6 +86,16 @@ TEST(MeasuredFigures, ARowForWhatWasMeasuredAlike) {
   EXPECT_THAT(figures[1].values.mean(), Optional(100.0));
 }
 
+TEST(MeasuredFigures, WhatWasSampledIsNotOfOneLaunch) {
+  TimelineBuilder builder;
+  builder.launch("k", 10, 20, 30).measured("k", "sampled.sum", {7}).measured("k", "m.sum", {1});
+  Timeline timeline = builder.build();
+  timeline.sampled[timeline.measured.begin()->first]["sampled.sum"] = {.samples = 100, .launches = 3, .mean = 7};
+  const std::vector<MeasuredFigure> figures = measured_figures(timeline);
+  ASSERT_THAT(figures, SizeIs(1));
+  EXPECT_EQ(*figures[0].metric, "m.sum");
+}
+
 TEST(MeasuredFigures, CachesPassesAndMetricSetsAreNotMixed) {
   TimelineBuilder builder;
   builder.launch("k", 10, 20, 30).measured("k", "m.sum", {1, 2, 3, 4});
@@ -165,6 +175,14 @@ TEST(WantedOf, OptionsThatCannotBeReadSayNothing) {
   process.options_json = "{no json";
   EXPECT_TRUE(wanted_of(process).measures);
   EXPECT_FALSE(wanted_of(process).samples);
+}
+
+TEST(WantedOf, NoneAndSampleMeasureNoLaunchByItself) {
+  capture::ProcessRecord process;
+  for (const auto& [mode, measures] : {std::pair("none", false), {"sample", false}, {"iteration", true}, {"kernel", true}}) {
+    process.options_json = std::string(R"({"replay_mode": ")") + mode + R"("})";
+    EXPECT_EQ(wanted_of(process).measures, measures) << mode;
+  }
 }
 
 TEST(CoverageOf, AddsUpLinesAndProcesses) {

@@ -88,6 +88,14 @@ TEST(Coverage, ListsWhatIsIncompleteWithTheReason) {
   EXPECT_THAT(text, HasSubstr("than --samples asks for (40"));
 }
 
+TEST(Coverage, WhatIsSampledIsNotIncomplete) {
+  model::Run run = test::sample_run();
+  run.process.options_json = R"({"replay_mode": "sample"})";
+  const std::string text = coverage(run);
+  EXPECT_THAT(text, HasSubstr("GPUs were sampled while they ran, not launch by launch"));
+  EXPECT_THAT(text, Not(HasSubstr("Incomplete")));
+}
+
 TEST(Coverage, FiguresOfATimelineAreThoseOfItsCounts) {
   EXPECT_TRUE(coverage_figures(model::Timeline()).empty());
   model::Timeline timeline;
