@@ -30,6 +30,7 @@ void fields(Visit&& visit, auto& options) {
   visit("samples", options.samples);
   visit("keep_counters", options.keep_counters);
   visit("max_overhead_seconds", options.max_overhead_seconds);
+  visit("pc_sampling", options.pc_sampling);
   visit("timeline", options.timeline);
   visit("metrics", options.metrics);
   visit("output_directory", options.output_directory);

@@ -41,7 +41,9 @@ struct ProfileOptions {
   std::optional<std::uint64_t> samples = 1;  // occurrences measured of each launch key; none: all
   bool keep_counters = false;
   double max_overhead_seconds = 60;  // of iteration replay: spent in and around windows; 0: no limit
-  bool timeline = true;              // NVTX ranges, CUDA calls and what GPUs did, as events
+  // PC sampling: the period, of 2^n cycles; none: there is none.
+  std::optional<std::uint32_t> pc_sampling;
+  bool timeline = true;  // NVTX ranges, CUDA calls and what GPUs did, as events
   std::vector<MetricRequest> metrics;
   std::string output_directory;  // absolute
   std::string base_name = "dlkprof";

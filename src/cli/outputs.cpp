@@ -24,6 +24,7 @@
 #include "report/occupancy_report.h"
 #include "report/op_type_report.h"
 #include "report/roofline_report.h"
+#include "report/source_report.h"
 #include "report/stall_report.h"
 #include "report/summary_report.h"
 #include "report/tensor_report.h"
@@ -40,7 +41,7 @@ struct OpReport {
   report::Rows (*make)(const report::Model& model);
   bool in_all = true;
 };
-// In the order of the guide, which is that of --reports=all; then ours. Curves are long, and read by programs alone.
+// In the order of the guide, which is that of --reports=all; then ours. What is long is asked for by name.
 constexpr std::array kOpReports{OpReport{"summary", nullptr},
                                 OpReport{"detail", report::detail_report},
                                 OpReport{"iteration", report::iteration_report},
@@ -54,6 +55,7 @@ constexpr std::array kOpReports{OpReport{"summary", nullptr},
                                 OpReport{"stall", report::stall_report},
                                 OpReport{"memory", report::memory_report},
                                 OpReport{"roofline", report::roofline_report},
+                                OpReport{"source", report::source_report, false},
                                 OpReport{"occupancy_curves", report::occupancy_curves_report, false}};
 constexpr std::array kCaptureReports{"metrics", "kernels"};
 constexpr std::array kOfSimpleMode{"summary", "kernel"};

@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <cupti_checkpoint.h>
+#include <cupti_pcsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -24,6 +25,7 @@ namespace dlkprof::cupti {
   X(cuptiUnsubscribe)                             \
   X(cuptiEnableCallback)                          \
   X(cuptiGetCallbackName)                         \
+  X(cuptiGetDeviceId)                             \
   X(cuptiGetContextId)                            \
   X(cuptiGetStreamIdEx)                           \
   X(cuptiActivityRegisterTimestampCallback)       \
@@ -56,7 +58,15 @@ namespace dlkprof::cupti {
   X(cuptiRangeProfilerDecodeData)                 \
   X(cuptiRangeProfilerGetCounterDataSize)         \
   X(cuptiRangeProfilerCounterDataImageInitialize) \
-  X(cuptiRangeProfilerGetCounterDataInfo)
+  X(cuptiRangeProfilerGetCounterDataInfo)         \
+  X(cuptiPCSamplingEnable)                        \
+  X(cuptiPCSamplingDisable)                       \
+  X(cuptiPCSamplingSetConfigurationAttribute)     \
+  X(cuptiPCSamplingGetData)                       \
+  X(cuptiPCSamplingGetNumStallReasons)            \
+  X(cuptiPCSamplingGetStallReasons)               \
+  X(cuptiGetSassToSourceCorrelation)              \
+  X(cuptiGetCubinCrc)
 
 // What cuptiGetVersion gives for CUDA 12.6, the first with the range profiler and its host side (cupti_version.h).
 inline constexpr std::uint32_t kMinimumVersion = 24;

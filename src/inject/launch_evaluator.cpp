@@ -1,29 +1,11 @@
 #include "inject/launch_evaluator.h"
 
-#include <csignal>
 #include <exception>
 #include <utility>
 
+#include "inject/signals_blocked.h"
+
 namespace dlkprof::inject {
-namespace {
-
-// The program's signals are the program's: none of its handlers shall run on a thread that is started meanwhile.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
-
-}  // namespace
 
 LaunchEvaluator::LaunchEvaluator(const cupti::Library& library, std::string chip, std::vector<std::uint8_t> availability,
                                  std::vector<std::string> metrics, Listener listener)

@@ -83,6 +83,9 @@ Session::Session(capture::ProfileOptions options)
       event_log_(recorder_),
       ranges_(event_log_, recorder_),
       timeline_(event_log_),
+      pc_sampling_(options_.pc_sampling
+                       ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling, options_.selection.devices)
+                       : nullptr),
       selector_(select::Selector::compile(options_.selection)),
       measuring_(options_.collect == capture::Collect::kernel || options_.collect == capture::Collect::automatic),
       iterating_(options_.collect == capture::Collect::iteration),
@@ -122,6 +125,7 @@ void Session::after_fork(bool in_child) noexcept {
     recorder_.forget();
     event_log_.forget();
     ranges_.forget();
+    if (pc_sampling_) pc_sampling_->forget();
   }
   recorder_.unlock();
   event_log_.unlock();
@@ -166,6 +170,9 @@ void Session::watch(bool on) {
   for (const auto id : kProfilerRange) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+  if (!pc_sampling_) return;
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 }
 
 // --- Callbacks --------------------------------------------------------------------------------------------------------
@@ -222,6 +229,12 @@ void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
 }
 
 void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
+  if (pc_sampling_) {
+    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) register_pc_sampling_end();
+    this_thread().ours = true;  // beginning and ending it calls the driver
+    pc_sampling_->on_resource(id, data);
+    this_thread().ours = false;
+  }
   const std::lock_guard lock(mutex_);
   if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) functions_.forget_handles();
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
@@ -330,7 +343,21 @@ void Session::register_iterations_end() {
   std::atexit([] { g_session->finish_iterations(); });
 }
 
+// When the first context comes, so that it runs before the handlers that take CUDA down, also where no kernel is ever launched.
+void Session::register_pc_sampling_end() {
+  static std::once_flag once;
+  std::call_once(once, [] { std::atexit([] { g_session->finish_pc_sampling(); }); });
+}
+
+void Session::finish_pc_sampling() noexcept {
+  if (!pc_sampling_) return;
+  this_thread().ours = true;
+  pc_sampling_->finish();
+  this_thread().ours = false;
+}
+
 void Session::finish() noexcept {
+  finish_pc_sampling();
   const bool was_active = active_.exchange(false);
   if (!recorder_.usable()) return;
   if (iterating_) finish_iterations();

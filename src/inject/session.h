@@ -27,6 +27,7 @@
 #include "inject/kernel_replay.h"
 #include "inject/launch_call.h"
 #include "inject/ledger.h"
+#include "inject/pc_sampling.h"
 #include "inject/ranges.h"
 #include "inject/recorder.h"
 #include "inject/timeline.h"
@@ -128,6 +129,8 @@ class Session {
   void finish() noexcept;
   void fail(const std::exception& error) noexcept;
   void register_exit_handlers();
+  static void register_pc_sampling_end();
+  void finish_pc_sampling() noexcept;
 
   const capture::ProfileOptions options_;
   const cupti::Library& library_;
@@ -136,6 +139,7 @@ class Session {
   EventLog event_log_;
   Ranges ranges_;
   Timeline timeline_;
+  std::unique_ptr<PcSampling> pc_sampling_;  // where it is asked for
   select::Selector selector_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dlkprof/capture_format.h"
+#include "model/pc_samples.h"
 #include "model/run.h"
 
 namespace dlkprof::model {
@@ -106,6 +107,7 @@ struct Timeline {
   std::vector<capture::NoticeRecord> notices;
   // Metrics of measured configurations: index into configs -> metric -> values of the launches measured.
   std::unordered_map<std::uint32_t, std::map<std::string, std::vector<double>>> measured;
+  PcSamples pc_samples;
   std::int64_t first_ns = 0, last_ns = 0;  // of all events
 };
 

@@ -11,7 +11,7 @@
 
 namespace dlkprof::store {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 
 // What one aggregation was asked for, and gave.
 struct Aggregation {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "store/database.h"
+#include "store/pc_tables.h"
 #include "store/rows.h"
 
 namespace dlkprof::store {
@@ -33,6 +34,9 @@ class TimelineReader {
   void words();
   void measured();
   void about();
+  void pc_samples() {
+    timeline_.pc_samples = PcReader(database_, budget_).read(timeline_.kernels.size(), timeline_.processes.size());
+  }
   void saw(std::int64_t start, std::int64_t end) {
     first_ = std::min(first_, start);
     last_ = std::max(last_, end);
@@ -288,6 +292,7 @@ Timeline TimelineReader::read() {
   words();
   measured();
   about();
+  pc_samples();
   return std::move(timeline_);
 }
 
@@ -304,6 +309,7 @@ Timeline TimelineReader::read_without_ranges() {
   words();
   measured();
   about();
+  pc_samples();
   return std::move(timeline_);
 }
 

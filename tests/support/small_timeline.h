@@ -9,6 +9,7 @@
 #include "model/aggregate.h"
 #include "model/fold.h"
 #include "model/timeline.h"
+#include "support/pc_samples.h"
 
 namespace dlkprof::test {
 
@@ -98,6 +99,7 @@ inline model::Timeline small_timeline() {
   timeline.notices = {{capture::Severity::warning, "what", "detail", "remedy"}, {capture::Severity::info, "so", "", ""}};
   timeline.measured[0] = {{"sm__cycles_active.avg", {1.5, 2.5}}, {"tensor.pct", {std::numeric_limits<double>::quiet_NaN()}}};
   timeline.measured[1] = {{"tensor.pct", {-1e300, std::numeric_limits<double>::infinity(), 0.0}}};
+  timeline.pc_samples = small_pc_samples();
   timeline.first_ns = 500;
   timeline.last_ns = 4000;
   return timeline;

@@ -1,7 +1,52 @@
 // Modules and libraries: any image will do, and has every kernel that there is.
+#include <elf.h>
+
+#include <array>
+#include <cstring>
+
 #include "cuda/state.h"
 
+namespace fakes {
 namespace {
+
+// An ELF file whose sections say that there is line information, and no more.
+struct Elf {
+  Elf64_Ehdr header{};
+  std::array<Elf64_Shdr, 3> sections{};
+  char names[24] = "\0.shstrtab\0.debug_line";
+};
+
+Elf make_elf() {
+  Elf elf;
+  std::memcpy(elf.header.e_ident, ELFMAG, SELFMAG);
+  elf.header.e_shoff = offsetof(Elf, sections);
+  elf.header.e_shnum = static_cast<Elf64_Half>(elf.sections.size());
+  elf.header.e_shstrndx = 1;
+  elf.sections[1].sh_name = 1;
+  elf.sections[1].sh_offset = offsetof(Elf, names);
+  elf.sections[2].sh_name = 11;
+  return elf;
+}
+
+}  // namespace
+
+Image cubin() {
+  static const Elf elf = make_elf();
+  return {reinterpret_cast<const char*>(&elf), sizeof elf};
+}
+
+}  // namespace fakes
+
+namespace {
+
+void tell_loaded(CUcontext context) {
+  const auto* told = fakes::hooks();
+  if (told == nullptr) return;
+  const auto [image, size] = fakes::cubin();
+  CUpti_ModuleResourceData module{.moduleId = 1, .cubinSize = size, .pCubin = image};
+  CUpti_ResourceData data{.context = context, .resourceDescriptor = &module};
+  told->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, data);
+}
 
 int attribute_of(const fakes::Kernel& kernel, CUfunction_attribute attribute) {
   switch (attribute) {
@@ -38,6 +83,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   if (fakes::current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (image == nullptr) return CUDA_ERROR_INVALID_IMAGE;
   *module = new CUmod_st{fakes::current_context(), {}};
+  tell_loaded(fakes::current_context());
   return CUDA_SUCCESS;
 }
 
@@ -60,6 +106,7 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuLibraryLoadData(CUlibrary* library, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**, unsigned) {
   FAKE_ENTRY(cuLibraryLoadData);
   *library = new CUlib_st;
+  tell_loaded(fakes::current_context());
   return CUDA_SUCCESS;
 }
 

@@ -94,7 +94,7 @@ TEST_F(ReadTest, DatabasesOfOthersAreRefused) {
 
 TEST_F(ReadTest, OtherVersionsAreRefusedNamingBoth) {
   EXPECT_THAT(after("PRAGMA user_version=7"),
-              AllOf(HasSubstr("version 7"), HasSubstr("reads version 2"), HasSubstr("as new as")));
+              AllOf(HasSubstr("version 7"), HasSubstr("reads version 3"), HasSubstr("as new as")));
   EXPECT_THAT(after("PRAGMA user_version=0"), AllOf(HasSubstr("version 0"), HasSubstr("from the captures")));
 }
 
@@ -158,6 +158,15 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"UPDATE range SET kind = 3 WHERE id = 2", "row 2 of table range: kind is 3"},
         Hostile{"UPDATE range SET closed = 2", "closed is 2"},
         Hostile{"UPDATE range SET sequence = -1 WHERE id = 0", "sequence is -1"},
+        Hostile{"UPDATE pc_function SET kernel = 3 WHERE id = 0", "kernel is 3"},
+        Hostile{"UPDATE pc_instruction SET function = 3 WHERE id = 1", "row 1 of table pc_instruction: function is 3"},
+        Hostile{"UPDATE pc_instruction SET file = 2 WHERE id = 0", "file is 2"},
+        Hostile{"UPDATE pc_instruction SET line = -1 WHERE id = 0", "line is -1"},
+        Hostile{"UPDATE pc_stall SET instruction = 5 WHERE instruction = 4", "instruction is 5"},
+        Hostile{"UPDATE pc_stall SET reason = 4 WHERE reason = 3", "reason is 4"},
+        Hostile{"UPDATE pc_stall SET samples = 4611686018427387905", "more samples than there can be"},
+        Hostile{"UPDATE pc_total SET process = 2", "process is 2"},
+        Hostile{"UPDATE pc_total SET longest_period_log2 = 64", "a period that there cannot be"},
         Hostile{"UPDATE range SET op_id = 4294967295 WHERE id = 0", "op_id is 4294967295"},
         Hostile{"UPDATE range SET start_ns = 'soon' WHERE id = 1", "start_ns is text"},
         Hostile{"UPDATE range SET start_ns = 1.5 WHERE id = 1", "start_ns is a real number"},

@@ -82,6 +82,12 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
     ASSERT_EQ(found.measured.at(config).size(), metrics.size());
     for (const auto& [metric, values] : metrics) EXPECT_TRUE(same_values(found.measured.at(config).at(metric), values)) << metric;
   }
+  EXPECT_EQ(found.pc_samples.reasons, wanted.pc_samples.reasons);
+  EXPECT_EQ(found.pc_samples.functions, wanted.pc_samples.functions);
+  EXPECT_EQ(found.pc_samples.files, wanted.pc_samples.files);
+  EXPECT_EQ(found.pc_samples.instructions, wanted.pc_samples.instructions);
+  EXPECT_EQ(found.pc_samples.stalls, wanted.pc_samples.stalls);
+  EXPECT_EQ(found.pc_samples.totals, wanted.pc_samples.totals);
   EXPECT_EQ(found.first_ns, wanted.first_ns);
   EXPECT_EQ(found.last_ns, wanted.last_ns);
 }
