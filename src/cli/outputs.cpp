@@ -29,6 +29,7 @@
 #include "report/summary_report.h"
 #include "report/tensor_report.h"
 #include "report/top_ops.h"
+#include "report/top_stalls.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -114,6 +115,8 @@ std::string summary_text(const ReportInputs& inputs) {
     const report::Model model = inputs.analysis->model();
     text = report::summary_text(inputs.simple ? report::simple_summary_tables(model) : report::summary_tables(model, {}));
     if (!inputs.simple) text += "\n" + report::top_ops(model) + "\n" + report::top_findings(model);
+    const std::string stalls = inputs.simple ? "" : report::top_stalls(model);
+    if (!stalls.empty()) text += "\n" + stalls;
   }
   for (const model::Run& run : inputs.runs) text += (text.empty() ? "" : "\n") + report::coverage(run);
   return text;

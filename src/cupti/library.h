@@ -25,7 +25,6 @@ namespace dlkprof::cupti {
   X(cuptiUnsubscribe)                             \
   X(cuptiEnableCallback)                          \
   X(cuptiGetCallbackName)                         \
-  X(cuptiGetDeviceId)                             \
   X(cuptiGetContextId)                            \
   X(cuptiGetStreamIdEx)                           \
   X(cuptiActivityRegisterTimestampCallback)       \

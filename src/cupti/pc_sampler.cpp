@@ -28,11 +28,12 @@ constexpr int kMostCallsADrain = 64;
 // The names of what a warp may be found doing hold the first; there are counts of other things, too.
 constexpr std::string_view kStalled = "_issue_stalled_", kCountedTwice = "_not_issued";
 
-// A parameter struct of cupti_pcsampling.h, which name their sizes otherwise than the rest of CUPTI.
+// A parameter struct of cupti_pcsampling.h, which name their sizes otherwise than the rest of CUPTI. All end in a pointer, so
+// that the size up to the last field, which CUPTI asks for, is that of the struct.
 template <typename Params>
-Params pc_params(std::size_t size, CUcontext context) {
+Params pc_params(CUcontext context) {
   Params params{};
-  params.size = size;
+  params.size = sizeof params;
   params.ctx = context;
   return params;
 }
@@ -84,12 +85,12 @@ PcSampler::PcSampler(PcSampler&& other) noexcept
 
 PcSampler::~PcSampler() {
   if (context_ == nullptr) return;
-  auto params = pc_params<CUpti_PCSamplingDisableParams>(CUpti_PCSamplingDisableParamsSize, context_);
+  auto params = pc_params<CUpti_PCSamplingDisableParams>(context_);
   (void)library_->cuptiPCSamplingDisable(&params);
 }
 
 PcSampler PcSampler::start(const Library& library, CUcontext context, std::uint32_t period_log2) {
-  auto params = pc_params<CUpti_PCSamplingEnableParams>(CUpti_PCSamplingEnableParamsSize, context);
+  auto params = pc_params<CUpti_PCSamplingEnableParams>(context);
   DLKPROF_CUPTI(library, cuptiPCSamplingEnable, &params);
   PcSampler sampler(library, context);  // from here on ended by its destructor
   sampler.read_reasons();
@@ -101,14 +102,14 @@ PcSampler PcSampler::start(const Library& library, CUcontext context, std::uint3
 
 void PcSampler::read_reasons() {
   std::size_t count = 0;
-  auto number = pc_params<CUpti_PCSamplingGetNumStallReasonsParams>(CUpti_PCSamplingGetNumStallReasonsParamsSize, context_);
+  auto number = pc_params<CUpti_PCSamplingGetNumStallReasonsParams>(context_);
   number.numStallReasons = &count;
   DLKPROF_CUPTI(*library_, cuptiPCSamplingGetNumStallReasons, &number);
   std::vector<std::uint32_t> indices(count);
   std::vector<std::array<char, CUPTI_STALL_REASON_STRING_SIZE>> texts(count);
   std::vector<char*> pointers;
   for (auto& text : texts) pointers.push_back(text.data());
-  auto names = pc_params<CUpti_PCSamplingGetStallReasonsParams>(CUpti_PCSamplingGetStallReasonsParamsSize, context_);
+  auto names = pc_params<CUpti_PCSamplingGetStallReasonsParams>(context_);
   names.numStallReasons = count;
   names.stallReasonIndex = indices.data();
   names.stallReasons = pointers.data();
@@ -152,7 +153,7 @@ void PcSampler::configure(std::uint32_t period_log2) {
   set(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_OUTPUT_DATA_FORMAT).outputDataFormatData = {
       CUPTI_PC_SAMPLING_OUTPUT_DATA_FORMAT_PARSED};
   set(CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER).samplingDataBufferData = {&given_->data};
-  auto params = pc_params<CUpti_PCSamplingConfigurationInfoParams>(CUpti_PCSamplingConfigurationInfoParamsSize, context_);
+  auto params = pc_params<CUpti_PCSamplingConfigurationInfoParams>(context_);
   params.numAttributes = all.size();
   params.pPCSamplingConfigurationInfo = all.data();
   DLKPROF_CUPTI(*library_, cuptiPCSamplingSetConfigurationAttribute, &params);
@@ -171,7 +172,7 @@ PcTotals PcSampler::drain(const OnPcHit& on_hit) {
   PcTotals sum;
   for (int calls = 0; calls < kMostCallsADrain; ++calls) {
     asked_->clear();
-    auto params = pc_params<CUpti_PCSamplingGetDataParams>(CUpti_PCSamplingGetDataParamsSize, context_);
+    auto params = pc_params<CUpti_PCSamplingGetDataParams>(context_);
     params.pcSamplingData = &asked_->data;
     const CUptiResult result = library_->cuptiPCSamplingGetData(&params);
     const bool full = result == CUPTI_ERROR_OUT_OF_MEMORY;  // the hardware's buffer: there is nothing, and what was is lost
@@ -186,7 +187,7 @@ PcTotals PcSampler::drain(const OnPcHit& on_hit) {
 
 PcTotals PcSampler::finish(const OnPcHit& on_hit) {
   given_->clear();
-  auto params = pc_params<CUpti_PCSamplingDisableParams>(CUpti_PCSamplingDisableParamsSize, std::exchange(context_, nullptr));
+  auto params = pc_params<CUpti_PCSamplingDisableParams>(std::exchange(context_, nullptr));
   const CUptiResult result = library_->cuptiPCSamplingDisable(&params);
   if (result == CUPTI_ERROR_OUT_OF_MEMORY) given_->data.hardwareBufferFull = 1;
   if (result != CUPTI_ERROR_OUT_OF_MEMORY) check(*library_, result, "cuptiPCSamplingDisable");

@@ -14,6 +14,8 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
+// Where a module is unloaded and another comes to lie at its place within this time, samples of the first may count for the
+// second.
 constexpr auto kBetweenDrains = 500ms;
 constexpr auto kBetweenAppends = 1s;
 // What was found goes to the capture when a tenth of the time sampled has passed since the last: of a program that is killed at
@@ -33,9 +35,8 @@ constexpr const char* kRemedy =
 
 }  // namespace
 
-PcSampling::PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2,
-                       std::vector<std::uint32_t> devices)
-    : library_(library), recorder_(recorder), period_log2_(period_log2), devices_(std::move(devices)), sources_(library) {}
+PcSampling::PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2)
+    : library_(library), recorder_(recorder), period_log2_(period_log2), sources_(library) {}
 
 void PcSampling::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
   if (!active_ || forgotten_) return;
@@ -45,31 +46,29 @@ void PcSampling::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data
       if (module != nullptr && module->pCubin != nullptr) sources_.loaded({module->pCubin, module->cubinSize});
       return;
     }
+    if (id != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) return;
     const std::unique_lock lock(mutex_, kPatience);
     if (!lock.owns_lock() || stopping_) return;
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) start(data.context);
-    if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) {  // another module may come to lie where this one does
-      for (auto& [handle, context] : contexts_) drain(context);
-    }
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-      auto ending = contexts_.extract(data.context);
-      if (!ending.empty()) end(ending.mapped());
-    }
+    auto ending = contexts_.extract(data.context);
+    if (!ending.empty()) end(ending.mapped());
   } catch (const std::exception& error) {
     fail("PC sampling has ended", error);
   }
 }
 
-void PcSampling::start(CUcontext context) {
-  std::uint32_t device = 0;
-  DLKPROF_CUPTI(library_, cuptiGetDeviceId, context, &device);
-  if (!devices_.empty() && std::find(devices_.begin(), devices_.end(), device) == devices_.end()) return;
-  contexts_.erase(context);
-  contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, period_log2_), device, {}});
-  if (thread_.joinable()) return;
-  started_ = appended_ = Clock::now();
-  const SignalsBlocked blocked;
-  thread_ = std::thread([this] { run(); });
+void PcSampling::start(CUcontext context, std::uint32_t device) noexcept {
+  if (!active_ || forgotten_) return;
+  try {
+    const std::unique_lock lock(mutex_, kPatience);
+    if (!lock.owns_lock() || stopping_ || contexts_.contains(context)) return;
+    contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, period_log2_), device, {}});
+    if (thread_.joinable()) return;
+    started_ = appended_ = Clock::now();
+    const SignalsBlocked blocked;
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::exception& error) {
+    fail("PC sampling could not begin", error);
+  }
 }
 
 void PcSampling::run() noexcept {
@@ -91,7 +90,7 @@ void PcSampling::drain_all() {
   for (auto& [handle, context] : contexts_) {
     drain(context);
     if (context.loses_samples) lengthen_period(handle, context);
-    if (due || context.table.size() > kMostPending) append(context);
+    if (due || context.table.instructions() > kMostPending) append(context);
   }
 }
 
@@ -129,7 +128,8 @@ void PcSampling::end(Context& context) {
 
 // Names first.
 void PcSampling::append(Context& context) {
-  if (context.table.empty() || (context.table.size() == 0 && !recorder_.usable())) return;  // no launch of the program's yet
+  if (context.table.empty() || (context.table.instructions() == 0 && !recorder_.usable()))
+    return;  // no launch of the program's yet
   capture::PcNamesRecord names;
   if (!std::exchange(reasons_appended_, true)) {
     for (const auto& [index, name] : context.sampler->reasons()) names.reasons.push_back({index, name});

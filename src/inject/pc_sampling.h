@@ -1,4 +1,4 @@
-// PC sampling of this process: started in every context as that is made, and independent of launches. A thread of the library's
+// PC sampling of this process: started in every context with its first launch. A thread of the library's
 // takes what was found twice a second, adds it up by instruction, and appends that to the capture. Where the hardware's
 // buffer overflows the period is doubled.
 //
@@ -27,13 +27,14 @@ namespace dlkprof::inject {
 
 class PcSampling {
  public:
-  // `devices`: only these; empty: all.
-  PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2, std::vector<std::uint32_t> devices);
+  PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2);
   PcSampling(const PcSampling&) = delete;
   PcSampling& operator=(const PcSampling&) = delete;
   ~PcSampling() { finish(); }
 
-  // What a callback of CUPTI's resource domain tells: contexts that come and go, modules likewise.
+  // Samples a context until it ends. Not to be called while it records a graph: CUPTI takes memory.
+  void start(CUcontext context, std::uint32_t device) noexcept;
+  // What a callback of CUPTI's resource domain tells: contexts that end, modules that are loaded.
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept;
   // Ends sampling everywhere and appends what is left; before CUDA is torn down.
   void finish() noexcept;
@@ -48,7 +49,6 @@ class PcSampling {
     bool loses_samples = false;
   };
 
-  void start(CUcontext context);
   void run() noexcept;
   void drain_all();
   void drain(Context& context);
@@ -62,7 +62,6 @@ class PcSampling {
   const cupti::Library& library_;
   Recorder& recorder_;
   const std::uint32_t period_log2_;
-  const std::vector<std::uint32_t> devices_;
   PcSources sources_;
   std::atomic<bool> active_{true}, forgotten_{false};
 

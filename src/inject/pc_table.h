@@ -34,8 +34,8 @@ class PcTable {
   void add(std::uint32_t function, const cupti::PcHit& hit);
   void add(const cupti::PcTotals& totals);
   [[nodiscard]] bool empty() const noexcept { return totals_.samples == 0 && totals_.overflows == 0; }
-  // Instructions that it holds.
-  [[nodiscard]] std::size_t size() const noexcept { return counts_.size(); }
+
+  [[nodiscard]] std::size_t instructions() const noexcept { return counts_.size(); }
   // Empties it. Instructions come in the order of their functions and offsets.
   [[nodiscard]] capture::PcSamplesRecord take(std::uint32_t device, std::uint32_t period_log2);
 

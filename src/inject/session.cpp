@@ -83,9 +83,7 @@ Session::Session(capture::ProfileOptions options)
       event_log_(recorder_),
       ranges_(event_log_, recorder_),
       timeline_(event_log_),
-      pc_sampling_(options_.pc_sampling
-                       ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling, options_.selection.devices)
-                       : nullptr),
+      pc_sampling_(options_.pc_sampling ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling) : nullptr),
       selector_(select::Selector::compile(options_.selection)),
       measuring_(options_.collect == capture::Collect::kernel || options_.collect == capture::Collect::automatic),
       iterating_(options_.collect == capture::Collect::iteration),
@@ -170,9 +168,7 @@ void Session::watch(bool on) {
   for (const auto id : kProfilerRange) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
-  if (!pc_sampling_) return;
-  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
-  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+  if (pc_sampling_) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 }
 
 // --- Callbacks --------------------------------------------------------------------------------------------------------
@@ -218,7 +214,10 @@ void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   const bool gated = id < call_roles_.size() && call_roles_[id].gated;
   if (gated && entry) pass_gate(entry);
-  if (entry && active_ && is_one_of(id, kGraphLaunches)) ledger_.graph_launched();
+  if (entry && active_ && is_one_of(id, kGraphLaunches)) {
+    ledger_.graph_launched();
+    if (pc_sampling_ && captures_active_ == 0) sample_pcs(data.context);
+  }
   if (entry && iterating_ && (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins))) interrupt_windows();
   if (is_one_of(id, kCaptureBegins) && !entry) ++captures_active_;
   if (is_one_of(id, kCaptureEnds) && entry && captures_active_ > 0) --captures_active_;
@@ -230,8 +229,7 @@ void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
 
 void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
   if (pc_sampling_) {
-    if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) register_pc_sampling_end();
-    this_thread().ours = true;  // beginning and ending it calls the driver
+    this_thread().ours = true;  // ending it calls the driver
     pc_sampling_->on_resource(id, data);
     this_thread().ours = false;
   }
@@ -253,8 +251,9 @@ void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& 
   if (iterating_) thread.enter_alone(gate_);  // asked again: windows begin while the gate is held alone, and nobody has it shared
   if (!active_) return thread.leave(gate_);   // detached while this thread waited: no exit callback will come
   const bool alone = thread.gate == Thread::Gate::alone;
-  if (!alone && count_quickly(call, thread)) return;
+  if (!alone && count_quickly(call, data.context, thread)) return;
   Counted counted = count(call, data);
+  if (pc_sampling_ && !is_captured(call)) sample_pcs(data.context);
   auto measuring = take_sample(counted);
   if (!measuring && (alone || counted.samples_in_windows > 0)) {
     if (!alone) thread.enter_alone(gate_);  // it begins with this launch
@@ -343,8 +342,24 @@ void Session::register_iterations_end() {
   std::atexit([] { g_session->finish_iterations(); });
 }
 
-// When the first context comes, so that it runs before the handlers that take CUDA down, also where no kernel is ever launched.
-void Session::register_pc_sampling_end() {
+// Of a launch of this thread, before the first of which there is nothing to sample. CUPTI is called without a lock of the
+// session's, as callbacks may come on other threads meanwhile; and not from the callback that tells of a new context. The end is
+// registered once sampling has begun: what CUPTI registers at that time must find it ended.
+void Session::sample_pcs(CUcontext context) {
+  auto& thread = this_thread();
+  if (thread.sampled == context && thread.sampled_epoch == functions_.epoch()) return;
+  std::uint32_t device = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    device = device_of(context);
+  }
+  thread.sampled = context;
+  thread.sampled_epoch = functions_.epoch();  // a later context may come to lie where this one did
+  const auto& wanted = options_.selection.devices;
+  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), device) == wanted.end()) return;
+  thread.ours = true;
+  pc_sampling_->start(context, device);
+  thread.ours = false;
   static std::once_flag once;
   std::call_once(once, [] { std::atexit([] { g_session->finish_pc_sampling(); }); });
 }

@@ -85,7 +85,7 @@ class Session {
   void hold_call();
   void pass_gate(bool entry);
 
-  [[nodiscard]] bool count_quickly(const LaunchCall& call, Thread& thread);
+  [[nodiscard]] bool count_quickly(const LaunchCall& call, CUcontext context, Thread& thread);
   [[nodiscard]] Counted count(const LaunchCall& call, const CUpti_CallbackData& data);
   [[nodiscard]] std::optional<Measuring> take_sample(const Counted& counted);
   [[nodiscard]] select::LaunchIdentity identify(const LaunchCall& call, const CUpti_CallbackData& data,
@@ -129,7 +129,7 @@ class Session {
   void finish() noexcept;
   void fail(const std::exception& error) noexcept;
   void register_exit_handlers();
-  static void register_pc_sampling_end();
+  void sample_pcs(CUcontext context);
   void finish_pc_sampling() noexcept;
 
   const capture::ProfileOptions options_;

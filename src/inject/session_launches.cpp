@@ -32,7 +32,8 @@ bool Session::window_open() const {
 }
 
 // Most launches of most programs: of a function whose launches are only counted, when nothing else is to be done.
-bool Session::count_quickly(const LaunchCall& call, Thread& thread) {
+bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& thread) {
+  if (pc_sampling_ && thread.sampled != context) return false;
   const auto known = thread.counters.find(call.function, functions_.epoch());
   if (known.counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0 ||
       timing_.load(std::memory_order_relaxed)) {

@@ -16,7 +16,9 @@ struct Session::Thread {
   Gate gate = Gate::none;
   bool ours = false;  // the calls made now are the session's own, not the program's
   std::optional<Measuring> measuring;
-  bool in_window = false;  // of an iteration replay: the launch that is going on
+  bool in_window = false;       // of an iteration replay: the launch that is going on
+  CUcontext sampled = nullptr;  // of the last launch for which PC sampling was begun, and the functions' epoch at that time
+  std::uint64_t sampled_epoch = 0;
   CounterCache counters;
   OpenCall call;
 

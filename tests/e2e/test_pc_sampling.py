@@ -9,7 +9,7 @@ SAMPLES_OF_A_RUN = 10  # tests/fakes/cupti/pc_sampling.cpp
 SAMPLED = ("--replay-mode=none", "--pc-sampling")
 DATABASE = "dlkprof_dldb.sqlite"
 CALLS = (
-    "cuptiGetDeviceId", "cuptiPCSamplingEnable", "cuptiPCSamplingGetNumStallReasons", "cuptiPCSamplingGetStallReasons",
+    "cuptiPCSamplingEnable", "cuptiPCSamplingGetNumStallReasons", "cuptiPCSamplingGetStallReasons",
     "cuptiPCSamplingSetConfigurationAttribute", "cuptiPCSamplingGetData", "cuptiPCSamplingDisable",
 )  # fmt: skip
 
@@ -51,6 +51,7 @@ class PcSamplingTest(SampledTest):
                              (row["Collected By"], row["Sampling Period (cycles)"], row["Op ID"], row["Samples Measured"]))  # fmt: skip
             self.assertGreater(row["Total GPU Time (ns)"], 0)
         self.assertIn("global", rows[0]["Meaning"])
+        self.assertIn("long_scoreboard 60 %, no_instruction 20 %", self.summary_text(path))
 
     def test_source_lines(self):
         self.sample("train:2")

@@ -33,10 +33,6 @@ CUcontext new_context(CUdevice device) {
   auto* context = new CUctx_st;
   context->device = device;
   context->id = ++g_contexts;
-  if (const auto* told = hooks()) {
-    CUpti_ResourceData data{.context = context};
-    told->resource(CUPTI_CBID_RESOURCE_CONTEXT_CREATED, data);
-  }
   return context;
 }
 

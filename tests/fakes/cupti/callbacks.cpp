@@ -101,12 +101,6 @@ CUptiResult cuptiGetContextId(CUcontext context, std::uint32_t* id) {
   return CUPTI_SUCCESS;
 }
 
-CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* device) {
-  FAKE_GPU_CALL(cuptiGetDeviceId);
-  *device = static_cast<std::uint32_t>(fakes::driver()->device_of(context));
-  return CUPTI_SUCCESS;
-}
-
 CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, std::uint8_t per_thread, std::uint32_t* id) {
   FAKE_GPU_CALL(cuptiGetStreamIdEx);
   if (context == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;

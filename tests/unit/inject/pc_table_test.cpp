@@ -38,7 +38,7 @@ TEST(PcTable, AddsUpByInstructionAndReason) {
   table.add(0, hit(16, std::array{cupti::PcStall{5, 7}}));
   table.add({.samples = 14, .foreign = 1, .dropped = 2, .overflows = 1});
   table.add({.samples = 6, .foreign = 0, .dropped = 3, .overflows = 0});
-  EXPECT_EQ(table.size(), 2U);
+  EXPECT_EQ(table.instructions(), 2U);
   const capture::PcSamplesRecord record = table.take(3, 17);
   EXPECT_EQ(record.device, 3U);
   EXPECT_EQ(record.period_log2, 17U);

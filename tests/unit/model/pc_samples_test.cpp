@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "model/timeline.h"
 #include "support/event_capture.h"
 #include "support/temporary_directory.h"
 

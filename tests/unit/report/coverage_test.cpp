@@ -44,7 +44,7 @@ TEST(Coverage, SaysHowMuchWasSampledAndLost) {
   EXPECT_THAT(coverage(run), Not(HasSubstr("overflowed")));
   run.pc_totals->longest_log2 = 19;
   run.pc_totals->overflows = 2;
-  EXPECT_THAT(coverage(run), HasSubstr("131,072 to 524,288 cycles"));
+  EXPECT_THAT(coverage(run), HasSubstr("131,072 to 524,288\n            cycles; 3,785 of no kernel"));
   EXPECT_THAT(coverage(run), HasSubstr("overflowed 2 times"));
 }
 
