@@ -47,9 +47,9 @@ enum class RecordType : std::uint16_t {
   events = 11,
   facts = 12,
   clock = 13,
-  // 14 and 15 are those of PM sampling.
-  pc_samples = 16,
-  pc_names = 17,
+  samples = 14,
+  pc_samples = 15,
+  pc_names = 16,
 };
 
 // The process profiled. First record of every capture.
@@ -123,8 +123,9 @@ struct MetricSetRecord {
 };
 
 enum class CacheControl : std::uint8_t { none = 0, all = 1 };
-// How a launch was measured: replayed, pass after pass; or as the program made it, its passes spread over repetitions.
-enum class ReplayMode : std::uint8_t { none = 0, kernel = 1, iteration = 2 };
+// How a launch was measured: replayed, pass after pass; or as the program made it, its passes spread over repetitions; or by
+// samples of the whole GPU, given to launches by their time.
+enum class ReplayMode : std::uint8_t { none = 0, kernel = 1, iteration = 2, sample = 3 };
 
 // A launch that was measured.
 struct LaunchRecord {
@@ -301,6 +302,17 @@ struct ClockRecord {
   std::int64_t monotonic_ns = 0, unix_ns = 0;  // read one right after the other
 };
 
+// Samples of a GPU's counters while the program ran at its own speed, in the order of their time. Each is what the whole GPU
+// counted in an interval; whose it was follows from the times of the kernels. capture/samples.h says how they are packed.
+struct SamplesRecord {
+  std::uint32_t metric_set = 0;  // MetricSetRecord::id; it names the device
+  std::uint32_t interval_ns = 0;
+  std::uint32_t count = 0;
+  std::uint64_t lost = 0;           // times since the last such record that the GPU's buffer was full: samples are missing
+  std::uint64_t columns_bytes = 0;  // size before compression
+  std::vector<std::uint8_t> zstd_columns;
+};
+
 // What PC sampling found since the last such record: while the program runs at its own speed, a warp of each multiprocessor is
 // looked at once in a period: where it stands and what it waits for.
 struct PcStall {
@@ -346,8 +358,8 @@ struct PcNamesRecord {
   std::vector<PcLine> lines;
 };
 
-using Record =
-    std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord, KeyStatsRecord,
-                 NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord, PcSamplesRecord, PcNamesRecord>;
+using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
+                            KeyStatsRecord, NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord,
+                            SamplesRecord, PcSamplesRecord, PcNamesRecord>;
 
 }  // namespace dlkprof::capture

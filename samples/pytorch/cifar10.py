@@ -9,7 +9,8 @@ with the same arguments on the same machine; timing, which is not, goes to stder
 import argparse
 import sys
 
-from training import StepClock, make_deterministic, positive, weights_checksum  # before torch: it sets what cuBLAS reads
+# Before torch: it sets what cuBLAS reads.
+from training import StepClock, add_launch_options, graphed, make_deterministic, positive, weights_checksum
 import torch
 from torch import nn
 
@@ -39,16 +40,21 @@ def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batch_size", type=positive, default=128)
     parser.add_argument("--amp", action="store_true", help="bf16 autocast for the forward pass")
+    parser.add_argument("--channels_last", action="store_true", help="pictures and filters in NHWC")
+    add_launch_options(parser)
     parser.add_argument("--iters", type=positive, default=20, help="training iterations")
     parser.add_argument("--lr", type=float, default=1e-3, help="learning rate of Adam")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--print_every", type=positive, default=5,
                         help="iterations between two printed losses; each print waits for the GPU")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.graph and not arguments.device.startswith("cuda"):
+        parser.error("--graph needs --device cuda")
+    return arguments
 
 
-def make_batches(batch_size, seed, device):
+def make_batches(batch_size, seed, device, layout=torch.contiguous_format):
     """Pictures and labels that a network can learn: the class shifts the mean of one region of the picture."""
     generator = torch.Generator().manual_seed(seed)
     batches = []
@@ -58,21 +64,23 @@ def make_batches(batch_size, seed, device):
         channels, rows = torch.arange(IMAGE_SHAPE[0])[None, :, None, None], torch.arange(IMAGE_SHAPE[1])[None, None, :, None]
         label = labels[:, None, None, None]
         images += (channels == label % 3) & (rows // 3 == label)
-        batches.append((images.to(device), labels.to(device)))
+        batches.append((images.to(device, memory_format=layout), labels.to(device)))
     return batches
 
 
 def train(arguments, device):
-    model = Cnn().to(device)
-    optimizer = torch.optim.Adam(model.parameters(), lr=arguments.lr)
+    layout = torch.channels_last if arguments.channels_last else torch.contiguous_format
+    model = Cnn().to(device, memory_format=layout)
+    batches = make_batches(arguments.batch_size, arguments.seed, device, layout)
+    forward = graphed(model, batches[0][0], arguments.amp) if arguments.graph else model
+    optimizer = torch.optim.Adam(model.parameters(), lr=arguments.lr, fused=arguments.fused or None)
     loss_function = nn.CrossEntropyLoss()
-    batches = make_batches(arguments.batch_size, arguments.seed, device)
     clock = StepClock(device, arguments.batch_size)
     for iteration in range(1, arguments.iters + 1):
         images, labels = batches[iteration % BATCHES_KEPT]
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=arguments.amp):
-            loss = loss_function(model(images), labels)
+            loss = loss_function(forward(images), labels)
         loss.backward()
         optimizer.step()
         clock.step()

@@ -1,4 +1,4 @@
-"""What the training samples share: determinism, the clock, the checksum of what was learned."""
+"""What the training samples share: determinism, CUDA graphs, the clock, the checksum of what was learned."""
 
 import argparse
 import os
@@ -23,6 +23,21 @@ def make_deterministic(seed):
     torch.use_deterministic_algorithms(True)
     torch.backends.cudnn.deterministic = True
     torch.backends.cudnn.benchmark = False
+
+
+def add_launch_options(parser):
+    """Ways to do the same with fewer launches."""
+    parser.add_argument("--fused", action="store_true", help="the optimizer's step in few kernels")
+    parser.add_argument("--graph", action="store_true", help="forward and backward pass as one CUDA graph each")
+
+
+def graphed(model, example, amp):
+    """The model, its forward and backward pass recorded for inputs of the example's shape. With autocast, weights that
+    were converted once must not be kept: the graph converts them each time that it runs."""
+    # The passes are recorded on a stream of their own, and told apart by it from what runs later: on purpose.
+    torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
+    with torch.autocast(example.device.type, dtype=torch.bfloat16, enabled=amp, cache_enabled=False):
+        return torch.cuda.make_graphed_callables(model, (example,))
 
 
 class StepClock:

@@ -9,7 +9,8 @@ arguments on the same machine; timing, which is not, goes to stderr.
 import argparse
 import sys
 
-from training import StepClock, make_deterministic, positive, weights_checksum  # before torch: it sets what cuBLAS reads
+# Before torch: it sets what cuBLAS reads.
+from training import StepClock, add_launch_options, graphed, make_deterministic, positive, weights_checksum
 import torch
 from torch import nn
 
@@ -67,6 +68,7 @@ def parse_arguments():
     parser.add_argument("--vary_length", action="store_true", help="sequences of another length in each iteration")
     parser.add_argument("--vocabulary", type=positive, default=8192)
     parser.add_argument("--fp32", action="store_true", help="no bf16 autocast")
+    add_launch_options(parser)
     parser.add_argument("--iters", type=positive, default=20, help="training iterations")
     parser.add_argument("--lr", type=float, default=3e-4, help="learning rate of AdamW")
     parser.add_argument("--seed", type=int, default=0)
@@ -76,6 +78,8 @@ def parse_arguments():
     arguments = parser.parse_args()
     if arguments.width % arguments.heads:
         parser.error("--width must be a multiple of --heads")
+    if arguments.graph and (arguments.vary_length or not arguments.device.startswith("cuda")):
+        parser.error("--graph needs --device cuda, and sequences of one length")
     return arguments
 
 
@@ -105,14 +109,15 @@ def lengths(arguments):
 
 def train(arguments, device):
     model = Transformer(arguments).to(device)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=arguments.lr)
     batches = make_batches(arguments, device)
+    forward = graphed(model, batches[0][:, :-1], not arguments.fp32) if arguments.graph else model
+    optimizer = torch.optim.AdamW(model.parameters(), lr=arguments.lr, fused=arguments.fused or None)
     clock = StepClock(device, arguments.batch_size)
     for iteration, length in zip(range(1, arguments.iters + 1), lengths(arguments)):
         tokens = batches[iteration % BATCHES_KEPT][:, :length + 1]
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=not arguments.fp32):
-            scores = model(tokens[:, :-1])
+            scores = forward(tokens[:, :-1])
             loss = nn.functional.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten())
         loss.backward()
         optimizer.step()

@@ -6,6 +6,11 @@
 namespace dlkprof::advise {
 namespace {
 
+// Cheap counters: those of the set quick that need no read-out of each multiprocessor.
+constexpr const char* kCheapTensorPipe =
+    "TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed";
+constexpr const char* kCheapActiveShare = "TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed";
+
 const QuantitySource& source_of(Quantity quantity) {
   const std::vector<QuantitySource>& sources = quantity_sources();
   return *std::find_if(sources.begin(), sources.end(),
@@ -22,12 +27,18 @@ std::optional<double> sum_of(const Values& values, const std::vector<const char*
   return std::isfinite(sum) ? std::optional(sum) : std::nullopt;
 }
 
-}  // namespace
+// Of active cycles: NVPerf would read the active cycles of each multiprocessor for that, where the share of them says the same.
+std::optional<double> cheap_tensor_pipe(const Values& values) {
+  const auto elapsed = sum_of(values, {kCheapTensorPipe});
+  const auto active = sum_of(values, {kCheapActiveShare});
+  if (!elapsed || !active || *active <= 0) return std::nullopt;
+  return 100 * *elapsed / *active;
+}
 
-// In the order of the enumeration. Names are those of metrics/sections.
-const std::vector<QuantitySource>& quantity_sources() {
+// Names are those of metrics/sections.
+std::vector<QuantitySource> pipe_sources() {
   using enum Quantity;
-  static const std::vector<QuantitySource> kSources{
+  return {
       {achieved_occupancy,
        "occupancy",
        {{"sm__warps_active.avg.pct_of_peak_sustained_active"},
@@ -42,7 +53,8 @@ const std::vector<QuantitySource>& quantity_sources() {
       {tensor_pipe_elapsed,
        "tensor",
        {{"sm__pipe_tensor_cycles_active_v2.avg.pct_of_peak_sustained_elapsed"},
-        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"}}},
+        {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"},
+        {kCheapTensorPipe}}},
       {sm_throughput, "speed_of_light", {{"sm__throughput.avg.pct_of_peak_sustained_elapsed"}}},
       {memory_throughput, "speed_of_light", {{"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"}}},
       {dram_throughput,
@@ -53,6 +65,18 @@ const std::vector<QuantitySource>& quantity_sources() {
        "speed_of_light",
        {{"l1tex__throughput.avg.pct_of_peak_sustained_active"}, {"l1tex__throughput.avg.pct_of_peak_sustained_elapsed"}}},
       {duration, "speed_of_light", {{"gpu__time_duration.sum"}}},
+      {active_cycles, "speed_of_light", {{"sm__cycles_active.avg"}, {"TPC.TriageCompute.sm__cycles_active.avg"}}},
+      {elapsed_cycles, "speed_of_light", {{"gpc__cycles_elapsed.max"}}},
+      {warp_latency, "stall", {{"smsp__average_warp_latency_per_inst_issued.ratio"}}},
+      {active_threads,
+       "stall",
+       {{"smsp__average_thread_inst_executed_per_inst_executed.ratio"}, {"smsp__thread_inst_executed_per_inst_executed.ratio"}}},
+  };
+}
+
+std::vector<QuantitySource> memory_sources() {
+  using enum Quantity;
+  return {
       {dram_bytes,
        "memory",
        {{"dram__bytes.sum"},
@@ -77,10 +101,18 @@ const std::vector<QuantitySource>& quantity_sources() {
       {local_stored, "memory", {{"l1tex__t_bytes_pipe_lsu_mem_local_op_st.sum"}}},
       {shared_wavefronts, "memory", {{"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"}}},
       {bank_conflicts, "memory", {{"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"}}},
-      {active_cycles, "speed_of_light", {{"sm__cycles_active.avg"}, {"TPC.TriageCompute.sm__cycles_active.avg"}}},
-      {elapsed_cycles, "speed_of_light", {{"gpc__cycles_elapsed.max"}}},
-      {warp_latency, "stall", {{"smsp__average_warp_latency_per_inst_issued.ratio"}}},
   };
+}
+
+}  // namespace
+
+const std::vector<QuantitySource>& quantity_sources() {
+  static const std::vector<QuantitySource> kSources = [] {
+    std::vector<QuantitySource> sources = pipe_sources();
+    const std::vector<QuantitySource> of_memory = memory_sources();
+    sources.insert(sources.end(), of_memory.begin(), of_memory.end());
+    return sources;
+  }();
   return kSources;
 }
 
@@ -88,7 +120,7 @@ std::optional<double> find(const Values& values, Quantity quantity) {
   for (const std::vector<const char*>& metrics : source_of(quantity).alternatives) {
     if (const std::optional<double> sum = sum_of(values, metrics)) return sum;
   }
-  return std::nullopt;
+  return quantity == Quantity::tensor_pipe ? cheap_tensor_pipe(values) : std::nullopt;
 }
 
 const char* section_of(Quantity quantity) { return source_of(quantity).section; }

@@ -40,6 +40,7 @@ enum class Quantity : std::uint8_t {
   active_cycles,   // mean over multiprocessors
   elapsed_cycles,  // most of any GPC
   warp_latency,    // warp cycles an instruction issued
+  active_threads,  // of a warp, an instruction
 };
 
 using Values = std::map<std::string, double>;  // metric -> figure

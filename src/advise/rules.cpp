@@ -30,8 +30,8 @@ bool is_before(const Finding& a, const Finding& b) {
 std::string describe(const Rule& rule) {
   std::string text = fmt::format("\n## {}\n\n`{}`, frameworks: {}", rule.detector, rule.name, rule.frameworks);
   if (*rule.sections != '\0') text += fmt::format(", needs the sections: {}", rule.sections);
-  text += fmt::format("\n\n{}.\n\n- **Fires**: {}\n- **Threshold from**: {}\n- **Time at stake**: {}\n", rule.headline,
-                      rule.fires, rule.source, rule.stake, rule.advice);
+  text += fmt::format("\n\n{}.\n\n- **Fires**: {}\n- **Threshold from**: {}\n- **Time at stake**: {}\n- **What to do**: {}\n",
+                      rule.headline, rule.fires, rule.source, rule.stake, rule.advice);
   return text;
 }
 

@@ -56,31 +56,52 @@ void find_unused_gpus(const Case& run, Findings& findings) {
                       std::nullopt});
 }
 
+// Launches that the GPU waited for, and how long it was idle before them.
+struct WaitedFor {
+  std::uint64_t timed = 0, launches = 0;
+  std::int64_t idle_ns = 0;
+  [[nodiscard]] double percent() const {
+    return timed == 0 ? 0 : 100 * static_cast<double>(launches) / static_cast<double>(timed);
+  }
+};
+
+WaitedFor waited_for(const Case& run) {
+  const std::int64_t wall_ns = run.subject.aggregate.summary.wall_ns;
+  WaitedFor sum;
+  for (const Evidence& evidence : run.evidence.ops) {
+    sum.timed += evidence.timed;
+    sum.launches += evidence.waited_for;
+    model::add_ns(sum.idle_ns, std::min(evidence.idle_before_ns, wall_ns));
+  }
+  sum.idle_ns = std::min(sum.idle_ns, wall_ns);
+  return sum;
+}
+
 void find_underused(const Case& run, Findings& findings) {
   find_unused_gpus(run, findings);
   const model::Summary& summary = run.subject.aggregate.summary;
   if (run.gpu_ns == 0 || summary.wall_ns == 0 || summary.share.gpu >= kLeastUtilization) return;
-  findings.push_back({nullptr, fmt::format("GPUs were busy for {:.3g} % of the wall clock.", summary.share.gpu), "", "",
-                      part_ns(summary.wall_ns, 1 - summary.share.gpu / 100)});
+  // A cause that is known comes before what it brings about: what find_launch_bound stands for is not at stake here.
+  const WaitedFor waited = waited_for(run);
+  const std::int64_t idle_ns = part_ns(summary.wall_ns, 1 - summary.share.gpu / 100);
+  const std::int64_t explained_ns = waited.percent() >= kWaitedPercent ? std::min(waited.idle_ns, idle_ns) : 0;
+  std::string problem = fmt::format("GPUs were busy for {:.3g} % of the wall clock.", summary.share.gpu);
+  if (explained_ns > 0) {
+    problem += fmt::format(" Of the rest {:.3g} % is time before launches that they waited for.",
+                           100 * static_cast<double>(explained_ns) / static_cast<double>(idle_ns));
+  }
+  findings.push_back({nullptr, problem, "", "", idle_ns - explained_ns});
 }
 
 void find_launch_bound(const Case& run, Findings& findings) {
-  std::uint64_t timed = 0;
-  std::uint64_t waited_for = 0;
-  std::int64_t idle_ns = 0;
-  for (const Evidence& evidence : run.evidence.ops) {
-    timed += evidence.timed;
-    waited_for += evidence.waited_for;
-    idle_ns += std::min(evidence.idle_before_ns, run.subject.aggregate.summary.wall_ns);
-  }
-  const std::int64_t wall_ns = run.subject.aggregate.summary.wall_ns;
-  if (timed == 0 || 100 * static_cast<double>(waited_for) / static_cast<double>(timed) < kWaitedPercent) return;
+  const WaitedFor waited = waited_for(run);
+  if (waited.percent() < kWaitedPercent) return;
   findings.push_back(
       {nullptr,
        fmt::format("Before {:.3g} % of all launches the GPU had nothing left to do, and was idle for longer than they then "
                    "ran: the CPU cannot launch fast enough.",
-                   100 * static_cast<double>(waited_for) / static_cast<double>(timed)),
-       "", "", std::min(idle_ns, wall_ns)});
+                   waited.percent()),
+       "", "", waited.idle_ns});
 }
 
 }  // namespace
@@ -97,7 +118,9 @@ std::vector<Rule> gpu_rules() {
       {"gpu_underused", "Underutilized GPU Detector", "GPUs are idle most of the time", "All",
        fmt::format("A GPU that the program sees does nothing, or GPUs are busy for less than {:g} % of the wall clock.",
                    kLeastUtilization),
-       "The guide (10.10).", "The wall clock in which GPUs were idle; none for unused GPUs.",
+       "The guide (10.10).",
+       "The wall clock in which GPUs were idle, without that before launches that the Launch Bound Detector stands for; none for "
+       "unused GPUs.",
        "Find what the GPU waits for: the data loader, launches (CUDA graphs, torch.compile), or synchronizing calls such as "
        ".item() and .cpu(). A range of iterations without the first ones shows the usual state.",
        "", find_underused},

@@ -12,6 +12,8 @@ constexpr double kCoalescedSectors = 16;  // a request: 32 threads with 16 bytes
 constexpr double kMostSectors = 17;       // one more, as means are never exact
 constexpr double kFewestSectors = 4;      // 32 threads with 4 bytes each
 constexpr double kMostConflicts = 25;     // % of the wavefronts
+constexpr double kWarpThreads = 32;
+constexpr double kFewestThreads = 24;  // of a warp, an instruction
 
 constexpr const char* kFewerRegisters =
     "Use __launch_bounds__ or -maxrregcount, smaller tiles, or another algorithm of the library; watch for spills.";
@@ -90,41 +92,62 @@ void find_bank_conflicts(const Case& run, Findings& findings) {
   });
 }
 
+void find_divergence(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const auto threads = find(use.values, Quantity::active_threads);
+    if (!threads || *threads <= 0 || *threads >= kFewestThreads) return false;
+    findings.push_back({nullptr,
+                        fmt::format("Of the {:g} threads of a warp of {} only {:.3g} are active an instruction.", kWarpThreads,
+                                    share_text(run, use), *threads),
+                        "", kernel_name(run, use), part_ns(use.gpu_ns, 1 - *threads / kWarpThreads)});
+    return true;
+  });
+}
+
 }  // namespace
 
 std::vector<Rule> kernel_rules() {
-  return {{"small_grid", "Small Grid Detector", "A grid leaves multiprocessors without a block", "All",
-           fmt::format("A kernel's grid has blocks for fewer than {:g} % of the multiprocessors.", kFilledPercent),
-           "Nsight Compute's speed-of-light guidance: below 60 % of the peak a kernel is held back by latencies; with fewer "
-           "multiprocessors at work their mean cannot be higher.",
-           "The part of its GPU time that multiprocessors without a block stand for.",
-           "Give it more to do (a larger batch), split the work into more blocks (split-K), or run other kernels beside it on "
-           "another stream.",
-           "", find_small_grids},
-          {"register_limited", "Register Limited Occupancy Detector", "Registers keep warps out", "All",
-           fmt::format("Registers limit the theoretical occupancy to {:g} % or less, fewer would allow another block, the grid "
-                       "has more than one wave, and compute and "
-                       "memory are both below {:g} % of their peaks.",
-                       kLowOccupancy, kBoundPercent),
-           "CUDA C++ Best Practices Guide, on occupancy and register pressure; Nsight Compute's 60 %; the occupancy is ours.",
-           "What the kernel would gain were it as much faster as the next step has more warps.", kFewerRegisters,
-           "speed_of_light", find_register_limits},
-          {"uncoalesced", "Uncoalesced Access Detector", "Warps access memory in pieces", "All",
-           fmt::format(
-               "A kernel's requests to global memory touch at least {:g} sectors of 32 bytes on average; neighbouring threads "
-               "with 16 bytes each, the most there is, need {:g}.",
-               kMostSectors, kCoalescedSectors),
-           "CUDA C++ Best Practices Guide, coalesced access to global memory.",
-           fmt::format("What the kernel would gain were its time that of {:g} sectors a request.", kFewestSectors),
-           "Let neighbouring threads access neighbouring elements: another memory format (channels_last), a transpose through "
-           "shared memory, structures of arrays.",
-           "memory", find_uncoalesced},
-          {"bank_conflicts", "Bank Conflict Detector", "Shared memory is accessed against its banks", "All",
-           fmt::format("More than {:g} % of a kernel's shared-memory wavefronts are bank conflicts.", kMostConflicts),
-           "CUDA C++ Best Practices Guide, shared memory and memory banks; the figure is ours.",
-           "That share of the kernel's GPU time.",
-           "Pad rows of tiles in shared memory, or swizzle their addresses; of a library kernel try other tile sizes or layouts.",
-           "memory", find_bank_conflicts}};
+  return {
+      {"small_grid", "Small Grid Detector", "A grid leaves multiprocessors without a block", "All",
+       fmt::format("A kernel's grid has blocks for fewer than {:g} % of the multiprocessors.", kFilledPercent),
+       "Nsight Compute's speed-of-light guidance: below 60 % of the peak a kernel is held back by latencies; with fewer "
+       "multiprocessors at work their mean cannot be higher.",
+       "The part of its GPU time that multiprocessors without a block stand for.",
+       "Give it more to do (a larger batch), split the work into more blocks (split-K), or run other kernels beside it on "
+       "another stream.",
+       "", find_small_grids},
+      {"register_limited", "Register Limited Occupancy Detector", "Registers keep warps out", "All",
+       fmt::format("Registers limit the theoretical occupancy to {:g} % or less, fewer would allow another block, the grid "
+                   "has more than one wave, and compute and "
+                   "memory are both below {:g} % of their peaks.",
+                   kLowOccupancy, kBoundPercent),
+       "CUDA C++ Best Practices Guide, on occupancy and register pressure; Nsight Compute's 60 %; the occupancy is ours.",
+       "What the kernel would gain were it as much faster as the next step has more warps.", kFewerRegisters, "speed_of_light",
+       find_register_limits},
+      {"uncoalesced", "Uncoalesced Access Detector", "Warps access memory in pieces", "All",
+       fmt::format(
+           "A kernel's requests to global memory touch at least {:g} sectors of 32 bytes on average; neighbouring threads "
+           "with 16 bytes each, the most there is, need {:g}.",
+           kMostSectors, kCoalescedSectors),
+       "CUDA C++ Best Practices Guide, coalesced access to global memory.",
+       fmt::format("What the kernel would gain were its time that of {:g} sectors a request.", kFewestSectors),
+       "Let neighbouring threads access neighbouring elements: another memory format (channels_last), a transpose through "
+       "shared memory, structures of arrays.",
+       "memory", find_uncoalesced},
+      {"bank_conflicts", "Bank Conflict Detector", "Shared memory is accessed against its banks", "All",
+       fmt::format("More than {:g} % of a kernel's shared-memory wavefronts are bank conflicts.", kMostConflicts),
+       "CUDA C++ Best Practices Guide, shared memory and memory banks; the figure is ours.",
+       "That share of the kernel's GPU time.",
+       "Pad rows of tiles in shared memory, or swizzle their addresses; of a library kernel try other tile sizes or layouts.",
+       "memory", find_bank_conflicts},
+      {"divergence", "Thread Divergence Detector", "Warps run with few of their threads", "All",
+       fmt::format("Fewer than {:g} of the {:g} threads of a kernel's warps are active on average over its instructions.",
+                   kFewestThreads, kWarpThreads),
+       "CUDA C++ Best Practices Guide, branching and divergence; the figure is that of Nsight Compute 2025.3.",
+       "The part of the kernel's GPU time that idle threads stand for.",
+       "Let the threads of a warp take one path: sort or group the work by path, give each path to whole warps, move branches "
+       "out of loops, or make both sides one by arithmetic; have blocks of whole warps.",
+       "stall", find_divergence}};
 }
 
 }  // namespace dlkprof::advise

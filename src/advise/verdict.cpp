@@ -121,7 +121,7 @@ Judgement judge(const Evidence& evidence, const model::Counters& counters) {
   if (evidence.timed > 0) {
     judgement.waited_percent = 100 * static_cast<double>(evidence.waited_for) / static_cast<double>(evidence.timed);
   }
-  if (judgement.waited_percent && *judgement.waited_percent >= kWaitedPercent) {
+  if (judgement.waited_percent && *judgement.waited_percent >= kWaitedPercent && evidence.waited_for >= kLeastWaitedFor) {
     judgement.verdict = Verdict::launch_bound;
     judgement.bound_ns = evidence.idle_before_ns;
   } else if (judgement.filled_percent && *judgement.filled_percent < kFilledPercent) {

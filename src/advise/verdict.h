@@ -38,6 +38,8 @@ inline constexpr double kNearPeakPercent = 80;
 inline constexpr double kFilledPercent = kBoundPercent;
 // Ours: the launches that the GPU waited for are the rule, not the exception.
 inline constexpr double kWaitedPercent = 50;
+// Ours: what the GPU waits for once or twice is the program's beginning.
+inline constexpr std::uint64_t kLeastWaitedFor = 3;
 
 struct Judgement {
   Verdict verdict = Verdict::unknown;

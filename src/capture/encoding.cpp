@@ -15,12 +15,8 @@ namespace dlkprof::capture {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "values are copied as they lie in memory");
-// Of the alternatives of Record, in their order.
-constexpr std::array kTypes{RecordType::process, RecordType::device,       RecordType::function,  RecordType::metric_set,
-                            RecordType::launch,  RecordType::raw_counters, RecordType::key_stats, RecordType::notice,
-                            RecordType::end,     RecordType::strings,      RecordType::events,    RecordType::facts,
-                            RecordType::clock,   RecordType::pc_samples,   RecordType::pc_names};
-static_assert(std::variant_size_v<Record> == kTypes.size());
+// The alternatives of Record stand in the order of RecordType, which counts from 1.
+static_assert(std::variant_size_v<Record> == static_cast<std::size_t>(RecordType::pc_names));
 
 template <typename T>
 concept Scalar = std::is_arithmetic_v<T> || std::is_enum_v<T>;
@@ -172,7 +168,7 @@ constexpr CrcTables kCrcTables = make_crc_tables();
 
 }  // namespace
 
-RecordType type_of(const Record& record) { return kTypes.at(record.index()); }
+RecordType type_of(const Record& record) { return static_cast<RecordType>(record.index() + 1); }
 
 std::vector<std::uint8_t> encode_payload(const Record& record) {
   Encoder encoder;
@@ -183,7 +179,7 @@ std::vector<std::uint8_t> encode_payload(const Record& record) {
 }
 
 std::optional<Record> decode_payload(RecordType type, std::span<const std::uint8_t> payload) {
-  const auto index = static_cast<std::size_t>(std::find(kTypes.begin(), kTypes.end(), type) - kTypes.begin());
+  const std::size_t index = static_cast<std::size_t>(type) - 1;  // type 0 wraps round: unknown as well
   return decode_alternative(index, Decoder(payload), std::make_index_sequence<std::variant_size_v<Record>>());
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "capture/fields.h"
+#include "capture/varint.h"
 
 namespace dlkprof::capture {
 namespace {
@@ -53,16 +54,6 @@ void for_each_column(const auto& visit) {
   }(std::make_index_sequence<kColumns<Event>>());
 }
 
-// Differences are taken modulo 2^64, so that each pair of values has one, and are read as signed, so that those near 0 on
-// either side are short.
-std::uint64_t zigzag(std::uint64_t difference) { return (difference << 1U) ^ (0 - (difference >> 63U)); }
-std::uint64_t unzigzag(std::uint64_t code) { return (code >> 1U) ^ (0 - (code & 1U)); }
-
-void put_varint(std::vector<std::uint8_t>& bytes, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7U) bytes.push_back(static_cast<std::uint8_t>(value | 0x80U));
-  bytes.push_back(static_cast<std::uint8_t>(value));
-}
-
 template <typename Event>
 std::vector<std::uint8_t> to_columns(std::span<const Event> events) {
   std::vector<std::uint8_t> bytes;
@@ -79,36 +70,24 @@ std::vector<std::uint8_t> to_columns(std::span<const Event> events) {
 
 class ColumnReader {
  public:
-  explicit ColumnReader(std::span<const std::uint8_t> bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
+  explicit ColumnReader(std::span<const std::uint8_t> bytes) : left_(bytes) {}
 
-  [[nodiscard]] bool at_end() const { return at_ == end_; }
+  [[nodiscard]] bool at_end() const { return left_.empty(); }
 
   // Begins a column.
   void restart() { last_ = 0; }
 
   template <typename T>
   void get(T& value) {
-    last_ += unzigzag(varint());
+    std::uint64_t code = 0;
+    if (!take_varint(left_, code)) throw malformed_batch("its columns are cut, or a number in them is too long");
+    last_ += unzigzag(code);
     value = static_cast<T>(last_);
     if (static_cast<std::uint64_t>(value) != last_) throw malformed_batch("a value is too large for its column");
   }
 
  private:
-  std::uint64_t varint() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; at_ != end_; shift += 7) {
-      const std::uint64_t byte = *at_++;
-      if (shift == kLastShift && byte > 1) throw malformed_batch("a number in it is too long");
-      value |= (byte & 0x7fU) << shift;
-      if (byte < 0x80) return value;
-    }
-    throw malformed_batch("its columns are cut");
-  }
-
-  static constexpr unsigned kLastShift = 63;  // of the tenth group of 7 bits, which holds the 64th bit only
-
-  const std::uint8_t* at_;
-  const std::uint8_t* end_;
+  std::span<const std::uint8_t> left_;
   std::uint64_t last_ = 0;
 };
 

@@ -143,6 +143,12 @@ constexpr auto fields(Visit&& visit, Either<ClockRecord> auto& record) {
 }
 
 template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<SamplesRecord> auto& record) {
+  auto& [set, interval, count, lost, bytes, columns] = record;
+  return visit(set, interval, count, lost, bytes, columns);
+}
+
+template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<PcStall> auto& stall) {
   auto& [reason, samples] = stall;
   return visit(reason, samples);

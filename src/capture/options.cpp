@@ -30,6 +30,7 @@ void fields(Visit&& visit, auto& options) {
   visit("samples", options.samples);
   visit("keep_counters", options.keep_counters);
   visit("max_overhead_seconds", options.max_overhead_seconds);
+  visit("sampling_interval_ns", options.sampling_interval_ns);
   visit("pc_sampling", options.pc_sampling);
   visit("timeline", options.timeline);
   visit("metrics", options.metrics);
@@ -50,7 +51,7 @@ void fields(Visit&& visit, auto& options) {
 template <typename T>
 inline constexpr std::array<const char*, 0> kNames{};
 template <>
-inline constexpr std::array<const char*, 4> kNames<Collect>{"none", "kernel", "iteration", "auto"};
+inline constexpr std::array<const char*, 5> kNames<Collect>{"none", "kernel", "iteration", "auto", "sample"};
 template <>
 inline constexpr std::array<const char*, 2> kNames<CacheControl>{"none", "all"};
 

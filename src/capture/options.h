@@ -19,7 +19,7 @@ struct MetricRequest {
   friend bool operator==(const MetricRequest&, const MetricRequest&) = default;
 };
 
-enum class Collect : std::uint8_t { none, kernel, iteration, automatic };  // --replay-mode
+enum class Collect : std::uint8_t { none, kernel, iteration, automatic, sample };  // --replay-mode
 
 // Selecting, with ncu's meanings (Nsight Compute CLI manual, "Filter").
 struct Selection {
@@ -40,10 +40,10 @@ struct ProfileOptions {
   CacheControl cache_control = CacheControl::none;
   std::optional<std::uint64_t> samples = 1;  // occurrences measured of each launch key; none: all
   bool keep_counters = false;
-  double max_overhead_seconds = 60;  // of iteration replay: spent in and around windows; 0: no limit
-  // PC sampling: the period, of 2^n cycles; none: there is none.
-  std::optional<std::uint32_t> pc_sampling;
-  bool timeline = true;  // NVTX ranges, CUDA calls and what GPUs did, as events
+  double max_overhead_seconds = 60;          // of iteration replay: spent in and around windows; 0: no limit
+  std::uint64_t sampling_interval_ns = 0;    // of replay mode sample; 0: the shortest that can be kept up with
+  std::optional<std::uint32_t> pc_sampling;  // the period, of 2^n cycles; none: there is no PC sampling
+  bool timeline = true;                      // NVTX ranges, CUDA calls and what GPUs did, as events
   std::vector<MetricRequest> metrics;
   std::string output_directory;  // absolute
   std::string base_name = "dlkprof";

@@ -3,12 +3,14 @@
 #include <cuda.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <charconv>
 #include <string_view>
 
 #include "base/error.h"
+#include "cupti/host.h"
 #include "cupti/library.h"
 
 namespace dlkprof::cli {
@@ -95,6 +97,17 @@ bool has_sys_admin(const std::string& status) {
   std::uint64_t capabilities = 0;
   (void)std::from_chars(value->data(), value->data() + value->size(), capabilities, 16);
   return ((capabilities >> kSysAdminBit) & 1U) != 0;
+}
+
+std::string choose_chip(const std::string& asked, const cupti::Library& library, const std::filesystem::path& cupti_path) {
+  if (!asked.empty()) return asked;
+  try {
+    if (!open_driver().devices.empty()) return chip_of_device(0, cupti_path);
+  } catch (const Error&) {
+    // No GPU here: then the chip must be named.
+  }
+  throw UsageError("no GPU is found here: name a chip with --chip", "",
+                   fmt::format("There are: {}", fmt::join(cupti::Host::chips(library), ", ")));
 }
 
 }  // namespace dlkprof::cli

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cupti/library.h"
+
 namespace dlkprof::cli {
 
 struct Driver {
@@ -19,6 +21,10 @@ struct Driver {
 
 // NVPerf's name for the chip of a device. open_driver() was called before. Throws Error.
 [[nodiscard]] std::string chip_of_device(std::size_t ordinal, const std::filesystem::path& cupti_path);
+
+// The chip asked for, else that of the first GPU here. Throws UsageError where there is none.
+[[nodiscard]] std::string choose_chip(const std::string& asked, const cupti::Library& library,
+                                      const std::filesystem::path& cupti_path);
 
 // Whether the driver lets only administrators read counters, from the text of /proc/driver/nvidia/params; none where it
 // does not say.

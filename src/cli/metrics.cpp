@@ -74,18 +74,6 @@ report::Table sections_table(const cupti::Catalogue& catalogue) {
   return table;
 }
 
-// The chip asked for, else that of the first GPU here.
-std::string choose_chip(const MetricsCommand& command, const cupti::Library& library) {
-  if (!command.chip.empty()) return command.chip;
-  try {
-    if (!open_driver().devices.empty()) return chip_of_device(0, command.cupti_path);
-  } catch (const Error&) {
-    // No GPU here: then the chip must be named.
-  }
-  throw UsageError("no GPU is found here: name a chip with --chip", "",
-                   fmt::format("There are: {}", fmt::join(cupti::Host::chips(library), ", ")));
-}
-
 // Matches without regard to case, as nobody remembers that `Xbar` is not written so.
 select::Pattern compile_query(const std::string& query) {
   // Compiled as it was typed first, so that the caret of a complaint stands under the user's own words.
@@ -109,7 +97,7 @@ const char* type_name(cupti::MetricType type) {
 report::Table query_table(const MetricsCommand& command) {
   const cupti::Library& library = cupti::Library::open(command.cupti_path);
   select::Pattern pattern = compile_query(command.query);
-  const cupti::Host host = cupti::Host::create(library, choose_chip(command, library));
+  const cupti::Host host = cupti::Host::create(library, choose_chip(command.chip, library, command.cupti_path));
   report::Table table{"metrics", {{"metric", ""}, {"type", ""}, {"hardware", ""}, {"unit", ""}, {"description", ""}}, {}};
   for (const auto type : {cupti::MetricType::counter, cupti::MetricType::ratio, cupti::MetricType::throughput}) {
     for (const std::string& base : host.base_metrics(type)) {

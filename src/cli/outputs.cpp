@@ -10,6 +10,7 @@
 #include "cli/report_file.h"
 #include "report/bottleneck_report.h"
 #include "report/coverage.h"
+#include "report/coverage_report.h"
 #include "report/csv.h"
 #include "report/detail_report.h"
 #include "report/expert_systems_report.h"
@@ -18,12 +19,14 @@
 #include "report/json.h"
 #include "report/kernel_report.h"
 #include "report/kernels_report.h"
+#include "report/measured_report.h"
 #include "report/memory_report.h"
 #include "report/missing_sections.h"
 #include "report/model_dump.h"
 #include "report/occupancy_report.h"
 #include "report/op_type_report.h"
 #include "report/roofline_report.h"
+#include "report/sampling_report.h"
 #include "report/source_report.h"
 #include "report/stall_report.h"
 #include "report/summary_report.h"
@@ -56,8 +59,12 @@ constexpr std::array kOpReports{OpReport{"summary", nullptr},
                                 OpReport{"stall", report::stall_report},
                                 OpReport{"memory", report::memory_report},
                                 OpReport{"roofline", report::roofline_report},
+                                OpReport{"coverage", report::coverage_report},
+                                OpReport{"measured", report::measured_report},
                                 OpReport{"source", report::source_report, false},
-                                OpReport{"occupancy_curves", report::occupancy_curves_report, false}};
+                                OpReport{"occupancy_curves", report::occupancy_curves_report, false},
+                                OpReport{"sampling", report::sampling_report, false},
+                                OpReport{"utilization", report::utilization_report, false}};
 constexpr std::array kCaptureReports{"metrics", "kernels"};
 constexpr std::array kOfSimpleMode{"summary", "kernel"};
 const std::vector<std::string> kFormats{"csv", "json", "svg"};
@@ -113,7 +120,8 @@ std::string summary_text(const ReportInputs& inputs) {
   std::string text;
   if (inputs.analysis->has_ops() || inputs.runs.empty()) {
     const report::Model model = inputs.analysis->model();
-    text = report::summary_text(inputs.simple ? report::simple_summary_tables(model) : report::summary_tables(model, {}));
+    const report::SummaryInputs shown{.profile_name = {}, .runs = {}, .coverage = inputs.runs.empty()};
+    text = report::summary_text(inputs.simple ? report::simple_summary_tables(model) : report::summary_tables(model, shown));
     if (!inputs.simple) text += "\n" + report::top_ops(model) + "\n" + report::top_findings(model);
     const std::string stalls = inputs.simple ? "" : report::top_stalls(model);
     if (!stalls.empty()) text += "\n" + stalls;

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "capture/ranks.h"
 #include "cli/child.h"
+#include "cli/dry_run.h"
 #include "cli/installation.h"
 #include "cli/profile_command.h"
 #include "cli/report_command.h"
@@ -60,6 +61,10 @@ int run_profile(int argc, char** argv) {
   const auto catalogue = load_catalogue();
   auto command = parse_profile(argc, argv, catalogue);
   if (!command) return 0;
+  if (command->dry_run) {
+    print_dry_run(*command, command->chip);
+    return 0;
+  }
   if (!command->database.empty()) return report_database(*command);
   if (command->program.empty()) {
     throw UsageError("there is no program to profile", "", "Example: dlkprof --kernel-id ::regex:gemm: python train.py");

@@ -116,11 +116,10 @@ std::optional<std::uint64_t> expected_launches(const capture::ProfileOptions& op
 
 // The tables of the launches measured, for people.
 void show_kernels(const model::Run& run, const ProfileCommand& command) {
-  auto shown = run;
-  const bool all = command.verbosity >= Verbosity::detailed || shown.launches.size() <= kMostTables;
-  if (!all) shown.launches.resize(kMostTables);
-  const report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
-  fmt::print(stderr, "{}", report::kernel_tables(shown, tables));
+  const bool all = command.verbosity >= Verbosity::detailed || run.launches.size() <= kMostTables;
+  report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
+  if (!all) tables.most = kMostTables;
+  fmt::print(stderr, "{}", report::kernel_tables(run, tables));
   if (!all) {
     fmt::print(stderr, "... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables,
                printable(run.path.string()));

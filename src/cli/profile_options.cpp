@@ -16,6 +16,9 @@
 namespace dlkprof::cli {
 namespace {
 
+// A bound for typing errors; evaluating samples keeps up with some 10 us.
+constexpr std::uint64_t kShortestSamplingIntervalNs = 1'000, kLongestSamplingIntervalNs = 100'000'000;
+
 void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& typed, capture::ProfileOptions& options) {
   const auto group = [](CLI::Option* option) { return option->group("Selecting kernels (as in Nsight Compute)"); };
   group(app.add_option("--kernel-id", selection.kernel_id,
@@ -53,7 +56,8 @@ void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& t
 
 void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions& options) {
   const auto group = [](CLI::Option* option) { return option->group("Collecting"); };
-  group(app.add_option("--set", typed.set, "A set of sections; default basic (dlkprof metrics --list-sets)"));
+  group(app.add_option("--set", typed.set,
+                       "A set of sections; default basic, with --replay-mode sample quick (dlkprof metrics --list-sets)"));
   group(app.add_option("--section", typed.sections, "A section; may be repeated (dlkprof metrics --list-sections)"))
       ->allow_extra_args(false);
   group(app.add_option("--metrics", typed.metrics, "Metrics by NVPerf's names, comma-separated"))
@@ -62,14 +66,19 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
   group(app.add_option("--replay-mode", typed.replay_mode,
                        "kernel: replay each selected launch; iteration: replay nothing, spread passes over the program's own "
                        "repetitions; auto: replay the first launch of each configuration, and use repetitions for further "
-                       "--samples and for what must not be replayed; none: only count and time"))
-      ->check(CLI::IsMember({"auto", "kernel", "iteration", "none"}))
+                       "--samples and for what must not be replayed; sample: sample the whole GPU at intervals while the program "
+                       "runs at its own speed; none: only count and time"))
+      ->check(CLI::IsMember({"auto", "kernel", "iteration", "sample", "none"}))
       ->capture_default_str();
   group(app.add_option("--samples", typed.samples,
                        "Launches measured of each launch configuration, or all; default 1, with --replay-mode iteration 3"));
   group(app.add_option("--max-overhead", options.max_overhead_seconds,
                        "Seconds that measuring in the program's own repetitions may take in all; 0: no limit"))
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  group(app.add_option("--pm-sampling-interval", options.sampling_interval_ns,
+                       "Nanoseconds between two samples of --replay-mode sample; 0: the least that can be kept up with"))
+      ->check(CLI::Range(std::uint64_t{0}, kLongestSamplingIntervalNs))
       ->capture_default_str();
   group(app.add_option("--cache-control", typed.cache_control,
                        "all: flush the caches before each pass; none: leave them as the replay finds them"))
@@ -90,11 +99,10 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
 
 void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
   const auto group = [](CLI::Option* option) { return option->group("Output"); };
-  group(
-      app.add_option("--reports", typed.reports,
-                     "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, "
-                     "expert_systems, bottleneck, occupancy, stall, memory, roofline, or all of these; source; occupancy_curves; "
-                     "metrics, kernels"))
+  group(app.add_option("--reports", typed.reports,
+                       "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, "
+                       "expert_systems, bottleneck, occupancy, stall, memory, roofline, coverage, measured, or all of these; "
+                       "source; occupancy_curves; of samples also sampling, utilization; metrics, kernels"))
       ->delimiter(',')
       ->allow_extra_args(false);
   group(app.add_option("--formats", typed.formats, "Their formats: csv, json; of roofline also svg; default csv"))
@@ -134,11 +142,13 @@ Verbosity parse_verbosity(const std::string& text) {
   return static_cast<Verbosity>(std::find(kNames.begin(), kNames.end(), text) - kNames.begin());
 }
 
-// What to measure: the sections and metrics named; where none are, the set basic.
+// What to measure: the sections and metrics named; where none are, the set basic, and for samples what one pass can hold.
 void resolve_metrics(const TypedProfile& typed, const cupti::Catalogue& catalogue, ProfileCommand& command) {
   std::vector<std::string> names;
   if (!typed.set.empty() || (typed.sections.empty() && typed.metrics.empty())) {
-    names = catalogue.set(typed.set.empty() ? "basic" : typed.set).sections;
+    const bool samples = command.options.collect == capture::Collect::sample;
+    const char* const usual = samples ? "quick" : "basic";
+    names = catalogue.set(typed.set.empty() ? usual : typed.set).sections;
   }
   for (const auto& name : typed.sections) {
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
@@ -170,6 +180,12 @@ bool wants_timeline(const std::string& typed, const ProfileCommand& command, Pur
                      "Leave it out, or what asks for them: sweep, --mode, --key_node, --iter_start, --iter_stop, --domains, "
                      "--dump_model_data, and all --reports but metrics and kernels.");
   }
+  const bool samples = command.options.collect == capture::Collect::sample;
+  if (typed == "off" && samples) {
+    throw UsageError("--replay-mode sample needs the timeline", "samples are given to kernels by the times of both",
+                     "Leave out --timeline off, or use another --replay-mode.");
+  }
+  if (samples) return true;
   if (typed != "auto") return typed == "on";
   return ops || !picks || command.options.collect == capture::Collect::none;
 }
@@ -192,6 +208,7 @@ capture::Collect collect_of(const TypedProfile& typed, const capture::ProfileOpt
   const std::string& replay_mode = typed.replay_mode;
   if (replay_mode == "none" || wants_stalls_alone(typed, options)) return capture::Collect::none;
   if (replay_mode == "iteration") return capture::Collect::iteration;
+  if (replay_mode == "sample") return capture::Collect::sample;
   return replay_mode == "kernel" || needs_replays(options) || options.selection.launch_count ? capture::Collect::kernel
                                                                                              : capture::Collect::automatic;
 }
@@ -212,6 +229,20 @@ std::optional<std::uint32_t> pc_sampling_of(const TypedProfile& typed, capture::
                    "It is the exponent of a power of two: --pc-sampling=17 samples once in 131072 cycles.");
 }
 
+void check_sampling(const TypedProfile& typed, const capture::ProfileOptions& options) {
+  if (options.collect != capture::Collect::sample) {
+    if (options.sampling_interval_ns == 0) return;
+    throw UsageError("--pm-sampling-interval is for --replay-mode sample", "", "Give that as well, or leave it out.");
+  }
+  if (options.sampling_interval_ns != 0 && options.sampling_interval_ns < kShortestSamplingIntervalNs) {
+    throw UsageError("--pm-sampling-interval: the counters cannot be read out as often", "", "Give 0, or from 1000 (1 us) on.");
+  }
+  if (!typed.samples.empty() || needs_replays(options)) {
+    throw UsageError("--replay-mode sample measures no launches one by one, takes caches as they are, and keeps no raw counters",
+                     "", "Leave out --samples, --cache-control all and --keep-counters, or use --replay-mode kernel.");
+  }
+}
+
 void check_ranks(const std::string& ranks) try {
   if (!ranks.empty()) (void)capture::Ranks::parse(ranks);
 } catch (const Error& error) {
@@ -227,6 +258,7 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   options.collect = collect_of(typed, options);
   options.pc_sampling = pc_sampling_of(typed, options.collect);
   const bool iterates = options.collect == capture::Collect::iteration;
+  check_sampling(typed, options);
   if (typed.samples.empty()) typed.samples = iterates ? "3" : "1";
   options.samples = typed.samples == "all" ? std::nullopt : number<std::uint64_t>(typed.samples);
   if (iterates && needs_replays(options)) {
@@ -286,10 +318,20 @@ std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::
   app.add_option("--database", database,
                  "Fold this again and report, and run no program: a database (.sqlite), a capture, or a folder")
       ->group("Output");
+  bool dry_run = false;
+  std::string chip;
+  app.add_flag("--dry-run", dry_run,
+               "Print what would be collected and how: passes, seconds, memory; with --database for the launches of that run")
+      ->group("Collecting");
+  app.add_option("--chip", chip, "With --dry-run: NVPerf's name of a GPU, such as GH100; default: this machine's")
+      ->group("Collecting");
   auto parsed = parse(app, argc, argv, OptionsEnd::at_positional);
   if (parsed.done) return std::nullopt;
   auto command = arguments.command(std::move(parsed.program), catalogue, Purpose::any);
   command.database = std::move(database);
+  command.dry_run = dry_run;
+  command.chip = std::move(chip);
+  if (!command.chip.empty() && !dry_run) throw UsageError("--chip is for --dry-run", "", "A profile is of the GPUs here.");
   return command;
 }
 

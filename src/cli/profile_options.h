@@ -26,6 +26,8 @@ struct ProfileCommand {
   Folding folding;
   Verbosity verbosity = Verbosity::normal;
   std::string database;              // fold this again instead of running a program: a database, a capture, or their folder
+  bool dry_run = false;              // print the plan of collecting, and run nothing
+  std::string chip;                  // that the plan is for; empty: the GPU here
   bool reports_named = false;        // --reports or --formats was given
   bool sections_named = false;       // --set, --section or --metrics was given
   std::vector<std::string> program;  // and its arguments

@@ -34,7 +34,10 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   app.add_option("file", command.file, "A capture (.dlkcap), a database (.sqlite), or a folder with captures")->required();
   list("--reports", command.outputs.reports,
        "summary, detail, iteration, kernel, tensor, op_type, group_node, expert_systems, bottleneck, occupancy, stall, memory, "
-       "roofline or all of these; occupancy_curves; of a capture also metrics, kernels; on stdout one, in files any");
+       "roofline, coverage, measured or all of these; occupancy_curves, sampling, utilization; of a capture also metrics, "
+       "kernels; "
+       "on stdout one, in "
+       "files any");
   app.add_option("--format", command.format, "What stdout gets; svg of roofline alone")
       ->check(CLI::IsMember({"table", "csv", "json", "svg"}))
       ->capture_default_str();

@@ -70,7 +70,7 @@ void check_command(const ReportCommand& command, const Source& source) {
   if (source.is_database() && has(reports, true)) {
     const auto name = std::find_if(reports.begin(), reports.end(), is_of_capture);
     throw UsageError(fmt::format("the report {} needs a capture, and {} is a database", *name, printable(command.file)), "",
-                     "Name the .dlkcap file of the run instead; single launches are not kept in the database.");
+                     "Name the .dlkcap file of the run instead, or see --reports measured and the view metric_samples.");
   }
 }
 

@@ -59,9 +59,10 @@ struct NewObject {
   CUpti_Profiler_Host_Object* object = nullptr;
 };
 
-NewObject initialize(const Library& library, const std::string& chip, const std::vector<std::uint8_t>& availability) {
+NewObject initialize(const Library& library, const std::string& chip, const std::vector<std::uint8_t>& availability,
+                     CollectBy by) {
   auto params = DLKPROF_PARAMS(CUpti_Profiler_Host_Initialize_Params);
-  params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+  params.profilerType = by == CollectBy::samples ? CUPTI_PROFILER_TYPE_PM_SAMPLING : CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip.c_str();
   params.pCounterAvailabilityImage = availability.empty() ? nullptr : availability.data();
   const CUptiResult result = library.cuptiProfilerHostInitialize(&params);
@@ -76,7 +77,7 @@ void deinitialize(const Library& library, CUpti_Profiler_Host_Object* object) no
 
 // Some that CUPTI lists it then refuses, integrated GPUs among them.
 bool can_be_created(const Library& library, const std::string& chip) {
-  const NewObject made = initialize(library, chip, {});
+  const NewObject made = initialize(library, chip, {}, CollectBy::ranges);
   if (made.object != nullptr) deinitialize(library, made.object);
   return made.result == CUPTI_SUCCESS;
 }
@@ -93,21 +94,23 @@ UsageError unknown_chip(const Library& library, const std::string& chip) {
 
 void Host::Deinitialize::operator()(CUpti_Profiler_Host_Object* object) const noexcept { deinitialize(*library, object); }
 
-Host::Host(const Library& library, std::string chip, std::vector<std::uint8_t> availability, CUpti_Profiler_Host_Object* object)
+Host::Host(const Library& library, std::string chip, std::vector<std::uint8_t> availability, CollectBy by,
+           CUpti_Profiler_Host_Object* object)
     : library_(&library),
       chip_(std::move(chip)),
       availability_(std::move(availability)),
+      by_(by),
       object_(object, Deinitialize{&library}) {}
 
-Host Host::create(const Library& library, const std::string& chip, std::vector<std::uint8_t> availability) {
-  const NewObject made = initialize(library, chip, availability);
+Host Host::create(const Library& library, const std::string& chip, std::vector<std::uint8_t> availability, CollectBy by) {
+  const NewObject made = initialize(library, chip, availability, by);
   if (made.result == CUPTI_ERROR_INVALID_CHIP_NAME || made.result == CUPTI_ERROR_NOT_SUPPORTED) throw unknown_chip(library, chip);
   check(library, made.result, "cuptiProfilerHostInitialize");
-  return {library, chip, std::move(availability), made.object};
+  return {library, chip, std::move(availability), by, made.object};
 }
 
 Host::HostObject Host::new_object() const {
-  const NewObject made = initialize(*library_, chip_, availability_);
+  const NewObject made = initialize(*library_, chip_, availability_, by_);
   check(*library_, made.result, "cuptiProfilerHostInitialize");
   return {made.object, Deinitialize{library_}};
 }
@@ -220,18 +223,22 @@ CollectionPlan Host::plan(const std::vector<std::string>& metrics) const {
 std::vector<double> Host::evaluate(std::span<const std::uint8_t> image, std::size_t range,
                                    const std::vector<std::string>& metrics) const {
   std::vector<double> values(metrics.size());
-  if (metrics.empty()) return values;
-  std::vector<const char*> names = c_strings(metrics);
+  evaluate(image, range, c_strings(metrics), values);
+  return values;
+}
+
+void Host::evaluate(std::span<const std::uint8_t> image, std::size_t range, std::span<const char* const> metrics,
+                    std::span<double> values) const {
+  if (metrics.empty()) return;
   auto params = DLKPROF_PARAMS(CUpti_Profiler_Host_EvaluateToGpuValues_Params);
   params.pHostObject = object_.get();
   params.pCounterDataImage = image.data();
   params.counterDataImageSize = image.size();
   params.rangeIndex = range;
-  params.ppMetricNames = names.data();
-  params.numMetrics = names.size();
+  params.ppMetricNames = const_cast<const char**>(metrics.data());  // CUPTI only reads it
+  params.numMetrics = metrics.size();
   params.pMetricValues = values.data();
   DLKPROF_CUPTI(*library_, cuptiProfilerHostEvaluateToGpuValues, &params);
-  return values;
 }
 
 }  // namespace dlkprof::cupti

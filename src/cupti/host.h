@@ -32,6 +32,9 @@ struct CollectionPlan {
   [[nodiscard]] std::size_t most_passes() const { return 2 * passes + 2; }
 };
 
+// What a host object plans for: kernels, or samples of a whole GPU taken at intervals, which differ in what counters can do.
+enum class CollectBy : std::uint8_t { ranges, samples };
+
 // Requests matched against what a chip offers.
 struct ResolvedMetrics {
   std::vector<std::string> names;        // one for each request that the chip can answer, without repetition
@@ -42,7 +45,8 @@ class Host {
  public:
   // `chip` as NVPerf names it (GH100); `availability` as cuptiProfilerGetCounterAvailability gives it, empty where
   // there is no GPU. Throws UsageError naming the chips there are where `chip` is unknown.
-  [[nodiscard]] static Host create(const Library& library, const std::string& chip, std::vector<std::uint8_t> availability = {});
+  [[nodiscard]] static Host create(const Library& library, const std::string& chip, std::vector<std::uint8_t> availability = {},
+                                   CollectBy by = CollectBy::ranges);
   // The chips that create() takes.
   [[nodiscard]] static std::vector<std::string> chips(const Library& library);
 
@@ -64,6 +68,9 @@ class Host {
   // process, and evaluate_untrusted() on any other.
   [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> image, std::size_t range,
                                              const std::vector<std::string>& metrics) const;
+  // The same into `values`, one for each of `metrics`: for images with many ranges.
+  void evaluate(std::span<const std::uint8_t> image, std::size_t range, std::span<const char* const> metrics,
+                std::span<double> values) const;
 
  private:
   struct Deinitialize {
@@ -72,7 +79,8 @@ class Host {
   };
   using HostObject = std::unique_ptr<CUpti_Profiler_Host_Object, Deinitialize>;
 
-  Host(const Library& library, std::string chip, std::vector<std::uint8_t> availability, CUpti_Profiler_Host_Object* object);
+  Host(const Library& library, std::string chip, std::vector<std::uint8_t> availability, CollectBy by,
+       CUpti_Profiler_Host_Object* object);
   [[nodiscard]] HostObject new_object() const;
   [[nodiscard]] bool known(const std::string& metric) const;
   [[nodiscard]] bool schedulable(const std::vector<std::string>& metrics) const;
@@ -81,7 +89,8 @@ class Host {
   const Library* library_;
   std::string chip_;
   std::vector<std::uint8_t> availability_;  // objects refer to it for as long as they live
-  HostObject object_;                       // for questions; no metric is ever added to it
+  CollectBy by_;
+  HostObject object_;  // for questions; no metric is ever added to it
   mutable std::map<std::string, bool> offered_;
 };
 

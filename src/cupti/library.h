@@ -4,6 +4,7 @@
 #include <cupti.h>
 #include <cupti_checkpoint.h>
 #include <cupti_pcsampling.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -67,6 +68,20 @@ namespace dlkprof::cupti {
   X(cuptiGetSassToSourceCorrelation)              \
   X(cuptiGetCubinCrc)
 
+// Those of PM sampling, which the first libraries of CUDA 12.6 lack: null there (PmSampler::create says so).
+#define DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)    \
+  X(cuptiPmSamplingGetCounterAvailability)     \
+  X(cuptiPmSamplingEnable)                     \
+  X(cuptiPmSamplingDisable)                    \
+  X(cuptiPmSamplingSetConfig)                  \
+  X(cuptiPmSamplingStart)                      \
+  X(cuptiPmSamplingStop)                       \
+  X(cuptiPmSamplingDecodeData)                 \
+  X(cuptiPmSamplingGetCounterDataSize)         \
+  X(cuptiPmSamplingCounterDataImageInitialize) \
+  X(cuptiPmSamplingGetCounterDataInfo)         \
+  X(cuptiPmSamplingCounterDataGetSampleInfo)
+
 // What cuptiGetVersion gives for CUDA 12.6, the first with the range profiler and its host side (cupti_version.h).
 inline constexpr std::uint32_t kMinimumVersion = 24;
 
@@ -85,6 +100,7 @@ class Library {
 
 #define X(name) decltype(&::name) name = nullptr;
   DLKPROF_CUPTI_FUNCTIONS(X)
+  DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
 #undef X
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }

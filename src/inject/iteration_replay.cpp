@@ -4,22 +4,19 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cupti/collection_prices.h"
 
 namespace dlkprof::inject {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The program's memory is the program's, and CUPTI takes some 1.4 MB besides the image for each launch that a window may have.
-// Opening and closing one takes some 40 ms and 1.1 ms for each of them, made or not: larger windows are hardly cheaper. (On an
-// H200 with CUDA 13.0.)
-constexpr std::size_t kImageBytes = std::size_t{128} << 20U;
-constexpr std::size_t kMostLaunches = 56, kMostLaunchesOfAll = 256;
-// Counters of each multiprocessor need some 0.8 MB a launch and 1 ms to be read out, all others some 50 KB and 25 us, as
-// measured on an H200. Closing a window and opening another takes as long as so many launches.
+constexpr std::size_t kImageBytes = std::size_t{128} << 20U;  // of a window
+// Of a launch: counters of each multiprocessor need 0.8 MB, all others some 50 KB, on an H200 with CUDA 13.0.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
-constexpr std::size_t kDearGap = 40;
-constexpr std::size_t kCheapGap = kMostLaunchesOfAll;
+// A few launches of no use cost less than closing a window and opening another (collection_prices.h).
+constexpr std::size_t kDearGap = 10;
+constexpr std::size_t kCheapGap = cupti::kMostLaunchesOfAll;
 
 }  // namespace
 
@@ -39,10 +36,12 @@ IterationReplay::IterationReplay(const cupti::Library& library, CUcontext contex
   const auto profiler = cupti::RangeProfiler::create(library, context);
   const std::size_t few = profiler.image_bytes(plan_, 1);
   const std::size_t a_launch = std::max<std::size_t>(1, profiler.image_bytes(plan_, 2) - few);
-  most_launches_ = std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? kMostLaunchesOfAll : kMostLaunches);
-  scheduler_.emplace(RunScheduler::Settings{.repeats = plan_.passes > 1,
-                                            .most_launches = most_launches_,
-                                            .longest_gap = a_launch >= kDearRangeBytes ? kDearGap : kCheapGap});
+  const bool dear = a_launch >= kDearRangeBytes;
+  const cupti::WindowPrices& prices = dear ? cupti::kPerSmPrices : cupti::kHwpmPrices;
+  most_launches_ =
+      std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? cupti::kMostLaunchesOfAll : prices.most_launches);
+  scheduler_.emplace(RunScheduler::Settings{
+      .repeats = plan_.passes > 1, .most_launches = most_launches_, .longest_gap = dear ? kDearGap : kCheapGap});
   evaluator_ = std::make_unique<LaunchEvaluator>(library, chip, std::move(availability), plan_.metrics, std::move(listener));
 }
 

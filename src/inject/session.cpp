@@ -83,14 +83,16 @@ Session::Session(capture::ProfileOptions options)
       event_log_(recorder_),
       ranges_(event_log_, recorder_),
       timeline_(event_log_),
+      pm_sampling_(library_, recorder_, options_, sampling_hooks()),
       pc_sampling_(options_.pc_sampling ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling) : nullptr),
       selector_(select::Selector::compile(options_.selection)),
       measuring_(options_.collect == capture::Collect::kernel || options_.collect == capture::Collect::automatic),
       iterating_(options_.collect == capture::Collect::iteration),
       range_open_(options_.profile_from_start),
       call_roles_(find_call_roles()),
-      only_counts_(options_.collect == capture::Collect::none && selector_.goes_by_name_alone() && options_.profile_from_start &&
-                   options_.delay_seconds <= 0 && options_.duration_seconds <= 0),
+      only_counts_((options_.collect == capture::Collect::none || options_.collect == capture::Collect::sample) &&
+                   selector_.goes_by_name_alone() && options_.profile_from_start && options_.delay_seconds <= 0 &&
+                   options_.duration_seconds <= 0),
       functions_(driver_, selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
 
 void Session::on_new_function(const capture::FunctionRecord& record) {
@@ -115,17 +117,20 @@ void Session::subscribe() {
 void Session::before_fork() noexcept {
   ranges_.lock();
   event_log_.lock();
+  pm_sampling_.lock();
   recorder_.lock();
 }
 
 void Session::after_fork(bool in_child) noexcept {
   if (in_child) {
     recorder_.forget();
+    pm_sampling_.forget();
     event_log_.forget();
     ranges_.forget();
     if (pc_sampling_) pc_sampling_->forget();
   }
   recorder_.unlock();
+  pm_sampling_.unlock();
   event_log_.unlock();
   ranges_.unlock();
 }
@@ -342,6 +347,11 @@ void Session::register_iterations_end() {
   std::atexit([] { g_session->finish_iterations(); });
 }
 
+// Likewise.
+void Session::register_sampling_end() {
+  std::atexit([] { g_session->pm_sampling_.finish(); });
+}
+
 // Of a launch of this thread, before the first of which there is nothing to sample. CUPTI is called without a lock of the
 // session's, as callbacks may come on other threads meanwhile; and not from the callback that tells of a new context. The end is
 // registered once sampling has begun: what CUPTI registers at that time must find it ended.
@@ -375,6 +385,7 @@ void Session::finish() noexcept {
   finish_pc_sampling();
   const bool was_active = active_.exchange(false);
   if (!recorder_.usable()) return;
+  pm_sampling_.finish();
   if (iterating_) finish_iterations();
   this_thread().ours = true;
   try {

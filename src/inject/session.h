@@ -28,6 +28,7 @@
 #include "inject/launch_call.h"
 #include "inject/ledger.h"
 #include "inject/pc_sampling.h"
+#include "inject/pm_sampling.h"
 #include "inject/ranges.h"
 #include "inject/recorder.h"
 #include "inject/timeline.h"
@@ -114,6 +115,11 @@ class Session {
   void end_iterations(const std::string& why) noexcept;
   void finish_iterations() noexcept;
   static void register_iterations_end();
+  static void register_sampling_end();
+
+  void sample(std::uint32_t device);
+  void begin_sampling(const std::string& chip);
+  [[nodiscard]] PmSampling::Hooks sampling_hooks();
 
   void on_new_function(const capture::FunctionRecord& record);
   [[nodiscard]] std::uint32_t device_of(CUcontext context);
@@ -139,6 +145,7 @@ class Session {
   EventLog event_log_;
   Ranges ranges_;
   Timeline timeline_;
+  PmSampling pm_sampling_;
   std::unique_ptr<PcSampling> pc_sampling_;  // where it is asked for
   select::Selector selector_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
@@ -187,6 +194,7 @@ class Session {
   std::map<std::uint32_t, Base> bases_;  // by metric set: the first image kept, which the others build on
   bool windows_forbidden_ = false;       // for good: see forbids_windows()
   bool iterations_end_registered_ = false;
+  bool sampling_tried_ = false, sampling_possible_ = false;
   int waiting_ = 0;  // launches selected but not begun, as the gate is not theirs yet
   int failures_in_a_row_ = 0, window_failures_in_a_row_ = 0;
 };

@@ -80,6 +80,7 @@ void Session::choose_way(Counted& counted, const LaunchCall& call, const KernelF
   using capture::Collect;
   using capture::LeftAlone;
   if (options_.collect == Collect::none) return;
+  if (options_.collect == Collect::sample) return sample(counted.record.key.device);
   if (counted.captured) return ledger_.left_alone(counted.entry, LeftAlone::captured, false);
   const bool has_windows = options_.collect != Collect::kernel && !iterations_over_ && !windows_forbidden_;
   const std::uint64_t samples = options_.samples.value_or(RunScheduler::kAll);

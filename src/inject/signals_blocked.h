@@ -1,8 +1,7 @@
-// The program's signals are the program's: none of its handlers shall run on a thread that is started meanwhile.
+// The program's signals are the program's: none of its handlers shall run on a thread that is started while this lives.
 #pragma once
 
-#include <pthread.h>
-#include <signal.h>
+#include <csignal>
 
 namespace dlkprof::inject {
 

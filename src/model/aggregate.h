@@ -32,6 +32,16 @@ struct Counters {
   std::map<std::string, double> values;
   std::uint64_t samples = 0;    // launches measured behind them
   std::int64_t covered_ns = 0;  // GPU time of the row in configurations that were measured
+  // How those launches were measured: a bit for each value of ReplayMode and of CacheControl that occurs among them.
+  std::uint8_t ways = 0, cache_controls = 0;
+  // Of those that were sampled, how sure they are: the sums of samples and launches behind them, and half of the 95 % confidence
+  // interval of the figure in `values`, configurations taken as independent; none where one of them has none.
+  struct Sampled {
+    std::uint64_t samples = 0, launches = 0;
+    std::optional<double> interval;
+    friend bool operator==(const Sampled&, const Sampled&) = default;
+  };
+  std::map<std::string, Sampled> sampled;
 };
 
 // Of the instances that begin, and the work that is called, in the iterations aggregated. An instance that begins before them

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "model/provenance.h"
 #include "model/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -28,6 +29,28 @@ struct WeightedSum {
   double sum = 0, weight = 0;
 };
 
+// Of the figures of several configurations, each with its weight: their intervals add up by their squares.
+class SampledSum {
+ public:
+  void add(const SampledFigure& figure, double weight) {
+    samples_ += figure.samples;
+    launches_ += figure.launches;
+    known_ = known_ && figure.interval.has_value();
+    const double part = weight * figure.interval.value_or(0);
+    squares_ += part * part;
+  }
+  // `weight`: by which the sum of the figures is divided.
+  [[nodiscard]] Counters::Sampled finish(double weight) const {
+    const double interval = std::sqrt(squares_) / weight;
+    return {samples_, launches_, known_ && std::isfinite(interval) ? std::optional(interval) : std::nullopt};
+  }
+
+ private:
+  std::uint64_t samples_ = 0, launches_ = 0;
+  bool known_ = true;
+  double squares_ = 0;
+};
+
 }  // namespace
 
 CounterJoin::CounterJoin(const Timeline& timeline) {
@@ -36,6 +59,16 @@ CounterJoin::CounterJoin(const Timeline& timeline) {
     for (const auto& [metric, values] : metrics) {
       measured.samples = std::max<std::uint64_t>(measured.samples, values.size());
       if (const auto mean = mean_of(values)) measured.means.emplace_back(&metric, *mean);
+    }
+    if (const auto sampled = timeline.sampled.find(config); sampled != timeline.sampled.end()) {
+      measured.sampled = &sampled->second;
+      for (const auto& [metric, figure] : sampled->second) measured.samples = std::max(measured.samples, figure.launches);
+    }
+    if (const auto launches = timeline.measured_launches.find(config); launches != timeline.measured_launches.end()) {
+      for (const MeasuredLaunch& launch : launches->second) {
+        measured.ways |= bit_of(launch.way);
+        measured.cache_controls |= bit_of(launch.cache_control);
+      }
     }
     measured_.emplace(config, std::move(measured));
   }
@@ -58,12 +91,15 @@ std::vector<Counters> CounterJoin::finish(std::size_t rows) const {
     const std::uint64_t row = share->first >> 32U;
     Counters& counters = all[row];
     std::map<std::string, WeightedSum> means;
+    std::map<std::string, SampledSum> sampled;
     for (; share != sorted.end() && share->first >> 32U == row; ++share) {
       const Measured& measured = measured_.at(static_cast<std::uint32_t>(share->first));
       const auto launches = static_cast<double>(share->second.launches);
       // A nanosecond each where none was timed: so they count among themselves, and for nothing beside those that were.
       const double weight = std::max(static_cast<double>(share->second.gpu_ns), launches);
       counters.samples += measured.samples;
+      counters.ways |= measured.ways;
+      counters.cache_controls |= measured.cache_controls;
       add_ns(counters.covered_ns, share->second.gpu_ns);
       for (const auto& [metric, mean] : measured.means) {
         if (is_count(*metric)) {
@@ -73,9 +109,16 @@ std::vector<Counters> CounterJoin::finish(std::size_t rows) const {
           sum.sum += mean * weight;
           sum.weight += weight;
         }
+        if (measured.sampled == nullptr) continue;
+        const auto figure = measured.sampled->find(*metric);
+        if (figure != measured.sampled->end()) sampled[*metric].add(figure->second, is_count(*metric) ? launches : weight);
       }
     }
     for (const auto& [metric, sum] : means) counters.values[metric] = sum.sum / sum.weight;
+    for (const auto& [metric, sum] : sampled) {
+      const auto mean = means.find(metric);
+      counters.sampled[metric] = sum.finish(mean == means.end() ? 1 : mean->second.weight);
+    }
   }
   return all;
 }

@@ -27,7 +27,9 @@ class CounterJoin {
   // A configuration that was measured.
   struct Measured {
     std::uint64_t samples = 0;
+    std::uint8_t ways = 0, cache_controls = 0;                 // as Counters has them
     std::vector<std::pair<const std::string*, double>> means;  // metrics, which lie in the timeline
+    const std::map<std::string, SampledFigure>* sampled = nullptr;
   };
   // A row's launches of a configuration.
   struct Share {

@@ -1,14 +1,14 @@
 #include "model/coverage_times.h"
 
+#include "model/key_counts.h"
 #include "model/time_arithmetic.h"
 
 namespace dlkprof::model {
 namespace {
 
-// Launch configurations of functions that no filter takes are not told apart.
 capture::KeyStats* stats_of(Run& run, const capture::LaunchKey& key) {
   auto found = run.keys.find(key);
-  if (found == run.keys.end()) found = run.keys.find({.device = key.device, .function = key.function});
+  if (found == run.keys.end()) found = run.keys.find(key_of_function(key));
   return found != run.keys.end() ? &found->second : nullptr;
 }
 
@@ -25,6 +25,7 @@ void add(Run& run, const Work& work, const capture::LaunchKey& key) {
   stats->timed_gpu_ns += ns;
   ++coverage.timed;
   coverage.timed_gpu_ns += ns;
+  if (stats->measured > 0) coverage.covered_gpu_ns += ns;
   if (stats->matched == 0) coverage.unmatched_gpu_ns += ns;
   if (stats->near_missed > 0) coverage.near_missed_gpu_ns += ns;
 }

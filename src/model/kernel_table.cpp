@@ -55,7 +55,7 @@ std::uint32_t KernelTable::add(Kernel kernel) {
 std::uint32_t KernelTable::config(std::uint32_t process, const capture::LaunchKey& key, std::uint32_t kernel) {
   const Identity identity{.process = process, .kernel = key.function == 0 ? kernel : kNone, .key = key};
   const auto [known, is_new] = by_identity_.try_emplace(identity, static_cast<std::uint32_t>(configs_.size()));
-  if (is_new) configs_.push_back({.process = process, .key = key});
+  if (is_new) configs_.push_back({.process = process, .key = key, .kernel = kernel});
   return known->second;
 }
 

@@ -21,6 +21,7 @@ class KernelTable {
 
   // Index into configs. The kernel tells configurations apart whose key names no function.
   [[nodiscard]] std::uint32_t config(std::uint32_t process, const capture::LaunchKey& key, std::uint32_t kernel);
+  [[nodiscard]] const Config& config(std::uint32_t index) const { return configs_[index]; }
 
   // Gives the timeline all of them.
   void move_to(Timeline& timeline) &&;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "model/key_counts.h"
 #include "model/raw_counters.h"
 
 namespace dlkprof::model {
@@ -97,6 +98,7 @@ class Folder {
   void add(capture::EventsRecord&& /*record*/) {}
   void add(capture::FactsRecord&& /*record*/) {}
   void add(capture::ClockRecord&& /*record*/) {}
+  void add(capture::SamplesRecord&& /*record*/) {}
   void add(capture::PcNamesRecord&& /*record*/) {}
   // What was sampled where is the timeline's as well.
   void add(capture::PcSamplesRecord&& record) {
@@ -137,17 +139,10 @@ class Folder {
     }
   }
 
-  // Key statistics are written now and then: what is known of the measured launches is never behind them.
   void count_measured() {
     std::map<capture::LaunchKey, std::uint64_t> measured;
     for (const Launch& launch : run_.launches) ++measured[launch.record.key];
-    for (const auto& [key, count] : measured) {
-      capture::KeyStats& stats = run_.keys[key];
-      stats.key = key;
-      stats.measured = std::max(stats.measured, count);
-      stats.matched = std::max(stats.matched, stats.measured);
-      stats.launches = std::max(stats.launches, stats.matched);
-    }
+    model::count_measured(run_.keys, measured);
   }
 
   void sum_coverage() {
@@ -160,6 +155,10 @@ class Folder {
       coverage.near_missed += stats.near_missed;
       coverage.timed += stats.timed;
       coverage.timed_gpu_ns += stats.timed_gpu_ns;
+      if (stats.measured > 0) {
+        coverage.covered += stats.launches;
+        coverage.covered_gpu_ns += stats.timed_gpu_ns;
+      }
       if (stats.matched == 0) coverage.unmatched_gpu_ns += stats.timed_gpu_ns;
       if (stats.near_missed > 0) coverage.near_missed_gpu_ns += stats.timed_gpu_ns;
     }

@@ -34,6 +34,8 @@ struct Coverage {
   std::uint64_t timed = 0, timed_gpu_ns = 0;                   // launches that activity records timed
   std::uint64_t unmatched_gpu_ns = 0, near_missed_gpu_ns = 0;  // of timed_gpu_ns, not counting graphs
   std::uint64_t graph_gpu_ns = 0;
+  // In launch configurations that were measured at least once: what the figures stand for.
+  std::uint64_t covered = 0, covered_gpu_ns = 0;
   bool timing_complete = false;
 };
 

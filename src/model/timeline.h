@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -17,6 +19,10 @@
 namespace dlkprof::model {
 
 inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
+// The last values of enumerations that this version knows.
+inline constexpr capture::ReplayMode kLastWay = capture::ReplayMode::iteration;
+inline constexpr capture::CacheControl kLastCacheControl = capture::CacheControl::all;
+inline constexpr capture::LeftAlone kLastReason = capture::LeftAlone::unsupported;
 
 struct Thread {
   std::uint32_t process = 0;  // index into Timeline::processes
@@ -55,7 +61,8 @@ struct Kernel {
 // A launch configuration of a process.
 struct Config {
   std::uint32_t process = 0;
-  capture::LaunchKey key;  // key.function: the process's FunctionRecord::id, or 0 where there is none
+  capture::LaunchKey key;        // key.function: the process's FunctionRecord::id, or 0 where there is none
+  std::uint32_t kernel = kNone;  // index into Timeline::kernels; kNone where its function is not described
 };
 
 // What the driver says of a kernel function that a process launched: what its occupancy follows from.
@@ -78,18 +85,70 @@ struct Work {
   bool replayed = false;  // its length is gpu__time_duration, measured while it was replayed; it stands right after its call
 };
 
+// The metrics that launches were measured with, and the passes they took.
+struct MetricSet {
+  std::uint32_t process = 0;
+  capture::MetricSetRecord record;
+};
+
+// A launch that was measured, and how. Its values stand in Timeline::measured.
+struct MeasuredLaunch {
+  std::uint64_t launch_index = 0;  // position among all kernel launches of its process
+  std::uint32_t occurrence = 0;    // position among those of its configuration
+  std::uint32_t metric_set = 0;    // index into Timeline::metric_sets
+  std::uint32_t passes = 0;
+  capture::ReplayMode way = capture::ReplayMode::none;
+  capture::CacheControl cache_control = capture::CacheControl::none;
+  std::int64_t start_unix_ns = 0;
+  std::uint64_t cost_ns = 0;  // host time the measuring took
+  friend bool operator==(const MeasuredLaunch&, const MeasuredLaunch&) = default;
+};
+
+// What became of the launches of one configuration; of a function that no filter takes, of all of them together.
+struct LaunchCounts {
+  std::uint32_t process = 0;
+  std::uint32_t config = kNone;  // index into Timeline::configs; kNone: all of a function
+  std::uint32_t kernel = kNone;  // index into Timeline::kernels; kNone: not described
+  std::uint32_t device = 0;      // CUDA's number of the GPU in that process
+  std::uint64_t launches = 0, matched = 0, measured = 0, near_missed = 0, left_alone = 0;
+  std::uint64_t timed = 0, timed_gpu_ns = 0;  // measured ones excluded
+  capture::LeftAlone reason = capture::LeftAlone::none;
+  friend bool operator==(const LaunchCounts&, const LaunchCounts&) = default;
+};
+
 struct Process {
   capture::ProcessRecord record;
   capture::ClockRecord clock;
   // GPU times may be too early, too late by at most so much beside those of the CPU: a kernel does not start before its
   // launch was called, nor end after a wait for it returned. -1: not known.
   std::int64_t gpu_early_ns = -1, gpu_late_ns = -1;
-  std::int64_t held_ns = 0;  // that the profiler held it for, to measure; cut out of all times
+  std::int64_t held_ns = 0;                            // that the profiler held it for, to measure; cut out of all times
+  std::uint64_t graph_launches = 0, graph_gpu_ns = 0;  // of CUDA graphs, and of the kernels in them
+  bool timing_complete = false;                        // false: only some launches were timed
+  bool ended = false;                                  // its capture was closed: counts are whole
+  std::uint64_t damaged_records = 0;                   // of its capture, which were left out
 };
 
 // A GPU. Processes that see the same one (by PCI bus id) share it.
 struct Device {
   capture::DeviceRecord record;
+};
+
+// A metric of a launch configuration from samples that lay within its launches (model/sample_join.h).
+struct SampledFigure {
+  std::uint64_t samples = 0, launches = 0;  // that have samples
+  double mean = 0;
+  double deviation = 0;            // standard deviation of the samples
+  std::optional<double> interval;  // half of the 95 % confidence interval of the mean; none where only one launch has samples
+};
+
+// The samples of a stretch of time on a GPU, whatever ran then.
+struct SampleBin {
+  std::uint32_t device = 0;  // index into Timeline::devices
+  std::uint32_t metric = 0;  // index into Timeline::sampled_metrics
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::uint64_t samples = 0;
+  double value = 0;  // their mean; of figures that grow with time, a nanosecond's
 };
 
 struct Timeline {
@@ -105,8 +164,16 @@ struct Timeline {
   std::vector<Work> works;                // by start on the GPU, those not timed by their call, which comes first
   std::vector<capture::Fact> facts;
   std::vector<capture::NoticeRecord> notices;
-  // Metrics of measured configurations: index into configs -> metric -> values of the launches measured.
+  // Metrics of measured configurations: index into configs -> metric -> values of the launches measured, each at the position
+  // of its launch in measured_launches; NaN where none came.
   std::unordered_map<std::uint32_t, std::map<std::string, std::vector<double>>> measured;
+  // Of configurations that were sampled; their means stand in `measured`, too.
+  std::unordered_map<std::uint32_t, std::map<std::string, SampledFigure>> sampled;
+  std::vector<std::string> sampled_metrics;
+  std::vector<SampleBin> bins;                                                       // by device, metric and start
+  std::unordered_map<std::uint32_t, std::vector<MeasuredLaunch>> measured_launches;  // by index into configs
+  std::vector<MetricSet> metric_sets;
+  std::vector<LaunchCounts> counts;  // by process
   PcSamples pc_samples;
   std::int64_t first_ns = 0, last_ns = 0;  // of all events
 };

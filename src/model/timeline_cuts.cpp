@@ -1,12 +1,12 @@
 // Cutting out the time for which the profiler held the program, so that all times are as if it had not been there.
 //
 // A call during which a launch was replayed takes seconds instead of microseconds. What is cut is the part of it in which
-// nothing of the program ran on a GPU: work that was called before still ends as it did. The replayed launch itself, which
-// CUPTI's activity does not tell of, then stands right at the end with the length that its counters gave it.
+// nothing of the program ran on a GPU: work that was called before still ends as it did. The replayed launch itself, of which
+// CUPTI's activity tells without times, or not at all, then stands right at the end with the length that its counters gave it.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -143,6 +143,13 @@ std::uint32_t TimelineLoader::add_replayed(std::uint32_t call, const std::map<st
   return static_cast<std::uint32_t>(timeline_.works.size() - 1);
 }
 
+// How long the counters of a work that was replayed say that it ran; 0 where it was timed by itself, or never measured.
+std::int64_t TimelineLoader::replayed_ns(const Work& work) const {
+  if (is_timed(work) || work.in_graph) return 0;
+  const auto launch = parts_.launches.find(work.launch_index);
+  return launch == parts_.launches.end() ? 0 : duration_ns(launch->second, parts_.metric_sets);
+}
+
 void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devices) {
   std::vector<Hold> holds;
   for (std::size_t i = parts_.calls; i < timeline_.calls.size(); ++i) {
@@ -152,13 +159,14 @@ void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devi
   }
   if (holds.empty()) return;
   const std::vector<TimeSpan> busy = busy_spans(timeline_.works, parts_.works);
-  std::unordered_set<std::uint32_t> told;  // calls whose work the capture has
-  for (std::size_t i = parts_.works; i < timeline_.works.size(); ++i) told.insert(timeline_.works[i].call);
+  std::unordered_map<std::uint32_t, std::uint32_t> told;  // calls whose work the capture has: the first of it
+  for (std::size_t i = parts_.works; i < timeline_.works.size(); ++i) {
+    told.try_emplace(timeline_.works[i].call, static_cast<std::uint32_t>(i));
+  }
   for (Hold& hold : holds) {
-    if (told.contains(hold.call)) continue;
-    hold.work = add_replayed(hold.call, devices);
-    if (hold.work == kNone) continue;
-    hold.duration_ns = duration_ns(parts_.launches.at(timeline_.works[hold.work].launch_index), parts_.metric_sets);
+    const auto known = told.find(hold.call);
+    hold.work = known == told.end() ? add_replayed(hold.call, devices) : known->second;
+    if (hold.work != kNone) hold.duration_ns = replayed_ns(timeline_.works[hold.work]);
   }
   disentangle(holds);
   const Cuts cuts = find_cuts(holds, busy, timeline_.works);

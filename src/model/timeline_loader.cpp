@@ -56,6 +56,7 @@ void TimelineLoader::load(const std::filesystem::path& path) {
   parts_.ranges = timeline_.ranges.size();
   parts_.calls = timeline_.calls.size();
   parts_.works = timeline_.works.size();
+  parts_.bins = timeline_.bins.size();
   timeline_.processes.emplace_back();
   pc_samples_.begin_capture(parts_.process);
   const auto size = static_cast<double>(reader.file_size());
@@ -77,6 +78,7 @@ void TimelineLoader::note_state(const std::filesystem::path& path, const capture
          "What was recorded until then is whole; ranges open at that time are missing.");
   }
   if (state.cut) note("The capture ends in the middle of a record", "Everything before it was read.");
+  timeline_.processes.back().damaged_records = state.damaged;
   notices_.count("Damaged records left out", state.damaged);
   notices_.count("Records of a kind that this version does not know left out", state.unknown);
 }
@@ -110,7 +112,9 @@ void TimelineLoader::add(capture::FunctionRecord&& record) {
 }
 
 void TimelineLoader::add(capture::MetricSetRecord&& record) {
-  for (std::string& metric : record.metrics) metric = valid_utf8(metric);
+  for (std::vector<std::string>* names : {&record.metrics, &record.unavailable}) {
+    for (std::string& name : *names) name = valid_utf8(name);
+  }
   const std::uint32_t id = record.id;
   if (!parts_.metric_sets.try_emplace(id, std::move(record)).second) {
     notices_.count("Descriptions of a metric set that has one left out");
@@ -122,6 +126,14 @@ void TimelineLoader::add(capture::LaunchRecord&& record) {
   if (!parts_.launches.try_emplace(index, std::move(record)).second) {
     notices_.count("Measurements of a launch that has them left out");
   }
+}
+
+void TimelineLoader::add(const capture::KeyStatsRecord& record) {
+  for (const capture::KeyStats& stats : record.keys) parts_.key_stats[stats.key] = stats;
+  Process& process = timeline_.processes.back();
+  process.graph_launches = record.graph_launches;
+  process.graph_gpu_ns = record.graph_timed_gpu_ns;
+  process.timing_complete = record.timing_complete;
 }
 
 void TimelineLoader::add(capture::NoticeRecord&& record) {

@@ -43,7 +43,7 @@ struct LaunchShape {
 // counts below on.
 struct CaptureParts {
   std::uint32_t process = 0;
-  std::size_t ranges = 0, calls = 0, works = 0;
+  std::size_t ranges = 0, calls = 0, works = 0, bins = 0;
   double share_read = 1;  // of the file's bytes
 
   JoinIndex<std::uint32_t> strings;  // InternedString::id -> index into Timeline::strings
@@ -72,6 +72,8 @@ struct CaptureParts {
   std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
   std::map<std::uint64_t, capture::LaunchRecord> launches;  // by LaunchRecord::index
+  std::vector<capture::SamplesRecord> samples;              // packed, as kernels may come after them
+  std::map<capture::LaunchKey, capture::KeyStats> key_stats;
   std::vector<capture::Fact> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> fact_numbers;
   bool has_process = false, ended = false;
@@ -96,11 +98,12 @@ class TimelineLoader {
   void add(capture::EventsRecord&& record);
   void add(capture::FactsRecord&& record);
   void add(const capture::ClockRecord& record);
+  void add(capture::SamplesRecord&& record) { parts_.samples.push_back(std::move(record)); }
   void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
   void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
   void add(const capture::RawCountersRecord&) {}
-  void add(const capture::KeyStatsRecord&) {}
+  void add(const capture::KeyStatsRecord& record);
   void add_event(const capture::RangeEvent& event);
   void add_event(const capture::CallEvent& event);
   void add_event(const capture::WorkEvent& event);
@@ -110,7 +113,7 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t shape_number(const capture::WorkEvent& event);
   void note_state(const std::filesystem::path& path, const capture::ReadState& state);
 
-  // timeline_join.cpp: of the capture just read.
+  // timeline_join.cpp, timeline_measured.cpp: of the capture just read.
   void join();
   void join_ranges();
   void close_open_ranges();
@@ -122,7 +125,12 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();
   [[nodiscard]] std::uint32_t unknown_device();
+  void end_copies();
   void join_measured();
+  [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_metric_sets();
+  void join_counts();
+  void count_times(const std::map<capture::LaunchKey, std::size_t>& lines);
+  [[nodiscard]] std::uint32_t kernel_of(const capture::LaunchKey& key) const;
   void join_facts();
   void join_functions();
   void shift_times();
@@ -130,10 +138,16 @@ class TimelineLoader {
   template <typename Move>
   void move_times(const Move& move);
 
+  // timeline_samples.cpp: likewise, before any time is cut.
+  void join_samples(const std::map<std::uint32_t, std::uint32_t>& devices);
+  void join_device_samples(std::uint32_t device, const std::vector<const capture::SamplesRecord*>& records,
+                           std::int64_t interval_ns);
+
   // timeline_clocks.cpp, timeline_cuts.cpp: likewise.
   void bound_clocks();
   void cut_held(const std::map<std::uint32_t, std::uint32_t>& devices);
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
+  [[nodiscard]] std::int64_t replayed_ns(const Work& work) const;
 
   Timeline timeline_;
   std::vector<std::uint32_t> range_rank_;  // of each range: the order of ids, in which the outer of two comes first
@@ -156,6 +170,7 @@ void TimelineLoader::move_times(const Move& move) {
   };
   move_all(timeline_.ranges, parts_.ranges);
   move_all(timeline_.calls, parts_.calls);
+  move_all(timeline_.bins, parts_.bins);
   for (std::size_t i = parts_.works; i < timeline_.works.size(); ++i) {
     Work& work = timeline_.works[i];
     if (!is_timed(work)) continue;

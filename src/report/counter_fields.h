@@ -1,6 +1,7 @@
 // The columns that measured counters give: the same in every report that has them, after DLProf's own.
 #pragma once
 
+#include "model/provenance.h"
 #include "report/fields.h"
 
 namespace dlkprof::report {
@@ -17,6 +18,14 @@ template <typename Row>
   }
   fields.push_back({"Measured GPU Time (ns)", "ns", [counters](const Row& row) -> Cell { return (row.*counters).covered_ns; }});
   return fields;
+}
+
+// How the launches behind the counters were measured; empty where that is not known. At the end of a report's columns.
+template <typename Row>
+[[nodiscard]] Fields<Row> collected_fields(model::Counters Row::*counters) {
+  return {{"Collected By", "", [counters](const Row& row) { return text_cell(model::ways_text((row.*counters).ways)); }},
+          {"Cache Control", "",
+           [counters](const Row& row) { return text_cell(model::cache_controls_text((row.*counters).cache_controls)); }}};
 }
 
 // The achieved occupancy in per cent; empty where it was not measured.

@@ -11,8 +11,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "capture/options.h"
+#include "model/provenance.h"
 #include "report/launch_text.h"
 #include "report/layout.h"
+#include "report/measured_lines.h"
 
 namespace dlkprof::report {
 namespace {
@@ -45,6 +47,7 @@ class CoverageWriter {
     devices();
     launches();
     left_alone();
+    incomplete();
     near_misses();
     gpu_time();
     pc_sampling();
@@ -80,6 +83,14 @@ class CoverageWriter {
                             counted(coverage_.graph_launches, "launch of a CUDA graph", "launches of CUDA graphs")));
     }
     if (coverage_.launches == 0 && coverage_.graph_launches == 0) entry("", "The process launched no kernel.");
+    if (coverage_.measured == 0) return;
+    std::string covered =
+        fmt::format("Those measured stand for {} of the launches", percent_of(coverage_.covered, coverage_.launches));
+    if (coverage_.timed > 0) {
+      covered += fmt::format(" and {} of timed GPU time", percent_of(coverage_.covered_gpu_ns, coverage_.timed_gpu_ns));
+    }
+    entry("", covered + ", by launch configuration:");
+    text_ += measured_lines(run_);
   }
 
   void left_alone() {
@@ -89,12 +100,21 @@ class CoverageWriter {
     }
     for (const auto& [reason, keys] : by_reason) {
       const auto kernels = count_kernels(keys, &capture::KeyStats::left_alone);
-      std::string names;
-      for (std::size_t i = 0; i < std::min(kernels.size(), kMostNames); ++i) {
-        names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", kernels[i].name, with_separators(kernels[i].launches));
+      entry("Left alone", fmt::format("{} ({}): {}", left_alone_reason(reason), total(kernels), names_of(kernels)));
+    }
+  }
+
+  // Launch configurations that the selector takes, of which too little was measured for no reason of their own.
+  void incomplete() {
+    const model::Wanted wanted = model::wanted_of(run_.process);
+    for (const model::Incomplete why : {model::Incomplete::not_measured, model::Incomplete::too_few}) {
+      std::vector<capture::KeyStats> keys;
+      for (const auto& [key, stats] : run_.keys) {
+        if (model::incomplete(stats, wanted) == why && stats.left_alone == 0) keys.push_back(stats);
       }
-      if (kernels.size() > kMostNames) names += fmt::format(", and {} more kernels", kernels.size() - kMostNames);
-      entry("Left alone", fmt::format("{} ({}): {}", left_alone_reason(reason), total(kernels), names));
+      if (keys.empty()) continue;
+      const auto kernels = count_kernels(keys, &capture::KeyStats::matched);
+      entry("Incomplete", fmt::format("{} ({}): {}", model::incomplete_text(why), total(kernels), names_of(kernels)));
     }
   }
 
@@ -188,6 +208,15 @@ class CoverageWriter {
     return kernels;
   }
 
+  static std::string names_of(const std::vector<KernelCount>& kernels) {
+    std::string names;
+    for (std::size_t i = 0; i < std::min(kernels.size(), kMostNames); ++i) {
+      names += fmt::format("{}{} ({})", i == 0 ? "" : ", ", kernels[i].name, with_separators(kernels[i].launches));
+    }
+    if (kernels.size() > kMostNames) names += fmt::format(", and {} more kernels", kernels.size() - kMostNames);
+    return names;
+  }
+
   static std::string total(const std::vector<KernelCount>& kernels) {
     std::uint64_t launches = 0;
     for (const KernelCount& kernel : kernels) launches += kernel.launches;
@@ -220,7 +249,25 @@ constexpr std::array kSums{Sum{"launches", "launch", &model::Coverage::launches}
                            Sum{"timed_gpu_ns", "ns", &model::Coverage::timed_gpu_ns},
                            Sum{"unmatched_gpu_ns", "ns", &model::Coverage::unmatched_gpu_ns},
                            Sum{"near_missed_gpu_ns", "ns", &model::Coverage::near_missed_gpu_ns},
-                           Sum{"graph_gpu_ns", "ns", &model::Coverage::graph_gpu_ns}};
+                           Sum{"graph_gpu_ns", "ns", &model::Coverage::graph_gpu_ns},
+                           Sum{"covered", "launch", &model::Coverage::covered},
+                           Sum{"covered_gpu_ns", "ns", &model::Coverage::covered_gpu_ns}};
+
+struct CoverageTotals {
+  std::uint64_t processes = 0;
+  model::Coverage sum = {.timing_complete = true};
+  bool ended = true;
+  std::uint64_t damaged = 0;  // records
+};
+
+std::vector<CoverageFigure> figures_of(const CoverageTotals& totals) {
+  std::vector<CoverageFigure> figures{{"processes", "", totals.processes}};
+  for (const Sum& one : kSums) figures.push_back({one.name, one.unit, totals.sum.*one.figure});
+  figures.push_back({"timing_complete", "", totals.sum.timing_complete ? "yes" : "no"});
+  figures.push_back({"ended", "", totals.ended ? "yes" : "no"});
+  figures.push_back({"damaged_records", "", totals.damaged});
+  return figures;
+}
 
 }  // namespace
 
@@ -228,20 +275,27 @@ std::string coverage(const model::Run& run) { return CoverageWriter(run).write()
 
 std::vector<CoverageFigure> coverage_figures(std::span<const model::Run> runs) {
   if (runs.empty()) return {};
-  const auto all = [runs](auto test) { return std::all_of(runs.begin(), runs.end(), test) ? "yes" : "no"; };
-  const auto sum = [runs](std::uint64_t model::Coverage::*figure) {
-    std::uint64_t total = 0;
-    for (const model::Run& run : runs) total += run.coverage.*figure;
-    return total;
-  };
-  std::uint64_t damaged = 0;
-  for (const model::Run& run : runs) damaged += run.read_state.damaged;
-  std::vector<CoverageFigure> figures{{"processes", "", std::uint64_t{runs.size()}}};
-  for (const Sum& one : kSums) figures.push_back({one.name, one.unit, sum(one.figure)});
-  figures.push_back({"timing_complete", "", all([](const model::Run& run) { return run.coverage.timing_complete; })});
-  figures.push_back({"ended", "", all([](const model::Run& run) { return run.end.has_value(); })});
-  figures.push_back({"damaged_records", "", damaged});
-  return figures;
+  CoverageTotals totals;
+  totals.processes = runs.size();
+  for (const model::Run& run : runs) {
+    for (const Sum& one : kSums) totals.sum.*one.figure += run.coverage.*one.figure;
+    totals.sum.timing_complete = totals.sum.timing_complete && run.coverage.timing_complete;
+    totals.ended = totals.ended && run.end.has_value();
+    totals.damaged += run.read_state.damaged;
+  }
+  return figures_of(totals);
+}
+
+std::vector<CoverageFigure> coverage_figures(const model::Timeline& timeline) {
+  if (timeline.counts.empty()) return {};
+  CoverageTotals totals;
+  totals.processes = timeline.processes.size();
+  totals.sum = model::coverage_of(timeline);
+  for (const model::Process& process : timeline.processes) {
+    totals.ended = totals.ended && process.ended;
+    totals.damaged += process.damaged_records;
+  }
+  return figures_of(totals);
 }
 
 }  // namespace dlkprof::report

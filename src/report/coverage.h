@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/run.h"
+#include "model/timeline.h"
 #include "report/table.h"
 
 namespace dlkprof::report {
@@ -21,5 +21,7 @@ struct CoverageFigure {
 
 // Of all processes of a profile, added up; none where there is no run.
 [[nodiscard]] std::vector<CoverageFigure> coverage_figures(std::span<const model::Run> runs);
+// The same from a timeline, as a database has it; none where it holds no counts.
+[[nodiscard]] std::vector<CoverageFigure> coverage_figures(const model::Timeline& timeline);
 
 }  // namespace dlkprof::report

@@ -27,6 +27,7 @@ Fields<OpRow> detail_fields(const model::Fold& fold) {
   append(fields, stats_fields("Mapped GPU Time", &OpRow::mapped));
   append(fields, counter_fields(&OpRow::counters));
   fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
+  append(fields, collected_fields(&OpRow::counters));
   return fields;
 }
 

@@ -4,9 +4,9 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <utility>
 
+#include "model/spread.h"
 #include "report/counter_fields.h"
 
 namespace dlkprof::report {
@@ -37,9 +37,10 @@ model::Counters counters_of(const model::Timeline& timeline, std::uint32_t confi
   const auto measured = timeline.measured.find(config);
   if (measured == timeline.measured.end()) return counters;
   for (const auto& [metric, values] : measured->second) {
-    if (values.empty()) continue;
-    counters.values[metric] = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-    counters.samples = std::max<std::uint64_t>(counters.samples, values.size());
+    model::Spread spread;
+    for (const double value : values) spread.add(value);
+    if (const auto mean = spread.mean()) counters.values[metric] = *mean;
+    counters.samples = std::max(counters.samples, spread.n());
   }
   return counters;
 }

@@ -23,6 +23,7 @@ Fields<KernelRow> kernel_fields(const Model& model) {
   append(fields, counter_fields(&KernelRow::counters));
   fields.push_back({"TC Source", "", [](const KernelRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
   fields.push_back({"Long Kernel Name", "", [kernel](const KernelRow& row) { return text_cell(kernel(row).long_name); }});
+  append(fields, collected_fields(&KernelRow::counters));
   return fields;
 }
 

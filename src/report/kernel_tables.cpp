@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
+#include "model/provenance.h"
 #include "report/launch_text.h"
 #include "report/layout.h"
 #include "report/section_rows.h"
@@ -27,7 +29,7 @@ using Figures = std::map<std::string, model::FigureValue>;
 
 class Writer {
  public:
-  Writer(const model::Run& run, const KernelTablesOptions& options) : run_(run), options_(options) {}
+  Writer(const model::Run& run, const KernelTablesOptions& options) : run_(run), options_(options), by_key_(run) {}
 
   std::string launch(const model::Launch& launch) {
     text_.clear();
@@ -37,7 +39,7 @@ class Writer {
     for (const cupti::Section& one : options_.sections) section(one, launch, figures);
     metrics(launch);
     if (text_.size() == before) text_ += "\n  Nothing of the sections shown was measured for this launch.\n";
-    return std::move(text_);
+    return std::exchange(text_, {});
   }
 
  private:
@@ -53,6 +55,7 @@ class Writer {
                      std::uint64_t{record.occurrence} + 1, device_name(record.key), record.key.device, record.context_id,
                      record.stream_id));
     line(how(launch));
+    if (const std::string words = spread(by_key_.of(launch)); !words.empty()) line(words);
   }
 
   static std::string cluster(const capture::LaunchKey& key) {
@@ -77,6 +80,22 @@ class Writer {
     text += "; measuring took " + duration(record.cost_ns);
     if (launch.from_raw) text += "; evaluated here from kept counters";
     return text;
+  }
+
+  // How far the launches lie apart that were measured as this one was; empty where there is but one.
+  static std::string spread(const model::AlikeLaunches& alike) {
+    const auto durations = alike.values.find(model::kDurationMetric);
+    if (durations == alike.values.end()) return "";
+    const auto mean = durations->second.mean();
+    const auto deviation = durations->second.deviation();
+    if (!mean || !deviation || *mean <= 0) return "";
+    const auto time = [](double ns) {
+      const Quantity shown = humanize(ns, "ns");
+      return shown.value + " " + shown.unit;
+    };
+    return fmt::format("one of {} measured alike: {} on average, {} to {}, standard deviation {:.1f} %",
+                       with_separators(durations->second.n()), time(*mean), time(*durations->second.least()),
+                       time(*durations->second.most()), 100 * *deviation / *mean);
   }
 
   void section(const cupti::Section& section, const model::Launch& launch, const Figures& figures) {
@@ -164,6 +183,7 @@ class Writer {
 
   const model::Run& run_;
   const KernelTablesOptions& options_;
+  model::RunFiguresByKey by_key_;
   std::string text_;
 };
 
@@ -175,9 +195,10 @@ std::string kernel_table(const model::Run& run, const model::Launch& launch, con
 
 std::string kernel_tables(const model::Run& run, const KernelTablesOptions& options) {
   std::string text;
-  for (const model::Launch& launch : run.launches) {
+  Writer writer(run, options);
+  for (std::size_t i = 0; i < std::min(options.most, run.launches.size()); ++i) {
     if (!text.empty()) text += "\n";
-    text += kernel_table(run, launch, options);
+    text += writer.launch(run.launches[i]);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,10 @@ namespace dlkprof::report {
 inline constexpr std::size_t kTableWidth = 80;
 
 struct KernelTablesOptions {
-  std::vector<cupti::Section> sections;  // shown in this order, where the launch has a value for them
-  std::vector<std::string> metrics;      // shown besides, under their own names
-  bool terminal = false;                 // bars and bold type
+  std::vector<cupti::Section> sections;                        // shown in this order, where the launch has a value for them
+  std::vector<std::string> metrics;                            // shown besides, under their own names
+  bool terminal = false;                                       // bars and bold type
+  std::size_t most = std::numeric_limits<std::size_t>::max();  // launches shown, the first ones
 };
 
 [[nodiscard]] std::string kernel_tables(const model::Run& run, const KernelTablesOptions& options);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "model/provenance.h"
 #include "report/layout.h"
 
 namespace dlkprof::report {
@@ -40,30 +41,18 @@ const char* replay_mode(capture::ReplayMode mode) {
       return "kernel";
     case capture::ReplayMode::iteration:
       return "iteration";
+    case capture::ReplayMode::sample:
+      return "sample";
     case capture::ReplayMode::none:
       break;
   }
   return "none";
 }
 
-const char* cache_control(capture::CacheControl control) { return control == capture::CacheControl::all ? "all" : "none"; }
+const char* cache_control(capture::CacheControl control) { return model::cache_control_text(control); }
 
 const char* left_alone_reason(capture::LeftAlone reason) {
-  switch (reason) {
-    case capture::LeftAlone::cooperative:
-      return "cooperative: blocks wait for one another, so a replay could hang";
-    case capture::LeftAlone::collective:
-      return "collective: waits for other GPUs, so a replay could hang";
-    case capture::LeftAlone::captured:
-      return "captured into a CUDA graph, not run by itself";
-    case capture::LeftAlone::failed:
-      return "measuring failed; the notices say why";
-    case capture::LeftAlone::unsupported:
-      return "a kind of launch that range profiling cannot measure";
-    case capture::LeftAlone::none:
-      break;
-  }
-  return "no reason recorded";
+  return reason == capture::LeftAlone::none ? "no reason recorded" : model::incomplete_text(model::as_incomplete(reason));
 }
 
 std::string counted(std::uint64_t count, const char* one, const char* many) {

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "model/computed.h"
+#include "model/provenance.h"
+#include "report/diagnosis_rows.h"
 #include "report/launch_text.h"
 #include "report/section_rows.h"
 
@@ -58,6 +60,39 @@ std::vector<std::string> metric_columns(const model::Run& run) {
   return names;
 }
 
+// What is said of a metric beside its value: over the launches of the same key that were measured alike.
+struct SpreadColumn {
+  const char* suffix;
+  bool has_unit;
+  Cell (*cell)(const model::Spread&);
+};
+constexpr std::array kSpreadColumns{
+    SpreadColumn{" (n)", false, [](const model::Spread& spread) -> Cell { return spread.n(); }},
+    SpreadColumn{" (min)", true, [](const model::Spread& spread) { return number_cell(spread.least()); }},
+    SpreadColumn{" (max)", true, [](const model::Spread& spread) { return number_cell(spread.most()); }},
+    SpreadColumn{" (stddev)", true, [](const model::Spread& spread) { return number_cell(spread.deviation()); }}};
+
+void add_spread_columns(Table& table, const std::vector<std::string>& metrics, const UnitLookup& unit_of) {
+  table.columns.push_back({"Samples", "launch"});
+  table.columns.push_back({"SM Clock (Hz)", "hz"});
+  for (const std::string& metric : metrics) {
+    for (const SpreadColumn& column : kSpreadColumns) {
+      table.columns.push_back({metric + column.suffix, column.has_unit ? unit_of(metric) : ""});
+    }
+  }
+}
+
+void add_spread_cells(std::vector<Cell>& row, const std::vector<std::string>& metrics, const model::AlikeLaunches& alike) {
+  row.emplace_back(alike.launches);
+  row.push_back(number_cell(alike.clock_hz.mean()));
+  for (const std::string& metric : metrics) {
+    const auto spread = alike.values.find(metric);
+    for (const SpreadColumn& column : kSpreadColumns) {
+      row.push_back(spread == alike.values.end() ? Cell{} : column.cell(spread->second));
+    }
+  }
+}
+
 }  // namespace
 
 Table metrics_report(const model::Run& run, const UnitLookup& unit_of) {
@@ -66,7 +101,9 @@ Table metrics_report(const model::Run& run, const UnitLookup& unit_of) {
   for (const LaunchColumn& column : kLaunchColumns) table.columns.push_back({column.name, column.unit});
   for (const std::string& metric : metrics) table.columns.push_back({metric, unit_of(metric)});
   for (const model::ComputedFigure& figure : model::computed_figures()) table.columns.push_back({figure.name, figure.unit});
+  add_spread_columns(table, metrics, unit_of);
 
+  const model::RunFiguresByKey by_key(run);
   for (const model::Launch& launch : run.launches) {
     std::vector<Cell>& row = table.rows.emplace_back();
     row.reserve(table.columns.size());
@@ -80,6 +117,7 @@ Table metrics_report(const model::Run& run, const UnitLookup& unit_of) {
       const auto value = figures.find(figure.name);
       row.push_back(value == figures.end() ? Cell{} : to_cell(value->second));
     }
+    add_spread_cells(row, metrics, by_key.of(launch));
   }
   return table;
 }

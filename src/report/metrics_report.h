@@ -13,7 +13,8 @@ namespace dlkprof::report {
 using UnitLookup = std::function<std::string(const std::string& metric)>;
 
 // Columns: what identifies the launch; one a metric, named as NVPerf names it, the union over all launches in the order in
-// which they were asked for; then model/computed.h's figures.
+// which they were asked for; then model/computed.h's figures; then how many launches of its key were measured in the same way,
+// at which clock, and of each metric how many of them have a value, and how far these lie apart.
 [[nodiscard]] Table metrics_report(const model::Run& run, const UnitLookup& unit_of);
 
 }  // namespace dlkprof::report

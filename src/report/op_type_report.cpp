@@ -18,6 +18,7 @@ Fields<OpTypeRow> all_fields() {
   append(fields, stats_fields("CPU Overhead Time", &OpTypeRow::overhead));
   append(fields, stats_fields("GPU Idle Time", &OpTypeRow::idle));
   append(fields, counter_fields(&OpTypeRow::counters));
+  append(fields, collected_fields(&OpTypeRow::counters));
   return fields;
 }
 

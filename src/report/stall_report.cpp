@@ -8,6 +8,7 @@
 
 #include "advise/sampled_stalls.h"
 #include "advise/stalls.h"
+#include "model/provenance.h"
 #include "report/diagnosis_rows.h"
 #include "report/sampling_period.h"
 
@@ -88,6 +89,14 @@ Fields<StallLine> fields_of_stalls() {
        [explained](const StallLine& row) { return explained(row) ? text_cell(row.stall.reason->remedy) : Cell{}; }}};
 }
 
+// As other reports say it of their counters; these here, too, where it is not known how they were collected.
+Cell collected_cell(const StallLine& row) {
+  if (row.stall.name.empty()) return {};
+  if (!row.measured) return "PC sampling";
+  const std::string ways = model::ways_text(row.measured->counters().ways);
+  return ways.empty() ? "counters" : ways;
+}
+
 Fields<StallLine> stall_fields(const Model& model) {
   Fields<StallLine> fields;
   for (Field<DiagnosisRow>& field : diagnosis_fields(model)) {
@@ -96,10 +105,7 @@ Fields<StallLine> stall_fields(const Model& model) {
                       }});
   }
   append(fields, fields_of_stalls());
-  fields.push_back({"Collected By", "", [](const StallLine& row) -> Cell {
-                      if (row.stall.name.empty()) return {};
-                      return row.measured ? "counters" : "PC sampling";
-                    }});
+  fields.push_back({"Collected By", "", [](const StallLine& row) { return collected_cell(row); }});
   fields.push_back({"PC Samples", "", [](const StallLine& row) { return row.measured ? Cell{} : Cell{row.sampled.samples}; }});
   fields.push_back(
       {"Sampling Period (cycles)", "cycle",

@@ -72,9 +72,9 @@ SummaryTable all_kernels(const Summary& summary, bool known) {
            row_of("Memory", summary.memory, known), row_of("All other kernels", summary.other_kernels, known)}};
 }
 
-SummaryTable coverage_table(std::span<const model::Run> runs) {
+SummaryTable coverage_table(const std::vector<CoverageFigure>& figures) {
   SummaryTable table{"Coverage", {}, {}};
-  for (const CoverageFigure& figure : coverage_figures(runs)) table.rows.push_back({figure.name, figure.unit, {figure.value}});
+  for (const CoverageFigure& figure : figures) table.rows.push_back({figure.name, figure.unit, {figure.value}});
   return table;
 }
 
@@ -86,7 +86,9 @@ std::vector<SummaryTable> summary_tables(const Model& model, const SummaryInputs
   for (auto& [name, value] : system_config(model.timeline, inputs.profile_name)) config.rows.push_back({name, "", {value}});
   std::vector<SummaryTable> tables{std::move(config), high_level(model), iterations(model),
                                    all_ops(model.aggregate.summary, known), all_kernels(model.aggregate.summary, known)};
-  if (!inputs.runs.empty()) tables.push_back(coverage_table(inputs.runs));
+  if (!inputs.coverage) return tables;
+  const auto figures = inputs.runs.empty() ? coverage_figures(model.timeline) : coverage_figures(inputs.runs);
+  if (!figures.empty()) tables.push_back(coverage_table(figures));
   return tables;
 }
 

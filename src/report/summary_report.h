@@ -24,7 +24,9 @@ struct SummaryTable {
 
 struct SummaryInputs {
   std::string profile_name;
-  std::span<const model::Run> runs;  // of the captures behind it, for the table Coverage; none for a database
+  std::span<const model::Run> runs;  // of the captures behind it, for the table Coverage; none for a database,
+                                     // whose timeline says it
+  bool coverage = true;              // false: it is told elsewhere
 };
 
 [[nodiscard]] std::vector<SummaryTable> summary_tables(const Model& model, const SummaryInputs& inputs);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "dlkprof/version.h"
+#include "model/provenance.h"
 #include "store/bulk_insert.h"
 #include "store/names.h"
 #include "store/open.h"
@@ -38,7 +39,10 @@ class Inserter {
   }
   static auto cells_of(const Stats& stats) { return std::tuple(stats.n, stats.total, stats.least, stats.most); }
   static auto cells_of(const model::OpsLine& line) { return std::tuple(line.gpu_ns, line.cpu_ns, line.count); }
-  static auto cells_of(const model::Counters& counters) { return std::tuple(counters.samples, counters.covered_ns); }
+  static auto cells_of(const model::Counters& counters) {
+    return std::tuple(counters.samples, counters.covered_ns, model::ways_text(counters.ways),
+                      model::cache_controls_text(counters.cache_controls));
+  }
 
   Statement statement_;
   int aggregation_;

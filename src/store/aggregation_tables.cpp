@@ -22,7 +22,9 @@ std::vector<Column> tensor_cores() {
 // What is known of the rows of table counter that belong to this row.
 std::vector<Column> counted_columns() {
   return {number("samples", "launches", "Measured behind its counters."),
-          number("covered_ns", "ns", "Its GPU time in launch configurations that were measured.")};
+          number("covered_ns", "ns", "Its GPU time in launch configurations that were measured."),
+          text("collected_by", "How they were measured: kernel replay, iteration replay, or both; empty: not known."),
+          text("cache_control", "none: caches as they were left, all: flushed before each pass, or both; empty: not known.")};
 }
 
 constexpr const char* kCpu = "Length on the CPU.";

@@ -8,6 +8,7 @@
 
 #include "model/aggregate.h"
 #include "model/fold.h"
+#include "model/provenance.h"
 
 namespace dlkprof::store {
 
@@ -17,12 +18,17 @@ inline constexpr std::array kFrameworks{"",           "pytorch",  "dlkprof",   "
                                         "tensorflow", "tensorrt", "deepspeed", "megatron", "vllm"};
 inline constexpr std::array kKeyNodeSources{"none", "asked", "framework", "repetition"};
 inline constexpr std::array kTensorCoreSources{"unknown", "name", "counter"};
+inline constexpr std::array kIncomplete{"",       "not matched", "near missed", "cooperative",  "collective", "captured",
+                                        "failed", "unsupported", "not asked",   "not measured", "too few"};
 static_assert(kFrameworks.size() == static_cast<std::size_t>(model::Framework::vllm) + 1);
+static_assert(kIncomplete.size() == static_cast<std::size_t>(model::Incomplete::too_few) + 1);
 
 inline const char* name_of(model::Direction direction) { return kDirections.at(static_cast<std::size_t>(direction)); }
 inline const char* name_of(model::Framework framework) { return kFrameworks.at(static_cast<std::size_t>(framework)); }
 inline const char* name_of(model::KeyNodeSource source) { return kKeyNodeSources.at(static_cast<std::size_t>(source)); }
 inline const char* name_of(model::TensorCoreSource source) { return kTensorCoreSources.at(static_cast<std::size_t>(source)); }
+
+inline const char* name_of(model::Incomplete incomplete) { return kIncomplete.at(static_cast<std::size_t>(incomplete)); }
 
 // The value of a name; none where there is no such name.
 template <typename Enum, std::size_t N>

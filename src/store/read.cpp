@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "store/database.h"
+#include "store/measured.h"
 #include "store/pc_tables.h"
 #include "store/rows.h"
 
@@ -32,7 +33,6 @@ class TimelineReader {
   void calls_without_ranges();
   void works();
   void words();
-  void measured();
   void about();
   void pc_samples() {
     timeline_.pc_samples = PcReader(database_, budget_).read(timeline_.kernels.size(), timeline_.processes.size());
@@ -68,6 +68,11 @@ void TimelineReader::processes() {
     process.gpu_early_ns = row.number<std::int64_t>();
     process.gpu_late_ns = row.number<std::int64_t>();
     process.held_ns = row.number<std::int64_t>();
+    process.graph_launches = row.number<std::uint64_t>();
+    process.graph_gpu_ns = row.number<std::uint64_t>();
+    process.timing_complete = row.flag();
+    process.ended = row.flag();
+    process.damaged_records = row.number<std::uint64_t>();
     timeline_.processes.push_back(std::move(process));
   }
   for (Rows row = rows("argument"); row.next();) {
@@ -195,6 +200,7 @@ void TimelineReader::configs() {
     for (capture::Dim3* dim : {&key.grid, &key.block, &key.cluster})
       *dim = {row.number<std::uint32_t>(), row.number<std::uint32_t>(), row.number<std::uint32_t>()};
     key.dynamic_shared_bytes = row.number<std::uint32_t>();
+    config.kernel = row.index_or_none(timeline_.kernels.size());
     timeline_.configs.push_back(config);
   }
 }
@@ -252,20 +258,6 @@ void TimelineReader::words() {
   }
 }
 
-void TimelineReader::measured() {
-  std::vector<std::string> metrics;
-  for (Rows row = rows("metric"); row.next();) {
-    row.id();
-    metrics.push_back(row.text());
-  }
-  for (Rows row = rows("measured"); row.next();) {
-    const std::uint32_t config = row.index(timeline_.configs.size());
-    std::vector<double>& values = timeline_.measured[config][metrics[row.index(metrics.size())]];
-    row.expect(values.size());
-    values.push_back(row.real_or_nan());
-  }
-}
-
 void TimelineReader::about() {
   Rows row = rows("about");
   if (!row.next()) row.fail("it is missing");
@@ -290,7 +282,7 @@ Timeline TimelineReader::read() {
   functions();
   works();
   words();
-  measured();
+  read_measured(database_, budget_, timeline_);
   about();
   pc_samples();
   return std::move(timeline_);
@@ -307,7 +299,7 @@ Timeline TimelineReader::read_without_ranges() {
   functions();
   works();
   words();
-  measured();
+  read_measured(database_, budget_, timeline_);
   about();
   pc_samples();
   return std::move(timeline_);

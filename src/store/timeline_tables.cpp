@@ -22,7 +22,12 @@ Table process_table() {
            number("unix_ns", "ns since 1970", "Read together with monotonic_ns."),
            number("gpu_early_ns", "ns", "GPU times may be too early by at most this; -1: not known."),
            number("gpu_late_ns", "ns", "GPU times may be too late by at most this; -1: not known."),
-           number("held_ns", "ns", "That the profiler held it for, to measure; cut out of all times.")}};
+           number("held_ns", "ns", "That the profiler held it for, to measure; cut out of all times."),
+           number("graph_launches", "", "Of CUDA graphs, whose kernels are not measured one by one."),
+           number("graph_gpu_ns", "ns", "GPU time of the kernels in them."),
+           flag("timing_complete", "0: only some launches were timed, to leave the program its speed."),
+           flag("ended", "0: its capture was not closed, as of a program that was killed; counts may be behind."),
+           number("damaged_records", "", "Of its capture, which were left out.")}};
 }
 
 Table argument_table() {
@@ -95,7 +100,7 @@ Table config_table() {
            number("block_y", "threads", ""), number("block_z", "threads", ""), number("cluster_x", "blocks", ""),
            number("cluster_y", "blocks", ""), number("cluster_z", "blocks", ""),
            number("dynamic_shared_bytes", "bytes", "Shared memory asked for at the launch."),
-           nullable(reference("kernel", "kernel", "That its first launch ran."))}};
+           nullable(reference("kernel", "kernel", "That it launches."))}};
 }
 
 Table function_table() {
@@ -131,13 +136,90 @@ Table notice_table() {
            text("remedy", "What can be done.")}};
 }
 
+Table metric_set_table() {
+  return {"metric_set",
+          "The metrics that launches were measured with.",
+          {id("From 0."), reference("process", "process", ""), number("number", "", "The capture's number of it."),
+           number("device", "", "CUDA's number of the GPU in that process."), number("passes", "", "That they need."),
+           text("metrics", "As NVPerf has them, with commas between."),
+           text("unavailable", "Asked for, but not offered by this chip or driver, with commas between.")}};
+}
+
+Table measured_launch_table() {
+  return {"measured_launch",
+          "A launch that was measured, and how.",
+          {reference("config", "config", "Of the launch."),
+           number("position", "", "Among the measured ones of its configuration, from 0."),
+           number("launch_index", "", "Among all kernel launches of its process, from 0."),
+           number("occurrence", "", "Among all launches of its configuration, from 0."),
+           reference("metric_set", "metric_set", "That it was measured with."), number("passes", "", "It was measured in."),
+           number("way", "", "Of collecting: 0 not known, 1 kernel replay, 2 iteration replay."),
+           number("cache_control", "", "0: caches as they were left, 1: flushed before each pass."),
+           number("start_unix_ns", "ns since 1970", ""), number("cost_ns", "ns", "Host time that measuring it took."),
+           nullable(real("clock_hz", "Hz", "Of the multiprocessors while it was measured; NULL: not measured."))},
+          2};
+}
+
 Table measured_table() {
   return {"measured",
           "Hardware counters: a metric of one measured launch.",
           {reference("config", "config", "Of the launch."), reference("metric", "metric", ""),
-           number("position", "", "Of the launch among the measured ones of its configuration, from 0."),
+           number("position", "", "Of the launch, as in measured_launch."),
            nullable(real("value", "of the metric", "NULL: none came."))},
           3};
+}
+
+Table sampled_table() {
+  return {
+      "sampled",
+      "Hardware counters: a metric of a launch configuration from samples that lay within its launches.",
+      {reference("config", "config", ""), reference("metric", "metric", ""), number("samples", "samples", ""),
+       number("launches", "launches", "That have samples."), real("mean", "of the metric", ""),
+       real("deviation", "of the metric", "Standard deviation of the samples."),
+       nullable(real("interval", "of the metric", "Half of the 95 % confidence interval of the mean. NULL: only one launch."))},
+      2};
+}
+
+Table sample_bin_table() {
+  return {"sample_bin",
+          "The samples of a stretch of time on a GPU, whatever ran then.",
+          {id("From 0, by device, metric and start."), reference("device", "device", ""), reference("metric", "metric", ""),
+           number("start_ns", kClock, ""), number("end_ns", kClock, ""), number("samples", "samples", ""),
+           real("value", "of the metric", "Their mean.")}};
+}
+
+Table measured_figure_table() {
+  return {"measured_figure",
+          "A metric of a launch configuration, over the launches that were measured alike: a row a way of collecting, caches, "
+          "metric set and passes. Only what has a value.",
+          {reference("config", "config", ""), reference("metric", "metric", ""),
+           number("part", "", "Of those measured alike, from 0."), number("n", "launches", "With a value."),
+           nullable(real("mean", "of the metric", "NULL, as the next three: beyond what a number can hold.")),
+           nullable(real("min", "of the metric", "")), nullable(real("max", "of the metric", "")),
+           nullable(real("stddev", "of the metric", "Of the sample (n - 1); NULL where n is 1.")),
+           text("way", "Of collecting: kernel replay or iteration replay; empty: not known."),
+           text("cache_control", "none: as they were left, all: flushed before each pass; empty: not known."),
+           nullable(number("passes", "", "A launch; NULL: not known.")),
+           nullable(reference("metric_set", "metric_set", "NULL: not known.")),
+           nullable(real("clock_hz", "Hz", "Mean clock of the multiprocessors meanwhile; NULL: not measured."))},
+          3};
+}
+
+Table launch_count_table() {
+  return {
+      "launch_count",
+      "What became of the launches of one configuration.",
+      {id("From 0."), reference("process", "process", ""),
+       nullable(reference("config", "config", "NULL: all of a function that no filter takes, which are counted together.")),
+       nullable(reference("kernel", "kernel", "NULL: not described.")),
+       number("device", "", "CUDA's number of the GPU in that process."), number("launches", "launches", "Seen."),
+       number("matched", "launches", "That the selector takes."), number("measured", "launches", ""),
+       number("near_missed", "launches", "That it would take in another form of their name."),
+       number("left_alone", "launches", "Selected, but not to be measured."),
+       number("timed", "launches", "That activity records timed; measured ones are not among them."),
+       number("timed_gpu_ns", "ns", "GPU time of these."),
+       number("left_alone_reason", "", "0 none, 1 cooperative, 2 collective, 3 captured into a graph, 4 failed, 5 unsupported."),
+       text("incomplete", "Why it was not measured as often as asked, as in view coverage; empty: it was.")}};
 }
 
 }  // namespace
@@ -167,7 +249,13 @@ std::span<const Table> timeline_tables() {
               {id("From 0."), text("source", "pytorch"), text("name", "cudnn.benchmark"), text("value", "false")}},
         notice_table(),
         Table{"metric", "A metric that was measured.", {id("From 0."), text("name", "As NVPerf has it.")}},
-        measured_table()};
+        metric_set_table(),
+        measured_launch_table(),
+        measured_table(),
+        measured_figure_table(),
+        launch_count_table(),
+        sampled_table(),
+        sample_bin_table()};
     for (Table& table : pc_tables()) all.push_back(std::move(table));
     return all;
   }();

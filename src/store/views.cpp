@@ -1,6 +1,7 @@
 #include <array>
 #include <initializer_list>
 
+#include "store/measured_views.h"
 #include "store/schema.h"
 
 namespace dlkprof::store {
@@ -37,6 +38,14 @@ ViewColumns op_columns() {
 ViewColumns counted() {
   return {{"samples", "s.samples", "launches", "Measured behind its counters."},
           {"covered_ns", "s.covered_ns", "ns", "Its GPU time in launch configurations that were measured."}};
+}
+
+// At the end of views, where columns are added.
+ViewColumns collected() {
+  return {{"collected_by", "s.collected_by", "",
+           "How the launches behind its counters were measured: kernel replay, iteration replay, or both; empty: not known."},
+          {"cache_control", "s.cache_control", "",
+           "none: caches as they were left, all: flushed before each pass, or both; empty: not known."}};
 }
 
 const std::string kOpOfStats = "JOIN op o ON o.aggregation = s.aggregation AND o.id = s.op ";
@@ -144,7 +153,8 @@ View detail_view() {
                 {{"tc_gpu_ns", "s.tc_gpu_ns", "ns", "In kernels that use tensor cores."},
                  {"data_types", "o.data_types", "", "Of its first instance's inputs."},
                  {"input_shapes", "o.input_shapes", "", "Of its first instance."}},
-                counted()}),
+                counted(),
+                collected()}),
           "FROM op_stats s " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
 }
 
@@ -176,7 +186,8 @@ View op_kernels_view() {
                 stats("gpu", "On the GPU."),
                 stats("api", "On the CPU, in the CUDA calls that caused them."),
                 counted(),
-                {{"long_kernel_name", "k.long_name", "", "The whole name in C++."}}}),
+                {{"long_kernel_name", "k.long_name", "", "The whole name in C++."}},
+                collected()}),
           "FROM kernel_stats s JOIN kernel k ON k.id = s.kernel " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
 }
 
@@ -191,7 +202,8 @@ View op_types_view() {
                 stats("gpu", "Sum over their own kernels, copies and sets."),
                 stats("overhead", "On the CPU outside of CUDA calls."),
                 stats("idle", "Between kernels of an instance, when none of them ran."),
-                counted()}),
+                counted(),
+                collected()}),
           "FROM op_type_stats s " + of_newest("s") + " ORDER BY s.rank"};
 }
 
@@ -222,24 +234,32 @@ View summary_view() {
           "FROM aggregation a JOIN summary_stats s ON s.aggregation = a.id WHERE a.id = " + kNewest};
 }
 
-View metrics_view() {
-  return {"metrics",
-          "Hardware counters of launch configurations.",
+View sampled_metrics_view() {
+  return {"sampled_metrics",
+          "Hardware counters of launch configurations from samples that lay within their launches (replay mode sample).",
           {{"config", "f.id", "id of config", "The launch configuration."},
            {"kernel_name", "k.name", "", "NULL: of it nothing else was seen."},
-           {"grid_x", "f.grid_x", "blocks", ""},
-           {"grid_y", "f.grid_y", "blocks", ""},
-           {"grid_z", "f.grid_z", "blocks", ""},
-           {"block_x", "f.block_x", "threads", ""},
-           {"block_y", "f.block_y", "threads", ""},
-           {"block_z", "f.block_z", "threads", ""},
            {"metric", "t.name", "", "As NVPerf has it."},
-           {"samples", "count(m.value)", "launches", "Measured, with a value."},
-           {"mean", "avg(m.value)", "of the metric", ""},
-           {"min", "min(m.value)", "of the metric", ""},
-           {"max", "max(m.value)", "of the metric", ""}},
-          "FROM measured m JOIN metric t ON t.id = m.metric JOIN config f ON f.id = m.config "
-          "LEFT JOIN kernel k ON k.id = f.kernel GROUP BY m.config, m.metric"};
+           {"samples", "s.samples", "samples", ""},
+           {"launches", "s.launches", "launches", "That have samples."},
+           {"mean", "s.mean", "of the metric", "Of counts: of a launch of mean length."},
+           {"deviation", "s.deviation", "of the metric", "Standard deviation of the samples."},
+           {"low", "s.mean - s.interval", "of the metric", "95 % confidence interval of the mean; NULL: only one launch."},
+           {"high", "s.mean + s.interval", "of the metric", "As low."}},
+          "FROM sampled s JOIN metric t ON t.id = s.metric JOIN config f ON f.id = s.config "
+          "LEFT JOIN kernel k ON k.id = f.kernel"};
+}
+
+View utilization_view() {
+  return {"utilization",
+          "What GPUs did over time, whatever ran (replay mode sample). View iterations says which times are of which.",
+          {{"device", "b.device", "id of device", ""},
+           {"metric", "t.name", "", "As NVPerf has it."},
+           {"start_ns", "b.start_ns", "ns", "Of CLOCK_MONOTONIC."},
+           {"end_ns", "b.end_ns", "ns", "Of CLOCK_MONOTONIC."},
+           {"samples", "b.samples", "samples", ""},
+           {"value", "b.value", "of the metric", "The mean of the samples."}},
+          "FROM sample_bin b JOIN metric t ON t.id = b.metric"};
 }
 
 ViewColumns counter_columns() {
@@ -285,10 +305,13 @@ View pc_samples_view() {
 }  // namespace
 
 std::span<const View> views() {
-  static const std::array all{
-      summary_view(),           detail_view(),          ops_view(),       iterations_view(),  ranges_view(),  kernels_view(),
-      op_kernels_view(),        tensor_view(),          op_types_view(),  group_nodes_view(), metrics_view(), op_metrics_view(),
-      op_kernel_metrics_view(), op_type_metrics_view(), pc_samples_view()};
+  static const std::array all{summary_view(),           detail_view(),          ops_view(),
+                              iterations_view(),        ranges_view(),          kernels_view(),
+                              op_kernels_view(),        tensor_view(),          op_types_view(),
+                              group_nodes_view(),       metrics_view(),         op_metrics_view(),
+                              op_kernel_metrics_view(), op_type_metrics_view(), metric_samples_view(),
+                              coverage_view(),          sampled_metrics_view(), utilization_view(),
+                              pc_samples_view()};
   return all;
 }
 

@@ -1,12 +1,10 @@
-#include <algorithm>
-#include <map>
-
 #include "base/clock.h"
 #include "dlkprof/version.h"
 #include "model/tensor_core_use.h"
 #include "store/aggregation.h"
 #include "store/bulk_insert.h"
 #include "store/database.h"
+#include "store/measured.h"
 #include "store/new_file.h"
 #include "store/pc_tables.h"
 #include "store/rows.h"
@@ -25,7 +23,8 @@ void insert_processes(const Connection& connection, const Timeline& timeline) {
     const capture::ProcessRecord& record = process.record;
     processes.run(id, record.pid, record.parent_pid, record.start_unix_ns, record.host, record.dlkprof_version,
                   record.cupti_version, record.driver_version, record.options_json, process.clock.monotonic_ns,
-                  process.clock.unix_ns, process.gpu_early_ns, process.gpu_late_ns, process.held_ns);
+                  process.clock.unix_ns, process.gpu_early_ns, process.gpu_late_ns, process.held_ns, process.graph_launches,
+                  process.graph_gpu_ns, process.timing_complete, process.ended, process.damaged_records);
     std::uint32_t position = 0;
     for (const std::string& argument : record.arguments) arguments.run(id, position++, argument);
     ++id;
@@ -65,27 +64,16 @@ void insert_ranges(const Connection& connection, const Timeline& timeline) {
   calls.finish();
 }
 
-// Of each configuration the kernel that its first launch ran.
-std::vector<std::uint32_t> kernels_of_configs(const Timeline& timeline) {
-  std::vector<std::uint32_t> kernels(timeline.configs.size(), model::kNone);
-  for (const model::Work& work : timeline.works) {
-    if (work.config < kernels.size() && kernels[work.config] == model::kNone) kernels[work.config] = work.kernel;
-  }
-  return kernels;
-}
-
 void insert_kernels(const Connection& connection, const Timeline& timeline) {
-  const std::vector<std::uint32_t> config_kernels = kernels_of_configs(timeline);
   Statement kernels = insert_into(connection, "kernel");
   std::uint32_t id = 0;
   for (const model::Kernel& kernel : timeline.kernels)
     kernels.run(id++, kernel.kind, kernel.mangled, kernel.name, kernel.long_name);
   id = 0;
   Statement configs = insert_into(connection, "config");
-  for (const auto& [process, key] : timeline.configs) {
-    configs.run(id, process, key.device, key.function, key.grid.x, key.grid.y, key.grid.z, key.block.x, key.block.y, key.block.z,
-                key.cluster.x, key.cluster.y, key.cluster.z, key.dynamic_shared_bytes, or_null(config_kernels[id]));
-    ++id;
+  for (const auto& [process, key, kernel] : timeline.configs) {
+    configs.run(id++, process, key.device, key.function, key.grid.x, key.grid.y, key.grid.z, key.block.x, key.block.y,
+                key.block.z, key.cluster.x, key.cluster.y, key.cluster.z, key.dynamic_shared_bytes, or_null(kernel));
   }
 }
 
@@ -121,27 +109,6 @@ void insert_words(const Connection& connection, const Timeline& timeline) {
   for (const capture::NoticeRecord& notice : timeline.notices)
     notices.run(id++, notice.severity, notice.what, notice.detail, notice.remedy);
   insert_into(connection, "about").run(0, DLKPROF_VERSION, unix_now_ns(), timeline.first_ns, timeline.last_ns);
-}
-
-void insert_measured(const Connection& connection, const Timeline& timeline) {
-  const std::map sorted(timeline.measured.begin(), timeline.measured.end());  // rows come in the order of their key
-  std::map<std::string, std::uint32_t> ids;
-  for (const auto& [config, metrics] : sorted) {
-    for (const auto& [metric, values] : metrics) ids.emplace(metric, 0);
-  }
-  std::uint32_t id = 0;
-  Statement metric_rows = insert_into(connection, "metric");
-  for (auto& [metric, number] : ids) {
-    number = id++;
-    metric_rows.run(number, metric);
-  }
-  Statement rows = insert_into(connection, "measured");
-  for (const auto& [config, metrics] : sorted) {
-    for (const auto& [metric, values] : metrics) {
-      std::uint32_t position = 0;
-      for (const double value : values) rows.run(config, ids.at(metric), position++, value);
-    }
-  }
 }
 
 void insert_timeline(const Connection& connection, const Timeline& timeline) {

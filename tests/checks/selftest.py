@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "cmake"))
 import check_layers  # noqa: E402
 import hygiene  # noqa: E402
 import installation  # noqa: E402
+import sections  # noqa: E402
 
 
 class Layers(unittest.TestCase):
@@ -102,6 +103,17 @@ class Installation(unittest.TestCase):
             faults = list(installation.find_faults(root, ["/where/it/was"]))
             self.assertEqual(len(faults), len(installation.PARTS))  # one part is there, and names the folder
             self.assertIn("bin/dlkprof names /where/it/was", faults)
+
+
+class Sections(unittest.TestCase):
+    PAGE = "# Sections\n\n## one\n\nWords.\n\n## two\n\n## three\n\nWords.\n"
+
+    def test_a_chapter_each(self):
+        self.assertEqual(list(sections.find_faults(["one", "three"], self.PAGE.replace("## two\n\n", ""))), [])
+
+    def test_what_is_missing_empty_or_of_nothing(self):
+        self.assertEqual(list(sections.find_faults(["one", "two", "four"], self.PAGE)),
+                         ["section two has no chapter", "section four has no chapter", "chapter three is of no section"])
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@
 #include "capture/events.h"
 #include "capture/options.h"
 #include "capture/reader.h"
+#include "capture/samples.h"
 
 namespace {
 
@@ -44,6 +45,15 @@ void unpack(const EventsRecord& record) {
   }
 }
 
+// As if its set had so many metrics as the set's number says.
+void unpack(const SamplesRecord& record) {
+  const std::size_t metrics = record.metric_set % 8;
+  const SampleBatch batch = unpack_samples(record, metrics);
+  require(batch.start_ns.size() == record.count && batch.length_ns.size() == record.count && batch.values.size() == metrics);
+  const SampleBatch again = unpack_samples(pack_samples(batch), metrics);
+  require(again.start_ns == batch.start_ns && again.length_ns == batch.length_ns);
+}
+
 // What readers of a record do with it, and what must hold of one that was decoded.
 void use(const Record& record) {
   const std::vector<std::uint8_t> payload = encode_payload(record);
@@ -51,6 +61,7 @@ void use(const Record& record) {
   require(again && encode_payload(*again) == payload);
   if (const auto* raw = std::get_if<RawCountersRecord>(&record)) require(unpack_image(*raw).size() == raw->image_bytes);
   if (const auto* events = std::get_if<EventsRecord>(&record)) unpack(*events);
+  if (const auto* samples = std::get_if<SamplesRecord>(&record)) unpack(*samples);
   if (const auto* function = std::get_if<FunctionRecord>(&record)) {
     require(!function_base_name(function->mangled_name).empty() || function->mangled_name.empty());
     require(printable(function->mangled_name, 80).size() <= 4 * 80);
@@ -92,6 +103,14 @@ std::optional<Record> events_of(Bytes bytes) {
   return EventsRecord{static_cast<EventKind>(1 + bytes[0] % 3), bytes[1], columns.size(), frame};
 }
 
+std::optional<Record> samples_of(Bytes bytes) {
+  if (bytes.size() < 2) return std::nullopt;
+  const Bytes columns = bytes.subspan(2);
+  std::vector<std::uint8_t> frame(ZSTD_compressBound(columns.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), columns.data(), columns.size(), 1));
+  return SamplesRecord{bytes[0], 10'000, bytes[1], 0, columns.size(), frame};
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -113,6 +132,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 19:
       use_if_good([&] { return events_of(rest); });
+      break;
+    case 20:
+      use_if_good([&] { return samples_of(rest); });
       break;
     default:
       read_framed(static_cast<RecordType>(data[0] % 32), rest);

@@ -18,6 +18,7 @@ from pathlib import Path
 import environment
 import part_accuracy
 import part_cost
+import part_diagnosis
 import part_identical
 import part_iteration
 import part_nccl
@@ -30,8 +31,8 @@ import part_timeline
 from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_table
 from tools import Bench, Dlkprof, Ncu
 
-MODULES = (part_identical, part_accuracy, part_robust, part_selection, part_cost, part_iteration, part_speed, part_overhead,
-           part_timeline, part_python, part_nccl)
+MODULES = (part_identical, part_accuracy, part_diagnosis, part_robust, part_selection, part_cost, part_iteration, part_speed,
+           part_overhead, part_timeline, part_python, part_nccl)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

@@ -71,13 +71,13 @@ def cifar10_programs(bench):
 class Figures:
     """What was gathered over all programs. `against_self`: ncu's second run against its first.
 
-    `unrepeatable`: figures that one tool alone gives differently from run to run, as of kernels whose blocks wait for
-    one another in a loop. No other tool can be asked to give the same.
+    `unrepeatable`: kernels for which one tool alone gives another figure from run to run, as where blocks wait for one
+    another in a loop. No other tool can be asked to give the same, for any of their launches.
     """
 
     deviations: list = dataclasses.field(default_factory=list)
     against_self: list = dataclasses.field(default_factory=list)
-    unrepeatable: set = dataclasses.field(default_factory=set)  # (program, position, metric) of EXACT figures
+    unrepeatable: set = dataclasses.field(default_factory=set)  # (kernel, metric) of EXACT figures
     missing: dict = dataclasses.field(default_factory=dict)
     joined: int = 0
     commands: list = dataclasses.field(default_factory=list)
@@ -128,10 +128,8 @@ def measure(bench, program, rules, figures):
     note_unrepeatable(second.pairs, program, rules, figures)
     if any(deviation.program == program.name and deviation.kind == EXACT and deviation.value for deviation in figures.deviations):
         bench.dlkprof.profile(name, options, program.command, timeout=90).require_success()
-        positions = {id(own): reference.position for reference, own in joined.pairs}
-        again = join(own_first, bench.dlkprof.written_launches(name)).pairs
-        placed = [(dataclasses.replace(own, position=positions[id(own)]), other) for own, other in again if id(own) in positions]
-        note_unrepeatable(placed, program, rules, figures)
+        again = join(own_first, bench.dlkprof.written_launches(name))
+        note_unrepeatable(again.pairs, program, rules, figures)
     return account(joined)
 
 
@@ -139,7 +137,7 @@ def note_unrepeatable(pairs, program, rules, figures):
     exact = [rule for rule in rules if rule.kind == EXACT]
     for deviation in compare(exact, program.name, pairs)[0]:
         if deviation.value:
-            figures.unrepeatable.add((deviation.program, deviation.position, deviation.metric))
+            figures.unrepeatable.add((deviation.kernel, deviation.metric))
 
 
 def take(pairs, program, rules, figures):
@@ -168,14 +166,15 @@ def account(joined):
 
 
 def conclude(bench, rules, figures):
-    judged = [d for d in figures.deviations if (d.program, d.position, d.metric) not in figures.unrepeatable]
+    judged = [d for d in figures.deviations if (d.kernel, d.metric) not in figures.unrepeatable]
     findings = [judge(rule, judged, figures.missing.get(rule.metric, 0)) for rule in rules]
     own = {rule.metric: judge(rule, figures.against_self, 0) for rule in rules}
     for finding in findings:
         with bench.board.case(PART, finding.rule.metric) as row:
             words = accuracy_report.in_words(finding, own[finding.rule.metric])
-            left_out = sum(1 for _, _, metric in figures.unrepeatable if metric == finding.rule.metric)
-            words += f"; {left_out} left out, which one tool alone does not repeat" if left_out else ""
+            left_out = [d for d in figures.deviations if d.metric == finding.rule.metric and (d.kernel, d.metric) in figures.unrepeatable]
+            kernels = len({d.kernel for d in left_out})
+            words += f"; {len(left_out)} left out, of {kernels} kernels that one tool alone does not repeat" if left_out else ""
             check(finding.passed, words)
             row.detail = words
     path = bench.out / "accuracy.md"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness import CheckFailed, Commands, Scoreboard, Skipped, check
 from launch_tables import parse_launches
+from ncu_rules import parse_rules
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parent.parent / "samples"
@@ -50,8 +51,8 @@ class Dlkprof:
 class Ncu:
     """Nsight Compute's command line, as close to dlkprof's way of measuring as its options allow."""
 
-    OPTIONS = ["--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw",
-               "--print-units", "base", "--print-kernel-base", "mangled"]
+    NAMES = ["--print-units", "base", "--print-kernel-base", "mangled"]
+    OPTIONS = ["--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw", *NAMES]
 
     def __init__(self, commands):
         self._commands = commands
@@ -72,6 +73,23 @@ class Ncu:
             return []
         done.require_success()
         return parse_launches(text)
+
+    def diagnosed(self, name, sections, program, folder, **how):
+        """(launches, rule results, the command): one run with these sections and their rules, read from its report twice.
+
+        The first launch of each configuration, as dlkprof measures it."""
+        if self.program is None:
+            raise Skipped("ncu is not on PATH")
+        report = Path(folder) / f"{name}.ncu-rep"
+        argv = [self.program, *sections, "--clock-control", "none", "--cache-control", "none", "--filter-mode", "per-launch-config",
+                "-c", "1", "-f", "-o", report, *program]
+        done = self._commands.run(f"{name}.ncu", argv, **how)
+        if b"==ERROR==" in done.stdout:
+            raise Skipped("ncu measures nothing here")
+        done.require_success()
+        pages = {page: self._commands.run(f"{name}.ncu_{page}", [self.program, "--import", report, "--csv", "--page", page, *self.NAMES])
+                 .require_success().stdout.decode(errors="replace") for page in ("raw", "details")}
+        return parse_launches(pages["raw"]), parse_rules(pages["details"]), argv
 
     def offered(self, metrics, program):
         """Those of `metrics` that this ncu and GPU offer; Skipped, with its words, where it measures nothing at all."""

@@ -27,6 +27,11 @@ inline model::Process small_process(std::uint32_t pid) {
   process.clock = {.monotonic_ns = 5, .unix_ns = 1'700'000'000'000'000'005};
   process.gpu_early_ns = 100;
   process.held_ns = 7;
+  process.graph_launches = 3;
+  process.graph_gpu_ns = 70;
+  process.timing_complete = pid == 41;
+  process.ended = true;
+  process.damaged_records = 2;
   return process;
 }
 
@@ -81,7 +86,7 @@ inline model::Timeline small_timeline() {
   timeline.kernels = {{WorkKind::copy, "", "[CUDA memcpy HtoD]", "[CUDA memcpy HtoD]"},
                       {WorkKind::kernel, "_Z4gemmv", "gemm", "void ns::gemm<int>()"},
                       {WorkKind::set, "", "[CUDA memset]", "[CUDA memset]"}};
-  timeline.configs = {{0, {1, 3, {4, 5, 6}, {64, 2, 1}, {2, 1, 1}, 8192}}, {1, {0, 0, {1, 1, 1}, {32, 1, 1}, {}, 0}}};
+  timeline.configs = {{0, {1, 3, {4, 5, 6}, {64, 2, 1}, {2, 1, 1}, 8192}, 1}, {1, {0, 0, {1, 1, 1}, {32, 1, 1}, {}, 0}}};
   timeline.functions = {{0, {3, "", 64, 1024, 16, 352, 256, -1, 90}}, {1, {5, "", 255, 0, 0, 0, 1024, 50, 80}}};
   timeline.works = {{.start_ns = 700, .end_ns = 800, .bytes = 4096, .call = 0, .kernel = 0},
                     {.start_ns = 1400, .end_ns = 1900, .launch_index = 0, .call = 1, .kernel = 1, .config = 0, .stream = 7},
@@ -99,6 +104,19 @@ inline model::Timeline small_timeline() {
   timeline.notices = {{capture::Severity::warning, "what", "detail", "remedy"}, {capture::Severity::info, "so", "", ""}};
   timeline.measured[0] = {{"sm__cycles_active.avg", {1.5, 2.5}}, {"tensor.pct", {std::numeric_limits<double>::quiet_NaN()}}};
   timeline.measured[1] = {{"tensor.pct", {-1e300, std::numeric_limits<double>::infinity(), 0.0}}};
+  timeline.metric_sets = {{0, {7, 1, 10, {"sm__cycles_active.avg", "tensor.pct"}, {}}},
+                          {1, {1, 0, 1, {"tensor.pct"}, {"none.sum"}}}};
+  using capture::CacheControl;
+  using capture::ReplayMode;
+  timeline.measured_launches[0] = {{5, 2, 0, 10, ReplayMode::kernel, CacheControl::none, 1'700'000'000'000'000'100, 21'000'000},
+                                   {8, 4, 0, 10, ReplayMode::kernel, CacheControl::none, 1'700'000'000'000'000'200, 22'000'000}};
+  timeline.measured_launches[1] = {{1, 0, 1, 1, ReplayMode::iteration, CacheControl::none, 3, 4},
+                                   {2, 1, 1, 1, ReplayMode::iteration, CacheControl::none, 5, 6},
+                                   {3, 2, 1, 4, ReplayMode::kernel, CacheControl::all, 7, 8}};
+  timeline.counts = {{0, 0, 1, 1, 9, 8, 2, 0, 0, 7, 700, capture::LeftAlone::none},
+                     {0, kNone, 1, 1, 12, 0, 0, 12, 0, 5, 300, capture::LeftAlone::none},
+                     {1, 1, kNone, 0, 4, 4, 3, 0, 0, 0, 0, capture::LeftAlone::none},
+                     {1, kNone, kNone, 0, 2, 2, 0, 0, 2, 0, 0, capture::LeftAlone::cooperative}};
   timeline.pc_samples = small_pc_samples();
   timeline.first_ns = 500;
   timeline.last_ns = 4000;
@@ -149,7 +167,7 @@ inline model::Aggregate small_aggregate() {
   mm.tc_gpu_ns = 1000;
   mm.tc_kernels = {1};
   mm.others = {0, 2};
-  mm.counters = {{{"sm__cycles_active.avg", 2.0}, {"tensor.pct", 50.5}}, 2, 1000};
+  mm.counters = {{{"sm__cycles_active.avg", 2.0}, {"tensor.pct", 50.5}}, 2, 1000, 2, 1};
   model::OpRow copy{.op = 0, .cpu = stats_of({100}), .gpu = stats_of({100}), .overhead = stats_of({0}), .idle = stats_of({0})};
   copy.others = {0};
   made.ops = {mm, copy};

@@ -87,8 +87,19 @@ class TimelineBuilder {
     return *this;
   }
 
+  // How: of all launches of a kernel's configuration that were measured, in the order of their values.
+  TimelineBuilder& launches_measured(const std::string& kernel, std::vector<model::MeasuredLaunch> launches,
+                                     std::uint32_t device = 0) {
+    made_.measured_launches[config_of(kernel, device)] = std::move(launches);
+    return *this;
+  }
+
   [[nodiscard]] model::Timeline build() const {
     model::Timeline timeline = made_;
+    for (const auto& [name, config] : configs_) {
+      if (const auto kernel = kernels_.find(name.first); kernel != kernels_.end())
+        timeline.configs[config].kernel = kernel->second;
+    }
     const auto by_start = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
     std::stable_sort(timeline.ranges.begin(), timeline.ranges.end(), by_start);
     sort_calls(timeline);

@@ -42,6 +42,12 @@ struct Activity {
   std::set<CUpti_ActivityKind> enabled;
   std::uint64_t clock_ns = 1'000'000'000;
   std::vector<Slot> records;
+  struct Ran {
+    std::uint64_t start_ns, end_ns;
+    int device;
+    unsigned recorded;
+  };
+  std::vector<Ran> ran;  // kernels, one after the other
 };
 
 Activity& activity() {
@@ -108,6 +114,17 @@ void record_activity(const KernelRun& run) {
   record.blockX = block[0], record.blockY = block[1], record.blockZ = block[2];
   record.dynamicSharedMemory = shared;
   take(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, run.context, run.correlation, run.kernel->nanoseconds);
+  state.ran.push_back({record.start, record.end, driver()->device_of(run.context), run.kernel->recorded_range});
+}
+
+std::optional<unsigned> recorded_at(int device, std::uint64_t start_ns, std::uint64_t end_ns) {
+  auto& state = activity();
+  const std::lock_guard lock(state.mutex);
+  const auto after = std::lower_bound(state.ran.begin(), state.ran.end(), end_ns,
+                                      [](const Activity::Ran& ran, std::uint64_t ns) { return ran.start_ns < ns; });
+  if (after == state.ran.begin()) return std::nullopt;
+  const Activity::Ran& ran = *(after - 1);
+  return ran.device == device && ran.end_ns > start_ns ? std::optional(ran.recorded) : std::nullopt;
 }
 
 void record_move(const MemoryMove& move) {

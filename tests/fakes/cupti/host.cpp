@@ -4,6 +4,23 @@
 #include "common/journal.h"
 #include "cupti/real.h"
 
+namespace fakes {
+namespace {
+
+CUpti_Profiler_Host_Object* range_host() {
+  static CUpti_Profiler_Host_Object* const object = [] {
+    CUpti_Profiler_Host_Initialize_Params params{};
+    params.structSize = CUpti_Profiler_Host_Initialize_Params_STRUCT_SIZE;
+    params.profilerType = CUPTI_PROFILER_TYPE_RANGE_PROFILER;
+    params.pChipName = "GH100";
+    return FAKE_REAL(cuptiProfilerHostInitialize)(&params) == CUPTI_SUCCESS ? params.pHostObject : nullptr;
+  }();
+  return object;
+}
+
+}  // namespace
+}  // namespace fakes
+
 #define FAKE_FORWARD(function, Params)   \
   CUptiResult function(Params* params) { \
     FAKE_CALL(function);                 \
@@ -52,6 +69,16 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
     real.pCounterDataImage = fakes::recording().data();
     real.counterDataImageSize = fakes::recording().size();
     real.rangeIndex = fake->recorded(params->rangeIndex);
+  }
+  if (const auto* sampled = fakes::as_sample_image(params->pCounterDataImage, params->counterDataImageSize)) {
+    if (params->rangeIndex >= sampled->count) {
+      fakes::misuse("a sample is evaluated that was not taken");
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    }
+    real.pCounterDataImage = fakes::recording().data();
+    real.counterDataImageSize = fakes::recording().size();
+    real.rangeIndex = const_cast<fakes::SampleImage*>(sampled)->samples()[params->rangeIndex].recorded;
+    real.pHostObject = fakes::range_host();  // the recording is one of ranges
   }
   return FAKE_REAL(cuptiProfilerHostEvaluateToGpuValues)(&real);
 }

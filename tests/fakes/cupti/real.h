@@ -10,6 +10,7 @@
 
 #pragma GCC visibility push(default)
 #include <cupti.h>
+#include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
@@ -64,6 +65,19 @@ struct FakeImage {
 inline constexpr std::uint64_t kFakeImageMagic = 0x656b61467470'75ULL;
 inline constexpr std::uint64_t kFakeAvailabilityMagic = 0x656b61466c69'61ULL;
 [[nodiscard]] const FakeImage* as_fake_image(const std::uint8_t* image, std::size_t size);
+// That of samples: when each was taken, and which recorded range it stands for.
+struct SampleImage {
+  struct Sample {
+    std::uint64_t start_ns, end_ns, recorded;
+  };
+  std::uint64_t magic;
+  std::uint64_t count, room;
+  [[nodiscard]] Sample* samples() { return reinterpret_cast<Sample*>(this + 1); }
+};
+inline constexpr std::uint64_t kSampleImageMagic = 0x656b61466d70'75ULL;
+[[nodiscard]] const SampleImage* as_sample_image(const std::uint8_t* image, std::size_t size);
+// The recorded range of the last kernel that ran on a device in an interval; none where there was none.
+[[nodiscard]] std::optional<unsigned> recorded_at(int device, std::uint64_t start_ns, std::uint64_t end_ns);
 // The recorded image behind all fake ones.
 [[nodiscard]] const std::vector<std::uint8_t>& recording();
 

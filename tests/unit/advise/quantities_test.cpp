@@ -26,6 +26,15 @@ TEST(Quantities, AreNeverMadeUp) {
   EXPECT_EQ(find({{"dram__bytes_read.sum", huge}, {"dram__bytes_write.sum", huge}}, Quantity::dram_bytes), std::nullopt);
 }
 
+TEST(Quantities, TheTensorPipeOfActiveCyclesFollowsFromCheapCounters) {
+  const char* pipe = "TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed";
+  const char* active = "TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed";
+  EXPECT_EQ(find({{pipe, 20}, {active, 40}}, Quantity::tensor_pipe), 50);
+  EXPECT_EQ(find({{pipe, 20}, {active, 40}}, Quantity::tensor_pipe_elapsed), 20);
+  EXPECT_EQ(find({{pipe, 20}}, Quantity::tensor_pipe), std::nullopt);
+  EXPECT_EQ(find({{pipe, 0}, {active, 0}}, Quantity::tensor_pipe), std::nullopt) << "no multiprocessor was active";
+}
+
 // Else a hint would send people to a section that does not have it.
 TEST(Quantities, TheirSectionsCollectThem) {
   const auto catalogue = cupti::Catalogue::load(std::filesystem::path(DLKPROF_SOURCE_DIR) / "metrics");

@@ -67,6 +67,15 @@ TEST(LaunchBound, FiresWhereTheGpuWaits) {
   EXPECT_EQ(findings[0].bound_ns, 9 * 90) << "between each and the next";
 }
 
+TEST(LaunchBound, ComesBeforeTheIdleGpuThatItBringsAbout) {
+  test::DiagnosedRun run = paced(100);
+  const Findings idle = found(run.subject(), "gpu_underused");
+  ASSERT_EQ(idle.size(), 1U);
+  EXPECT_THAT(idle[0].problem, HasSubstr("is time before launches that they waited for"));
+  EXPECT_LT(idle[0].bound_ns, 10) << "of the idle time 810 ns are the launches'";
+  EXPECT_STREQ(diagnose(run.subject()).at(0).rule->name, "launch_bound");
+}
+
 TEST(LaunchBound, IsSilentWhereItDoesNot) { EXPECT_FALSE(fires(paced(20).subject(), "launch_bound")) << "idle for 10 at most"; }
 
 }  // namespace

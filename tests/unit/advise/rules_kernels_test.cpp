@@ -100,5 +100,22 @@ TEST(BankConflicts, AreSilentWhereTheyAreFew) {
   EXPECT_FALSE(fires(one_kernel({{kConflicts, 500}}).subject(), "bank_conflicts"));
 }
 
+constexpr const char* kActiveThreads = "smsp__average_thread_inst_executed_per_inst_executed.ratio";
+
+TEST(Divergence, FiresWhereWarpsRunWithFewOfTheirThreads) {
+  const Findings findings = found(one_kernel({{kActiveThreads, 8}}).subject(), "divergence");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].problem, HasSubstr("Of the 32 threads of a warp of k (100 % of the GPU time) only 8 are active"));
+  EXPECT_EQ(findings[0].bound_ns, 750);
+  EXPECT_TRUE(fires(one_kernel({{"smsp__thread_inst_executed_per_inst_executed.ratio", 23.9}}).subject(), "divergence"))
+      << "the name of other chips";
+}
+
+TEST(Divergence, IsSilentWhereThreadsStayTogether) {
+  EXPECT_FALSE(fires(one_kernel({{kActiveThreads, 24}}).subject(), "divergence"));
+  EXPECT_FALSE(fires(one_kernel({{kActiveThreads, 0}}).subject(), "divergence")) << "nothing was executed";
+  EXPECT_FALSE(fires(one_kernel({}).subject(), "divergence"));
+}
+
 }  // namespace
 }  // namespace dlkprof::advise

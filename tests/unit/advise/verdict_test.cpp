@@ -69,6 +69,9 @@ TEST(Verdicts, WhatTheGpuWaitsForIsLaunchBound) {
   EXPECT_EQ(judged.verdict, Verdict::launch_bound);
   EXPECT_EQ(judged.bound_ns, 5000);
   EXPECT_THAT(reason_text(judged), HasSubstr("before 50 % of its launches"));
+  Evidence beginning = starved;
+  beginning.timed = beginning.waited_for = 2;
+  EXPECT_NE(judge(beginning, counters(90, 10, 1000)).verdict, Verdict::launch_bound) << "two launches are no rule";
   starved.waited_for = 4;
   EXPECT_EQ(judge(starved, counters(90, 10, 1000)).verdict, Verdict::compute_bound);
 }

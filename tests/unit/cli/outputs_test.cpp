@@ -116,7 +116,7 @@ TEST(ReportNames, AreDlprofsToo) {
   EXPECT_THAT(report_names({"node_op", "op_type"}, false), ElementsAre("op_type"));
   EXPECT_THAT(report_names({"detail", "all"}, false),
               ElementsAre("detail", "summary", "iteration", "kernel", "tensor", "op_type", "group_node", "expert_systems",
-                          "bottleneck", "occupancy", "stall", "memory", "roofline"));
+                          "bottleneck", "occupancy", "stall", "memory", "roofline", "coverage", "measured"));
   EXPECT_THAT(report_names({"occupancy_curves"}, false), ElementsAre("occupancy_curves"));
   EXPECT_THAT(report_names({"all"}, true), ElementsAre("summary", "kernel"));
   EXPECT_THAT(test::message_of<UsageError>([] { (void)report_names({"detail"}, true); }), HasSubstr("simple mode"));

@@ -78,7 +78,7 @@ TEST(ProfileOptions, TakeDlprofsReports) {
   const ProfileCommand command = parse({"--reports=node_op,detail,op_type"});
   EXPECT_THAT(command.outputs.reports, ElementsAre("op_type", "detail"));
   EXPECT_THAT(command.outputs.formats, ElementsAre("csv"));
-  EXPECT_THAT(parse({"--reports=all"}).outputs.reports, testing::SizeIs(13));
+  EXPECT_THAT(parse({"--reports=all"}).outputs.reports, testing::SizeIs(15));
   EXPECT_THAT(complaint({"--reports=detials"}), HasSubstr("detail"));
 }
 

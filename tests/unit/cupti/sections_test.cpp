@@ -146,5 +146,22 @@ TEST(Sections, StayCheapOnHopper) {
   EXPECT_LE(passes(host, "full"), 25);
 }
 
+// A counter that is read out of each multiprocessor makes a launch cost 1 ms instead of 50 us, and metrics bring some along that
+// their names do not tell: those per active cycle, sm__cycles_active. Where a plan has such a counter already, asking for it as
+// well adds nothing.
+TEST(Sections, QuickReadsNoMultiprocessorOut) {
+  const auto names = [](const Host& host, const std::string& set) { return host.resolve(requests(sections_of(set))).names; };
+  const Host host = Host::create(Library::open(), "GH100");
+  for (const char* counter : {"sm__cycles_active.avg", "smsp__inst_executed.sum"}) {
+    const auto grows = [&](std::vector<std::string> metrics) {
+      const std::size_t before = host.plan(metrics).config_image.size();
+      metrics.emplace_back(counter);
+      return host.plan(metrics).config_image.size() > before;
+    };
+    EXPECT_TRUE(grows(names(host, "quick"))) << counter;
+    EXPECT_FALSE(grows(names(host, "basic"))) << counter << ": the test would not see one";
+  }
+}
+
 }  // namespace
 }  // namespace dlkprof::cupti::sections_test

@@ -178,6 +178,42 @@ TEST(TensorCoreUseTest, CountersDecideBeforeNames) {
   EXPECT_EQ(tensor_core_use(measured, 0, 0).source, TensorCoreSource::counter);
 }
 
+TEST(TensorCoreUseTest, AFewCyclesAWarpAreNoUse) {
+  // 10,000 blocks of 8 warps on 132 multiprocessors: 1 % of 1,000,000 cycles of each is 16.5 cycles a warp, 4 % is 66.
+  const auto uses = [](double percent) {
+    TimelineBuilder builder;
+    builder.launch("k", 0, 10, 20).measured("k", "sm__cycles_active.avg", {1e6});
+    builder.measured("k", "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", {percent});
+    Timeline timeline = builder.build();
+    timeline.devices.at(0).record.sm_count = 132;
+    timeline.configs.at(0).key.grid = {10000, 1, 1};
+    timeline.configs.at(0).key.block = {256, 1, 1};
+    const TensorCoreUse use = tensor_core_use(timeline, 0, 0);
+    EXPECT_EQ(use.source, TensorCoreSource::counter);
+    return use.uses;
+  };
+  EXPECT_FALSE(uses(1));
+  EXPECT_TRUE(uses(4));
+}
+
+TEST(TensorCoreUseTest, TracesOfActivityAreNone) {
+  TimelineBuilder builder;
+  builder.launch("ffma", 0, 10, 20).launch("small", 5, 30, 40).launch(kGemm, 8, 50, 60).launch("quick", 12, 70, 80);
+  builder.measured("ffma", kTensorMetric, {0.0, 0.25}).measured("small", kTensorMetric, {0.1, 0.5});
+  builder.measured(kGemm, "sm__inst_executed_pipe_tensor.sum", {7});
+  builder.measured("quick", "TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_active", {30});
+  const Timeline timeline = builder.build();
+  const auto use = [&](std::uint32_t work) {
+    return tensor_core_use(timeline, timeline.works[work].kernel, timeline.works[work].config);
+  };
+  EXPECT_FALSE(use(0).uses);
+  EXPECT_EQ(use(0).source, TensorCoreSource::counter);
+  EXPECT_TRUE(use(1).uses) << "of any launch";
+  EXPECT_EQ(use(2).source, TensorCoreSource::name) << "how much a count is, it does not say";
+  EXPECT_TRUE(use(3).uses);
+  EXPECT_EQ(use(3).source, TensorCoreSource::counter);
+}
+
 TEST(TensorCoreUseTest, WithoutNameAndCounterItIsUnknown) {
   TimelineBuilder builder;
   builder.launch("", 0, 10, 20);

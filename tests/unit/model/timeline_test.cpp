@@ -28,6 +28,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 using test::range_id;
 
@@ -412,6 +413,26 @@ TEST_F(LoadTimeline, AGraphLaunchHasManyKernels) {
   EXPECT_NE(t.works[1].config, t.works[2].config);  // of different kernels
 }
 
+TEST_F(LoadTimeline, ACopyEndsWhereTheNextCallsWorkBeginsOnItsStream) {
+  test::EventCapture capture;
+  for (std::uint32_t i = 0; i < 3; ++i) capture.call(i, 0, 100 * i + 10, 100 * i + 20);
+  const auto copy = [&](std::uint32_t number, std::int64_t start, std::int64_t end) -> capture::WorkEvent& {
+    capture::WorkEvent& work = capture.work(number, start, end);
+    work.kind = capture::WorkKind::copy;
+    return work;
+  };
+  copy(0, 30, 5000).graph_node = 3;
+  capture.work(0, 60, 80, test::kRelu).graph_node = 4;  // of the same call: may run beside it
+  copy(1, 130, 5000).stream = 99;                       // alone on its stream
+  capture.work(1, 140, 260, test::kRelu);               // kernels may overlap
+  capture.work(2, 230, 240, test::kRelu);
+  const Timeline t = load(capture);
+  std::vector<std::int64_t> ends;
+  for (const Work& work : t.works) ends.push_back(work.end_ns);
+  EXPECT_THAT(ends, UnorderedElementsAre(140, 80, 5000, 260, 240));
+  EXPECT_THAT(words(t), Contains(HasSubstr("beyond the next work of their stream")));
+}
+
 TEST_F(LoadTimeline, WorkWithoutCallOrDescriptionIsKept) {
   test::EventCapture capture;
   capture.devices = {};
@@ -472,6 +493,18 @@ TEST_F(LoadTimeline, CutsOutWhatTheProfilerHeldTheProgramFor) {
   EXPECT_EQ(t.ranges[0].end_ns, 830);
   EXPECT_EQ(t.ranges[1].start_ns, 330);  // began while the program was held
   EXPECT_EQ(t.ranges[1].end_ns, 430);
+}
+
+TEST_F(LoadTimeline, AMeasuredLaunchThatIsToldOfWithoutTimesIsThereOnce) {
+  test::EventCapture capture = held_capture();
+  capture.work(1, 0, 0);  // as CUPTI tells of a launch that was being profiled
+  const Timeline t = load(capture);
+  EXPECT_THAT(words(t), IsEmpty());
+  ASSERT_THAT(t.works, SizeIs(3));
+  EXPECT_EQ(t.works[1].start_ns, 260);
+  EXPECT_EQ(t.works[1].end_ns, 330);
+  EXPECT_TRUE(t.works[1].replayed);
+  EXPECT_EQ(t.processes[0].held_ns, 1'000'000 - 260 - 70);
 }
 
 TEST_F(LoadTimeline, AMeasuredLaunchOfUnknownLengthIsThereAndNotTimed) {
@@ -552,6 +585,63 @@ TEST_F(LoadTimeline, JoinsWhatWasMeasuredByConfiguration) {
   EXPECT_THAT(measured.at("gpu__time_duration.sum"), ElementsAre(310));
   EXPECT_FALSE(measured.contains("smsp__average_warps_issue_stalled_membar_per_issue_active.ratio"));  // NaN
   EXPECT_THAT(words(t), SizeIs(2));
+  const MeasuredLaunch& how = t.measured_launches.at(t.works[0].config).at(0);
+  EXPECT_EQ(how.launch_index, 5U);
+  EXPECT_EQ(how.way, capture::ReplayMode::kernel);
+  EXPECT_EQ(how.passes, 10U);
+  EXPECT_EQ(t.metric_sets.at(how.metric_set).record.metrics, test::sample_metrics());
+  EXPECT_EQ(t.configs[t.works[0].config].kernel, t.works[0].kernel);
+}
+
+TEST_F(LoadTimeline, ValuesStandAtThePositionOfTheirLaunch) {
+  test::EventCapture capture = small_capture();
+  capture.before.emplace_back(capture::MetricSetRecord{1, 0, 1, {"first.sum", "second.sum"}, {"none.sum"}});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (std::uint64_t index = 20; index < 23; ++index) {
+    capture::LaunchRecord launch = test::sample_launch(index, test::key(2, {8, 8, 1}, {16, 16, 1}), 0, 310);
+    launch.mode = index == 21 ? static_cast<capture::ReplayMode>(77) : capture::ReplayMode::iteration;
+    launch.cache_control = static_cast<capture::CacheControl>(index == 21 ? 9 : 1);
+    launch.values = {index == 21 ? nan : static_cast<double>(index), index == 20 ? nan : 5.0};
+    capture.before.emplace_back(launch);
+  }
+  const Timeline t = load(capture);
+  ASSERT_EQ(t.measured.size(), 1U);
+  const auto& [config, metrics] = *t.measured.begin();
+  EXPECT_THAT(metrics.at("first.sum"), ElementsAre(20, testing::NanSensitiveDoubleEq(nan), 22));
+  EXPECT_THAT(metrics.at("second.sum"), ElementsAre(testing::NanSensitiveDoubleEq(nan), 5, 5));
+  const std::vector<MeasuredLaunch>& launches = t.measured_launches.at(config);
+  ASSERT_EQ(launches.size(), 3U);
+  EXPECT_EQ(launches[0].way, capture::ReplayMode::iteration);
+  EXPECT_EQ(launches[0].cache_control, capture::CacheControl::all);
+  EXPECT_EQ(launches[1].way, capture::ReplayMode::none) << "of a newer version";
+  EXPECT_EQ(launches[1].cache_control, capture::CacheControl::none);
+}
+
+TEST_F(LoadTimeline, CountsLaunchesWithTheGpuTimeOfTheTimeline) {
+  test::EventCapture capture = small_capture();
+  capture::KeyStatsRecord record;
+  capture::KeyStats stats;
+  stats.key = test::key(2, {8, 8, 1}, {16, 16, 1});
+  stats.launches = stats.matched = 9;
+  record.keys = {stats};
+  stats.launches = stats.matched = 10;
+  stats.reason = static_cast<capture::LeftAlone>(200);
+  record.graph_launches = 4;
+  capture.before.emplace_back(record);
+  record.keys = {stats, {.key = {.device = 0, .function = 77}, .launches = 5}};
+  record.timing_complete = true;
+  capture.before.emplace_back(record);  // the last one counts
+  const Timeline t = load(capture);
+  ASSERT_EQ(t.counts.size(), 2U);
+  EXPECT_EQ(t.counts[0].launches, 10U);
+  EXPECT_EQ(t.counts[0].reason, capture::LeftAlone::none) << "of a newer version";
+  EXPECT_EQ(t.counts[0].config, t.works[0].config);
+  EXPECT_EQ(t.counts[0].timed, 1U);
+  EXPECT_EQ(t.counts[0].timed_gpu_ns, static_cast<std::uint64_t>(t.works[0].end_ns - t.works[0].start_ns));
+  EXPECT_EQ(t.counts[1].config, kNone) << "of all configurations of its function";
+  EXPECT_EQ(t.counts[1].kernel, kNone) << "which the capture does not describe";
+  EXPECT_EQ(t.processes[0].graph_launches, 4U);
+  EXPECT_TRUE(t.processes[0].timing_complete);
 }
 
 TEST_F(LoadTimeline, ProcessesOfOneHostShareGpusAndTheClock) {

@@ -90,6 +90,30 @@ std::uint64_t count(const std::vector<CoverageFigure>& figures, const std::strin
   return 0;
 }
 
+TEST(Coverage, ListsWhatIsIncompleteWithTheReason) {
+  model::Run run = test::sample_run();
+  run.process.options_json = R"({"samples": 5})";
+  for (auto& [key, stats] : run.keys) {
+    if (key.function == 4) stats.matched = stats.launches;
+  }
+  const std::string text = coverage(run);
+  EXPECT_THAT(text, HasSubstr("Incomplete  matched, but skipped"));
+  EXPECT_THAT(text, HasSubstr("than --samples asks for (40"));
+}
+
+TEST(Coverage, FiguresOfATimelineAreThoseOfItsCounts) {
+  EXPECT_TRUE(coverage_figures(model::Timeline()).empty());
+  model::Timeline timeline;
+  timeline.processes.resize(1);
+  timeline.counts.resize(1);
+  timeline.counts[0].launches = 7;
+  const auto figures = coverage_figures(timeline);
+  EXPECT_EQ(figures[1].name, "launches");
+  EXPECT_EQ(figures[1].value, Cell{std::uint64_t{7}});
+  EXPECT_EQ(figures.back().name, "damaged_records");
+  EXPECT_EQ(figures[figures.size() - 2].value, Cell{"no"}) << "it did not end";
+}
+
 TEST(Coverage, FiguresOfProcessesAreAddedUp) {
   model::Run killed = test::sample_run();
   killed.end.reset();
@@ -99,7 +123,7 @@ TEST(Coverage, FiguresOfProcessesAreAddedUp) {
   EXPECT_EQ(count(figures, "timed_gpu_ns"), 10'000'000U);
   const auto ended = std::find_if(figures.begin(), figures.end(), [](const auto& figure) { return figure.name == "ended"; });
   EXPECT_EQ(ended->value, Cell{"no"});
-  EXPECT_TRUE(coverage_figures({}).empty());
+  EXPECT_TRUE(coverage_figures(std::span<const model::Run>()).empty());
 }
 
 }  // namespace

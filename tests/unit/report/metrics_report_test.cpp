@@ -63,6 +63,27 @@ TEST(MetricsReport, SurvivesLaunchesThatTheCaptureDoesNotDescribe) {
   EXPECT_EQ(table.rows[0][column(table, "gpu__time_duration.sum")], Cell{66656.0});
 }
 
+TEST(MetricsReport, SaysHowFarLaunchesOfAKeyLieApart) {
+  model::Run run = test::sample_run();
+  const Table table = metrics_report(run, unit_of);
+  const auto duration = [&table](std::size_t row, const std::string& what) {
+    return table.rows[row][column(table, "gpu__time_duration.sum (" + what + ")")];
+  };
+  EXPECT_EQ(table.rows[0][column(table, "Samples")], Cell{std::uint64_t{2}});
+  EXPECT_EQ(duration(0, "n"), Cell{std::uint64_t{2}});
+  EXPECT_EQ(duration(0, "min"), Cell{65920.0});
+  EXPECT_EQ(duration(0, "max"), Cell{66656.0});
+  EXPECT_NEAR(std::get<double>(duration(0, "stddev")), 520.43, 0.01);
+  EXPECT_EQ(duration(1, "n"), Cell{std::uint64_t{1}});
+  EXPECT_EQ(duration(1, "stddev"), Cell{});
+  EXPECT_EQ(table.rows[0][column(table, "SM Clock (Hz)")], Cell{1.755e9});
+  EXPECT_EQ(table.columns[column(table, "gpu__time_duration.sum (min)")].unit, "ns");
+  EXPECT_EQ(table.columns[column(table, "gpu__time_duration.sum (n)")].unit, "");
+  run.launches[2].record.mode = capture::ReplayMode::iteration;
+  const Table apart = metrics_report(run, unit_of);
+  EXPECT_EQ(apart.rows[0][column(apart, "Samples")], Cell{std::uint64_t{1}}) << "not mixed with another way";
+}
+
 TEST(MetricsReport, ReadsAsItAlwaysDid) {
   const Table table = metrics_report(test::sample_run(), unit_of);
   test::expect_golden("metrics.csv", to_csv(table));

@@ -32,6 +32,20 @@ TEST_F(ReadTest, GivesBackWhatWasWritten) {
   test::expect_same(read_timeline(path()), timeline_);
 }
 
+TEST_F(ReadTest, GivesBackSamples) {
+  const std::string metric = timeline_.measured.at(1).begin()->first;
+  timeline_.sampled[1][metric] = {.samples = 120, .launches = 7, .mean = 41.5, .deviation = 3, .interval = 0.5};
+  timeline_.sampled[0][metric] = {.samples = 1, .launches = 1, .mean = 2, .deviation = 0, .interval = std::nullopt};
+  timeline_.measured[0][metric] = {2};
+  timeline_.sampled_metrics = {"zz__of_the_whole_gpu.avg.pct", metric};
+  timeline_.bins = {{0, 0, 1000, 1100, 10, 4.5}, {0, 1, 1000, 1100, 9, 0}};
+  write();
+  test::expect_same(read_timeline(path()), timeline_);
+  EXPECT_THAT(after("UPDATE sampled SET mean = 'x' WHERE config = 1"), HasSubstr("mean is text"));
+  EXPECT_THAT(after("UPDATE sample_bin SET metric = 99 WHERE id = 1"), HasSubstr("metric is 99"));
+  EXPECT_THAT(after("UPDATE sample_bin SET end_ns = 1 WHERE id = 1"), HasSubstr("end_ns is 1"));
+}
+
 TEST_F(ReadTest, GivesBackATimelineOfNothing) {
   timeline_ = {};
   timeline_.strings = {""};
@@ -209,6 +223,17 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"UPDATE measured SET metric = 5 WHERE config = 1", "metric is 5"},
         Hostile{"DELETE FROM measured WHERE position = 0", "position is 1, not 0"},
         Hostile{"UPDATE measured SET value = 'high' WHERE config = 1", "value is text"},
+        Hostile{"UPDATE metric_set SET process = 2 WHERE id = 1", "table metric_set: process is 2"},
+        Hostile{"UPDATE measured_launch SET metric_set = 2", "table measured_launch: metric_set is 2"},
+        Hostile{"UPDATE measured_launch SET way = 3", "way is 3"},
+        Hostile{"UPDATE measured_launch SET cache_control = -1", "cache_control is -1"},
+        Hostile{"DELETE FROM measured_launch WHERE position = 0", "table measured_launch: position is 1, not 0"},
+        Hostile{"UPDATE launch_count SET process = 2", "table launch_count: process is 2"},
+        Hostile{"UPDATE launch_count SET config = 2", "table launch_count: config is 2"},
+        Hostile{"UPDATE launch_count SET kernel = 9", "table launch_count: kernel is 9"},
+        Hostile{"UPDATE launch_count SET measured = -1", "measured is -1"},
+        Hostile{"UPDATE launch_count SET left_alone_reason = 6", "left_alone_reason is 6"},
+        Hostile{"UPDATE config SET kernel = 3 WHERE id = 0", "table config: kernel is 3"},
         Hostile{"UPDATE about SET first_ns = last_ns + 1", "table about: last_ns is 4000"},
         Hostile{"DELETE FROM about", "table about: it is missing"}));
 

@@ -15,7 +15,8 @@ inline auto fields_of(const model::Process& process) {
   const auto& [pid, parent, start, host, arguments, version, cupti, driver, options] = process.record;
   const auto& [monotonic, unix_time] = process.clock;
   return std::tuple(pid, parent, start, host, arguments, version, cupti, driver, options, monotonic, unix_time,
-                    process.gpu_early_ns, process.gpu_late_ns, process.held_ns);
+                    process.gpu_early_ns, process.gpu_late_ns, process.held_ns, process.graph_launches, process.graph_gpu_ns,
+                    process.timing_complete, process.ended, process.damaged_records);
 }
 inline auto fields_of(const model::Device& device) {
   const auto& [index, name, chip, bus, major, minor, sms, warp, threads_sm, threads_block, blocks, registers_sm, registers_block,
@@ -36,8 +37,12 @@ inline auto fields_of(const model::Kernel& kernel) {
   return std::tuple(kind, mangled, name, long_name);
 }
 inline auto fields_of(const model::Config& config) {
-  const auto& [process, key] = config;
-  return std::tuple(process, key);
+  const auto& [process, key, kernel] = config;
+  return std::tuple(process, key, kernel);
+}
+inline auto fields_of(const model::MetricSet& set) {
+  const auto& [id, device, passes, metrics, unavailable] = set.record;
+  return std::tuple(set.process, id, device, passes, metrics, unavailable);
 }
 inline auto fields_of(const model::LoadedFunction& function) {
   const auto& [id, name, registers, shared, local, constant, threads, carveout, binary] = function.record;
@@ -46,6 +51,14 @@ inline auto fields_of(const model::LoadedFunction& function) {
 inline auto fields_of(const model::Work& work) {
   const auto& [start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed] = work;
   return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed);
+}
+inline auto fields_of(const model::SampledFigure& figure) {
+  const auto& [samples, launches, mean, deviation, interval] = figure;
+  return std::tuple(samples, launches, mean, deviation, interval);
+}
+// Metrics by name: their numbers differ, as a database has those of all measurements in one table.
+inline auto fields_of(const model::Timeline& timeline, const model::SampleBin& bin) {
+  return std::tuple(bin.device, timeline.sampled_metrics.at(bin.metric), bin.start_ns, bin.end_ns, bin.samples, bin.value);
 }
 inline auto fields_of(const capture::NoticeRecord& notice) {
   const auto& [severity, what, detail, remedy] = notice;
@@ -82,6 +95,21 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
     ASSERT_EQ(found.measured.at(config).size(), metrics.size());
     for (const auto& [metric, values] : metrics) EXPECT_TRUE(same_values(found.measured.at(config).at(metric), values)) << metric;
   }
+  ASSERT_EQ(found.sampled.size(), wanted.sampled.size());
+  for (const auto& [config, figures] : wanted.sampled) {
+    ASSERT_EQ(found.sampled.count(config), 1U);
+    ASSERT_EQ(found.sampled.at(config).size(), figures.size());
+    for (const auto& [metric, figure] : figures) {
+      EXPECT_EQ(fields_of(found.sampled.at(config).at(metric)), fields_of(figure)) << metric;
+    }
+  }
+  ASSERT_EQ(found.bins.size(), wanted.bins.size());
+  for (std::size_t i = 0; i < wanted.bins.size(); ++i) {
+    EXPECT_EQ(fields_of(found, found.bins[i]), fields_of(wanted, wanted.bins[i])) << i;
+  }
+  expect_same_rows(found.metric_sets, wanted.metric_sets, "metric set");
+  EXPECT_EQ(found.measured_launches, wanted.measured_launches);
+  EXPECT_EQ(found.counts, wanted.counts);
   EXPECT_EQ(found.pc_samples.reasons, wanted.pc_samples.reasons);
   EXPECT_EQ(found.pc_samples.functions, wanted.pc_samples.functions);
   EXPECT_EQ(found.pc_samples.files, wanted.pc_samples.files);

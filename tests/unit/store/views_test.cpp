@@ -8,7 +8,13 @@ using testing::ElementsAre;
 
 class ViewsTest : public DatabaseTest {
  protected:
-  ViewsTest() { write(); }
+  ViewsTest() {
+    const auto& [config, metrics] = *timeline_.measured.begin();
+    timeline_.sampled[config][metrics.begin()->first] = {.samples = 9, .launches = 3, .mean = 2, .deviation = 1, .interval = 0.5};
+    timeline_.sampled_metrics = {metrics.begin()->first};
+    timeline_.bins = {{0, 0, 1000, 1100, 4, 0.25}};
+    write();
+  }
 };
 
 TEST_F(ViewsTest, AllAnswerWithTheColumnsTheyPromise) {
@@ -100,13 +106,43 @@ TEST_F(ViewsTest, SummaryIsOneRow) {
 
 TEST_F(ViewsTest, MetricsAreOfConfigurationsAndOfFigures) {
   EXPECT_THAT(rows("SELECT config, kernel_name, grid_x, metric, samples, mean, min, max FROM metrics WHERE config = 0"),
-              ElementsAre("0|gemm|4|sm__cycles_active.avg|2|2.0|1.5|2.5", "0|gemm|4|tensor.pct|0|||"));
+              ElementsAre("0|gemm|4|sm__cycles_active.avg|2|2.0|1.5|2.5"))
+      << "of tensor.pct no value came";
   EXPECT_THAT(rows("SELECT op_id, metric, value, samples FROM op_metrics"),
               ElementsAre("aten::mm_fprop_1|sm__cycles_active.avg|2.0|2", "aten::mm_fprop_1|tensor.pct|50.5|2"));
   EXPECT_THAT(rows("SELECT kernel_name, op_id, metric, value FROM op_kernel_metrics WHERE value > 50"),
               ElementsAre("gemm|aten::mm_fprop_1|tensor.pct|50.5"));
   EXPECT_THAT(rows("SELECT op_type, metric, value FROM op_type_metrics WHERE value < 50"),
               ElementsAre("aten::mm|sm__cycles_active.avg|2.0"));
+}
+
+TEST_F(ViewsTest, MetricsSayHowTheyWereCollectedAndMixNothing) {
+  EXPECT_THAT(
+      rows("SELECT round(stddev, 6), collected_by, cache_control, passes, metric_set, clock_hz FROM metrics WHERE config = 0"),
+      ElementsAre("0.707107|kernel replay|none|10|0|"));
+  EXPECT_THAT(rows("SELECT samples, mean, stddev, collected_by, cache_control, passes, metric_set FROM metrics WHERE config = 1"),
+              ElementsAre("1|0.0||kernel replay|all|4|1", "1|-1.0e+300||iteration replay|none|1|1"));
+}
+
+TEST_F(ViewsTest, MetricSamplesAreTheLaunchesOneByOne) {
+  EXPECT_THAT(rows("SELECT kernel_name, launch_index, occurrence, metric, value, collected_by, cache_control, passes, cost_ns "
+                   "FROM metric_samples WHERE config = 0 AND metric <> 'tensor.pct'"),
+              ElementsAre("gemm|5|2|sm__cycles_active.avg|1.5|kernel replay|none|10|21000000",
+                          "gemm|8|4|sm__cycles_active.avg|2.5|kernel replay|none|10|22000000"));
+}
+
+TEST_F(ViewsTest, CoverageSaysWhyLaunchesWereNotMeasured) {
+  EXPECT_THAT(rows("SELECT pid, config, kernel_name, grid_x, launches, matched, measured, near_missed, left_alone, timed, "
+                   "timed_gpu_ns, timed_gpu_pct, incomplete FROM coverage"),
+              ElementsAre("41|0|gemm|4|9|8|2|0|0|7|700|70.0|", "41||gemm||12|0|0|12|0|5|300|30.0|near missed",
+                          "42|1||1|4|4|3|0|0|0|0|0.0|", "42||||2|2|0|0|2|0|0|0.0|cooperative"));
+  EXPECT_THAT(rows("SELECT reason FROM coverage WHERE incomplete = 'cooperative'"),
+              ElementsAre("cooperative: blocks wait for one another, so a replay could hang"));
+}
+
+TEST_F(ViewsTest, FiguresOfOpsSayHowTheyWereMeasured) {
+  EXPECT_THAT(rows("SELECT op_id, collected_by, cache_control FROM detail"),
+              ElementsAre("aten::mm_fprop_1|kernel replay|none", "memcpy_1||"));
 }
 
 TEST_F(ViewsTest, PcSamplesAreByInstruction) {

@@ -150,7 +150,7 @@ TEST_F(WriteTest, HasNothingForSqliteToComplainOf) {
   EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("3"));
 }
 
-TEST_F(WriteTest, ConfigurationsNameTheKernelTheyRan) {
+TEST_F(WriteTest, ConfigurationsNameTheKernelTheyLaunch) {
   write();
   EXPECT_THAT(rows("SELECT id, kernel FROM config"), ElementsAre("0|1", "1|"));
 }

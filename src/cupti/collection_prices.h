@@ -1,0 +1,26 @@
+// What collecting costs, for choosing the sizes of windows and for saying beforehand what a plan will take (--dry-run). All
+// figures were measured on an H200 with CUDA 13.0; other GPUs and drivers differ.
+#pragma once
+
+#include <cstddef>
+
+namespace dlkprof::cupti {
+
+// Kernel replay: a pass of a launch, with memory saved and restored.
+inline constexpr double kReplayPassSeconds = 21e-3;
+
+// Windows of the range profiler, in which the program's own launches are measured.
+struct WindowPrices {
+  double launch_seconds;               // a launch in one pass, its kernel included
+  double open_seconds, close_seconds;  // a window in one pass
+  double first_open_seconds;           // once, for each launch that a window may hold
+  std::size_t host_bytes;              // likewise
+  std::size_t most_launches;           // so that the program's memory grows by less than 300 MB, set-up included
+};
+// Where counters of each multiprocessor are read out; where only performance monitors are (seen with six metrics of quick).
+inline constexpr WindowPrices kPerSmPrices{0.97e-3, 4.1e-3, 6e-3, 1.4e-3, 2'200'000, 56};
+inline constexpr WindowPrices kHwpmPrices{48e-6, 26e-3, 7e-3, 1.4e-3, 1'400'000, 96};
+// Where all launches are wanted (--samples all).
+inline constexpr std::size_t kMostLaunchesOfAll = 256;
+
+}  // namespace dlkprof::cupti

@@ -1,0 +1,126 @@
+#include "inject/pm_sampling.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+#include "base/error.h"
+#include "inject/signals_blocked.h"
+
+namespace dlkprof::inject {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long the thread sleeps where now is no time to measure.
+constexpr auto kBetweenLooks = 5ms;
+// A program may end while the driver keeps the thread waiting.
+constexpr auto kPatience = 3s;
+
+}  // namespace
+
+PmSampling::PmSampling(const cupti::Library& library, Recorder& recorder, const capture::ProfileOptions& options, Hooks hooks)
+    : library_(library), recorder_(recorder), options_(options), hooks_(std::move(hooks)) {}
+
+void PmSampling::add(const capture::DeviceRecord& device) {
+  const std::lock_guard lock(*mutex_);
+  if (stopping_ || !known_.insert(device.index).second) return;
+  added_.push_back(device);
+  if (thread_ == nullptr) {
+    const SignalsBlocked blocked;
+    thread_ = std::make_unique<std::thread>([this] { run(); });
+  }
+  changed_->notify_all();
+}
+
+void PmSampling::finish() noexcept {
+  std::unique_lock lock(*mutex_);
+  stopping_ = true;
+  changed_->notify_all();
+  if (thread_ == nullptr) return;
+  if (!changed_->wait_for(lock, kPatience, [this] { return ended_; })) {
+    thread_->detach();
+    (void)thread_.release();  // it may end yet
+    return;
+  }
+  lock.unlock();
+  thread_->join();
+  thread_.reset();
+}
+
+void PmSampling::forget() noexcept {
+  (void)thread_.release();  // of the parent
+  stopping_ = true;
+}
+
+void PmSampling::run() noexcept {
+  hooks_.on_thread();
+  std::map<std::uint32_t, std::unique_ptr<DeviceSampling>> devices;
+  const auto for_each = [&](auto&& act) {
+    for (auto device = devices.begin(); device != devices.end();) {
+      try {
+        act(*device->second);
+        ++device;
+      } catch (const std::exception& error) {
+        fail(error, device->first);
+        device = devices.erase(device);
+      }
+    }
+  };
+  const DeviceSampling::Pause pause = [this](std::chrono::microseconds time) {
+    std::unique_lock lock(*mutex_);
+    changed_->wait_for(lock, time, [this] { return stopping_; });
+  };
+  for (;;) {
+    std::vector<capture::DeviceRecord> added;
+    {
+      const std::lock_guard lock(*mutex_);
+      if (stopping_) break;
+      added = std::exchange(added_, {});
+    }
+    for (const auto& device : added) {
+      if (auto opened = open(device)) devices.emplace(device.index, std::move(opened));
+    }
+    if (!devices.empty() && hooks_.wanted()) {
+      for_each([&](DeviceSampling& device) { device.take_burst(pause); });
+    } else {
+      pause(kBetweenLooks);
+    }
+  }
+  devices.clear();
+  const std::lock_guard lock(*mutex_);
+  ended_ = true;
+  changed_->notify_all();
+}
+
+std::unique_ptr<DeviceSampling> PmSampling::open(const capture::DeviceRecord& device) noexcept {
+  try {
+    const DeviceSampling::Output output{
+        .on_set =
+            [this](capture::MetricSetRecord set) {
+              set.id = ++metric_sets_;
+              recorder_.append(set);
+              return set.id;
+            },
+        .on_samples = [this](const capture::SamplesRecord& samples) { recorder_.append(samples); },
+        .note = [this](capture::Severity severity, const std::string& what, const std::string& detail,
+                       const std::string& remedy) { recorder_.note(severity, what, detail, remedy); }};
+    return std::make_unique<DeviceSampling>(library_, device, options_.metrics, options_.sampling_interval_ns, output);
+  } catch (const std::exception& error) {
+    fail(error, device.index);
+    return nullptr;
+  }
+}
+
+void PmSampling::fail(const std::exception& error, std::uint32_t device) noexcept {
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  try {
+    recorder_.note(capture::Severity::error,
+                   fmt::format("counters of GPU {} cannot be sampled, the program runs on: {}", device, error.what()),
+                   ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
+  } catch (const std::exception&) {  // no memory to say it
+  }
+}
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,114 @@
+#include "store/measured_views.h"
+
+#include <string>
+#include <vector>
+
+#include "model/provenance.h"
+#include "store/names.h"
+
+namespace dlkprof::store {
+namespace {
+
+constexpr const char* kAsTheyWere = "none: as they were left, all: flushed before each pass; empty: not known.";
+constexpr const char* kClockMeaning = "Clock of the multiprocessors meanwhile; NULL: not measured.";
+
+std::vector<ViewColumn> grid_and_block(const char* meaning) {
+  return {{"grid_x", "f.grid_x", "blocks", meaning}, {"grid_y", "f.grid_y", "blocks", ""},
+          {"grid_z", "f.grid_z", "blocks", ""},      {"block_x", "f.block_x", "threads", ""},
+          {"block_y", "f.block_y", "threads", ""},   {"block_z", "f.block_z", "threads", ""}};
+}
+
+// SQL: the words of each value of an enumeration that a column holds by name.
+std::string reasons() {
+  std::string text = "CASE c.incomplete";
+  for (std::size_t i = 1; i < kIncomplete.size(); ++i) {
+    text +=
+        " WHEN '" + std::string(kIncomplete.at(i)) + "' THEN '" + model::incomplete_text(static_cast<model::Incomplete>(i)) + "'";
+  }
+  return text + " ELSE '' END";
+}
+
+// The same for the ways of collecting, which table measured_launch holds by number.
+std::string ways() {
+  std::string text = "CASE l.way";
+  for (unsigned way = 1; way <= static_cast<unsigned>(model::kLastWay); ++way) {
+    text += " WHEN " + std::to_string(way) + " THEN '" + model::way_text(static_cast<capture::ReplayMode>(way)) + "'";
+  }
+  return text + " ELSE '' END";
+}
+
+void append(std::vector<ViewColumn>& columns, const std::vector<ViewColumn>& more) {
+  columns.insert(columns.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+View metrics_view() {
+  std::vector<ViewColumn> columns{{"config", "f.id", "id of config", "The launch configuration."},
+                                  {"kernel_name", "k.name", "", "NULL: its function is not described."}};
+  append(columns, grid_and_block(""));
+  append(columns, {{"metric", "t.name", "", "As NVPerf has it."},
+                   {"samples", "m.n", "launches", "Measured, with a value."},
+                   {"mean", "m.mean", "of the metric", ""},
+                   {"min", "m.min", "of the metric", ""},
+                   {"max", "m.max", "of the metric", ""},
+                   {"stddev", "m.stddev", "of the metric", "Of the sample (n - 1); NULL of one launch."},
+                   {"collected_by", "m.way", "", "kernel replay or iteration replay; empty: not known."},
+                   {"cache_control", "m.cache_control", "", kAsTheyWere},
+                   {"passes", "m.passes", "", "That a launch was measured in."},
+                   {"metric_set", "m.metric_set", "id of metric_set", "That it was measured with."},
+                   {"clock_hz", "m.clock_hz", "Hz", kClockMeaning}});
+  return {"metrics",
+          "Hardware counters of launch configurations: a row for those launches that were measured alike, so that what was "
+          "collected in different ways is never mixed.",
+          columns,
+          "FROM measured_figure m JOIN metric t ON t.id = m.metric JOIN config f ON f.id = m.config "
+          "LEFT JOIN kernel k ON k.id = f.kernel ORDER BY m.config, t.name, m.part"};
+}
+
+View metric_samples_view() {
+  return {"metric_samples",
+          "Hardware counters launch by launch: a metric of a launch that was measured.",
+          {{"config", "f.id", "id of config", "The launch configuration."},
+           {"kernel_name", "k.name", "", "NULL: its function is not described."},
+           {"launch_index", "l.launch_index", "", "Position among all kernel launches of its process; NULL: not known."},
+           {"occurrence", "l.occurrence", "", "Position among those of its configuration."},
+           {"metric", "t.name", "", "As NVPerf has it."},
+           {"value", "m.value", "of the metric", "NULL: none came."},
+           {"collected_by", ways(), "", "kernel replay or iteration replay; empty: not known."},
+           {"cache_control", "CASE l.cache_control WHEN 0 THEN 'none' WHEN 1 THEN 'all' ELSE '' END", "", kAsTheyWere},
+           {"passes", "l.passes", "", "That the launch was measured in."},
+           {"metric_set", "l.metric_set", "id of metric_set", "That it was measured with."},
+           {"clock_hz", "l.clock_hz", "Hz", kClockMeaning},
+           {"start_unix_ns", "l.start_unix_ns", "ns since 1970", ""},
+           {"cost_ns", "l.cost_ns", "ns", "Host time that measuring the launch took."}},
+          "FROM measured m JOIN metric t ON t.id = m.metric JOIN config f ON f.id = m.config "
+          "LEFT JOIN kernel k ON k.id = f.kernel "
+          "LEFT JOIN measured_launch l ON l.config = m.config AND l.position = m.position"};
+}
+
+View coverage_view() {
+  std::vector<ViewColumn> columns{
+      {"pid", "p.pid", "", ""},
+      {"config", "c.config", "id of config",
+       "The launch configuration; NULL: all of a function that no filter takes, which are counted together."},
+      {"kernel_name", "k.name", "", "NULL: its function is not described."}};
+  append(columns, grid_and_block("NULL, as the five that follow, where config is."));
+  append(columns, {{"launches", "c.launches", "launches", "Seen."},
+                   {"matched", "c.matched", "launches", "That the selector takes."},
+                   {"measured", "c.measured", "launches", ""},
+                   {"near_missed", "c.near_missed", "launches", "That it would take in another form of their name."},
+                   {"left_alone", "c.left_alone", "launches", "Selected, but not to be measured."},
+                   {"timed", "c.timed", "launches", "That activity records timed; measured ones are not among them."},
+                   {"timed_gpu_ns", "c.timed_gpu_ns", "ns", "GPU time of these."},
+                   {"timed_gpu_pct", "100.0 * c.timed_gpu_ns / nullif((SELECT sum(timed_gpu_ns) FROM launch_count), 0)", "%",
+                    "Of all that was timed, graphs not counted; NULL: nothing was."},
+                   {"incomplete", "c.incomplete", "", "Why it was not measured as often as asked, in a word; empty: it was."},
+                   {"reason", reasons(), "", "The same as a sentence."}});
+  return {"coverage", "What became of the launches of each configuration: how many were measured, and why the others were not.",
+          columns,
+          "FROM launch_count c JOIN process p ON p.id = c.process LEFT JOIN config f ON f.id = c.config "
+          "LEFT JOIN kernel k ON k.id = c.kernel ORDER BY c.timed_gpu_ns DESC, c.launches DESC, c.id"};
+}
+
+}  // namespace dlkprof::store

@@ -1,0 +1,93 @@
+#include "cli/collection_forecast.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cupti/collection_prices.h"
+
+namespace dlkprof::cli::collection_forecast_test {
+namespace {
+
+using capture::Collect;
+using testing::DoubleNear;
+using testing::Optional;
+
+using Configs = std::vector<ConfigLaunches>;
+
+constexpr PlanNeeds kTenPasses{.passes = 10, .per_sm = true};
+
+capture::ProfileOptions options(Collect collect, std::optional<std::uint64_t> samples = 1) {
+  capture::ProfileOptions made;
+  made.collect = collect;
+  made.samples = samples;
+  return made;
+}
+
+TEST(Forecast, OfUnknownLaunchesHasPricesAlone) {
+  const CollectionForecast made = forecast(options(Collect::automatic), kTenPasses, std::nullopt);
+  ASSERT_TRUE(made.replay && made.windows);
+  EXPECT_DOUBLE_EQ(made.replay->launch_seconds, 0.21);
+  EXPECT_FALSE(made.replay->seconds || made.replay->launches);
+  EXPECT_NEAR(made.windows->launch_seconds, 0.0097, 1e-12);
+  EXPECT_NEAR(made.windows->window_seconds, 0.101, 1e-12);
+  EXPECT_EQ(made.windows->host_bytes, 56U * 2'200'000);
+}
+
+TEST(Forecast, ReplaysASampleOfEachConfiguration) {
+  const CollectionForecast made = forecast(options(Collect::kernel, 3), kTenPasses, Configs{{100}, {2}});
+  EXPECT_FALSE(made.windows);
+  EXPECT_THAT(made.replay->launches, Optional(5U));
+  EXPECT_THAT(made.replay->seconds, Optional(DoubleNear(5 * 0.21, 1e-12)));
+}
+
+TEST(Forecast, AutoReplaysTheFirstAndMeasuresTheOthersInWindows) {
+  const CollectionForecast made = forecast(options(Collect::automatic, 3), kTenPasses, Configs{{100}, {2}, {1}});
+  EXPECT_THAT(made.replay->launches, Optional(3U));
+  EXPECT_THAT(made.windows->launches, Optional(3U));
+  EXPECT_THAT(made.windows->windows, Optional(10U));
+  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 0.0097 + 0.101 + 56 * 1.4e-3, 1e-12)));
+}
+
+TEST(Forecast, NothingInWindowsTakesNoTime) {
+  const CollectionForecast made = forecast(options(Collect::automatic), kTenPasses, Configs{{100}});
+  EXPECT_THAT(made.windows->seconds, Optional(0.0));
+}
+
+TEST(Forecast, WindowsAreNoLargerThanTheyMayBe) {
+  const CollectionForecast made =
+      forecast(options(Collect::iteration, 1), {.passes = 2, .per_sm = false}, Configs(97, {9, false}));
+  EXPECT_THAT(made.windows->windows, Optional(4U)) << "97 launches are two sequences of two passes";
+  const CollectionForecast all =
+      forecast(options(Collect::iteration, std::nullopt), {.passes = 1, .per_sm = false}, Configs{{257}});
+  EXPECT_THAT(all.windows->windows, Optional(2U));
+  EXPECT_EQ(all.windows->host_bytes, cupti::kMostLaunchesOfAll * cupti::kHwpmPrices.host_bytes);
+}
+
+TEST(Forecast, CollectivesAreNotReplayed) {
+  const Configs configs{{10, false}, {40, true}};
+  const CollectionForecast replays = forecast(options(Collect::kernel), kTenPasses, configs);
+  EXPECT_THAT(replays.replay->launches, Optional(1U));
+  EXPECT_EQ(replays.left_alone, 40U);
+  const CollectionForecast beside = forecast(options(Collect::automatic, 3), kTenPasses, configs);
+  EXPECT_THAT(beside.replay->launches, Optional(3U)) << "no windows beside collectives";
+  EXPECT_THAT(beside.windows->launches, Optional(0U));
+  const CollectionForecast windows = forecast(options(Collect::iteration, 3), kTenPasses, configs);
+  EXPECT_THAT(windows.windows->launches, Optional(6U));
+  EXPECT_EQ(windows.left_alone, 0U);
+}
+
+TEST(Forecast, LaunchCountBoundsIt) {
+  capture::ProfileOptions few = options(Collect::kernel, std::nullopt);
+  few.selection.launch_count = 7;
+  EXPECT_THAT(forecast(few, kTenPasses, Configs{{100}}).replay->launches, Optional(7U));
+}
+
+TEST(Forecast, OfNothingToMeasureIsNone) {
+  for (const auto& made : {forecast(options(Collect::none), kTenPasses, Configs{{1}}),
+                           forecast(options(Collect::kernel), PlanNeeds{}, Configs{{1}})}) {
+    EXPECT_FALSE(made.replay || made.windows);
+  }
+}
+
+}  // namespace
+}  // namespace dlkprof::cli::collection_forecast_test
