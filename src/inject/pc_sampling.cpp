@@ -35,21 +35,26 @@ constexpr const char* kRemedy =
 
 }  // namespace
 
-PcSampling::PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2)
-    : library_(library), recorder_(recorder), period_log2_(period_log2), sources_(library) {}
+PcSampling::PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2,
+                       std::function<void()> on_thread)
+    : library_(library), recorder_(recorder), period_log2_(period_log2), on_thread_(std::move(on_thread)), sources_(library) {}
 
-void PcSampling::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept {
+void PcSampling::module_loaded(const CUpti_ResourceData& data) noexcept {
   if (!active_ || forgotten_) return;
   try {
-    if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED) {
-      const auto* module = static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor);
-      if (module != nullptr && module->pCubin != nullptr) sources_.loaded({module->pCubin, module->cubinSize});
-      return;
-    }
-    if (id != CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) return;
+    const auto* module = static_cast<const CUpti_ModuleResourceData*>(data.resourceDescriptor);
+    if (module != nullptr && module->pCubin != nullptr) sources_.loaded({module->pCubin, module->cubinSize});
+  } catch (const std::exception& error) {
+    fail("PC sampling has ended", error);
+  }
+}
+
+void PcSampling::context_ends(CUcontext context) noexcept {
+  if (!active_ || forgotten_) return;
+  try {
     const std::unique_lock lock(mutex_, kPatience);
     if (!lock.owns_lock() || stopping_) return;
-    auto ending = contexts_.extract(data.context);
+    auto ending = contexts_.extract(context);
     if (!ending.empty()) end(ending.mapped());
   } catch (const std::exception& error) {
     fail("PC sampling has ended", error);
@@ -72,6 +77,7 @@ void PcSampling::start(CUcontext context, std::uint32_t device) noexcept {
 }
 
 void PcSampling::run() noexcept {
+  on_thread_();
   std::unique_lock lock(mutex_);
   while (active_ && !stopping_changed_.wait_for(lock, kBetweenDrains, [this] { return stopping_; })) {
     try {

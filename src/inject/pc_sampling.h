@@ -11,6 +11,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -27,15 +28,18 @@ namespace dlkprof::inject {
 
 class PcSampling {
  public:
-  PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2);
+  // `on_thread` is called first thing on our thread.
+  PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2, std::function<void()> on_thread);
   PcSampling(const PcSampling&) = delete;
   PcSampling& operator=(const PcSampling&) = delete;
   ~PcSampling() { finish(); }
 
   // Samples a context until it ends. Not to be called while it records a graph: CUPTI takes memory.
   void start(CUcontext context, std::uint32_t device) noexcept;
-  // What a callback of CUPTI's resource domain tells: contexts that end, modules that are loaded.
-  void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) noexcept;
+  // What callbacks of CUPTI's resource domain tell. A module may be loaded within a call of ours: that takes no lock which is
+  // held while CUPTI or the driver is called, and calls nothing of theirs.
+  void module_loaded(const CUpti_ResourceData& data) noexcept;
+  void context_ends(CUcontext context) noexcept;
   // Ends sampling everywhere and appends what is left; before CUDA is torn down.
   void finish() noexcept;
   // In a forked child, which has neither the thread nor the GPU.
@@ -62,6 +66,7 @@ class PcSampling {
   const cupti::Library& library_;
   Recorder& recorder_;
   const std::uint32_t period_log2_;
+  const std::function<void()> on_thread_;
   PcSources sources_;
   std::atomic<bool> active_{true}, forgotten_{false};
 

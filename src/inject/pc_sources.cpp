@@ -16,17 +16,32 @@ constexpr std::size_t kMostInstructions = 200'000;
 
 void PcSources::loaded(cupti::Cubin cubin) {
   if (!cupti::has_line_information(cubin)) return;
-  const std::uint64_t crc = cupti::crc_of(library_, cubin);
   const std::lock_guard lock(mutex_);
-  if (cubin.size() > kMostCubinBytes - bytes_ || cubins_.contains(crc)) return;
+  if (cubin.size() > kMostCubinBytes - bytes_) return;
+  loaded_.emplace_back(cubin.begin(), cubin.end());
   bytes_ += cubin.size();
-  cubins_.emplace(crc, std::make_shared<const std::vector<char>>(cubin.begin(), cubin.end()));
 }
 
-PcSources::Bytes PcSources::cubin_of(std::uint64_t crc) {
-  const std::lock_guard lock(mutex_);
+// A program that loads the same module again and again keeps it once.
+void PcSources::take_in_loaded() {
+  std::vector<Bytes> loaded;
+  {
+    const std::lock_guard lock(mutex_);
+    loaded.swap(loaded_);
+  }
+  for (Bytes& cubin : loaded) {
+    const std::uint64_t crc = cupti::crc_of(library_, cubin);
+    const std::size_t size = cubin.size();
+    if (cubins_.try_emplace(crc, std::move(cubin)).second) continue;
+    const std::lock_guard lock(mutex_);
+    bytes_ -= size;
+  }
+}
+
+const PcSources::Bytes* PcSources::cubin_of(std::uint64_t crc) {
+  take_in_loaded();
   const auto found = cubins_.find(crc);
-  return found == cubins_.end() ? nullptr : found->second;
+  return found == cubins_.end() ? nullptr : &found->second;
 }
 
 void PcSources::sampled(std::uint32_t function, std::uint64_t cubin_crc, std::uint64_t offset) {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -21,8 +20,9 @@ class PcSources {
  public:
   explicit PcSources(const cupti::Library& library) : library_(library) {}
 
-  // A module was loaded: on the program's thread, so that only what is needed later is done. Throws Error.
+  // A module was loaded: on the program's thread, and perhaps within a call of CUPTI's, so that it is only copied.
   void loaded(cupti::Cubin cubin);
+  // Throws Error, where the cubin that it is of is not known.
   void sampled(std::uint32_t function, std::uint64_t cubin_crc, std::uint64_t offset);
 
   // Files and lines of the instructions sampled that were not looked up yet, until the time is used up. `functions` by their id.
@@ -32,14 +32,16 @@ class PcSources {
   [[nodiscard]] std::size_t left() const noexcept { return waiting_.size(); }
 
  private:
-  using Bytes = std::shared_ptr<const std::vector<char>>;
+  using Bytes = std::vector<char>;
   using Place = std::pair<std::uint32_t, std::uint64_t>;  // function and offset
-  [[nodiscard]] Bytes cubin_of(std::uint64_t crc);
+  [[nodiscard]] const Bytes* cubin_of(std::uint64_t crc);
+  void take_in_loaded();
 
   const cupti::Library& library_;
   std::mutex mutex_;                       // of the next two
+  std::vector<Bytes> loaded_;              // and not taken in yet
+  std::size_t bytes_ = 0;                  // of all cubins
   std::map<std::uint64_t, Bytes> cubins_;  // by CRC
-  std::size_t bytes_ = 0;
   std::set<Place> known_, waiting_;
 };
 

@@ -84,16 +84,18 @@ Session::Session(capture::ProfileOptions options)
       ranges_(event_log_, recorder_),
       timeline_(event_log_),
       pm_sampling_(library_, recorder_, options_, sampling_hooks()),
-      pc_sampling_(options_.pc_sampling ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling) : nullptr),
+      pc_sampling_(options_.pc_sampling ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling,
+                                                                       [] { this_thread().ours = true; })
+                                        : nullptr),
       selector_(select::Selector::compile(options_.selection)),
       measuring_(options_.collect == capture::Collect::kernel || options_.collect == capture::Collect::automatic),
       iterating_(options_.collect == capture::Collect::iteration),
       range_open_(options_.profile_from_start),
       call_roles_(find_call_roles()),
       only_counts_((options_.collect == capture::Collect::none || options_.collect == capture::Collect::sample) &&
-                   selector_.goes_by_name_alone() && options_.profile_from_start && options_.delay_seconds <= 0 &&
+                   selector_.goes_by_name_and_device() && options_.profile_from_start && options_.delay_seconds <= 0 &&
                    options_.duration_seconds <= 0),
-      functions_(driver_, selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
+      functions_(selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
 
 void Session::on_new_function(const capture::FunctionRecord& record) {
   recorder_.append(record);
@@ -181,7 +183,9 @@ void Session::watch(bool on) {
 void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   auto& session = *static_cast<Session*>(self);
   auto& thread = this_thread();
-  if (thread.ours) return;
+  // The modules are the program's even where a call of ours has the driver load them.
+  const bool loads = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
+  if (thread.ours && !loads) return;
   try {
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
@@ -233,21 +237,20 @@ void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
 }
 
 void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
-  if (pc_sampling_) {
-    this_thread().ours = true;  // ending it calls the driver
-    pc_sampling_->on_resource(id, data);
-    this_thread().ours = false;
-  }
-  const std::lock_guard lock(mutex_);
+  if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && pc_sampling_) pc_sampling_->module_loaded(data);
   if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) functions_.forget_handles();
-  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-    functions_.forget_handles();
-    context_devices_.erase(data.context);
-    this_thread().ours = true;  // taking the counters down calls the driver
-    replays_.erase(data.context);
-    iterations_.erase(data.context);
-    this_thread().ours = false;
-  }
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) on_context_end(data.context);
+}
+
+void Session::on_context_end(CUcontext context) {
+  functions_.forget_handles();
+  this_thread().ours = true;  // ending PC sampling and taking the counters down calls the driver
+  if (pc_sampling_) pc_sampling_->context_ends(context);
+  const std::lock_guard lock(mutex_);
+  context_devices_.erase(context);
+  replays_.erase(context);
+  iterations_.erase(context);
+  this_thread().ours = false;
 }
 
 void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data) {
@@ -258,7 +261,7 @@ void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& 
   const bool alone = thread.gate == Thread::Gate::alone;
   if (!alone && count_quickly(call, data.context, thread)) return;
   Counted counted = count(call, data);
-  if (pc_sampling_ && !is_captured(call)) sample_pcs(data.context);
+  if (pc_sampling_ && !thread.sampled.contains(data.context, functions_.epoch()) && !is_captured(call)) sample_pcs(data.context);
   auto measuring = take_sample(counted);
   if (!measuring && (alone || counted.samples_in_windows > 0)) {
     if (!alone) thread.enter_alone(gate_);  // it begins with this launch
@@ -352,33 +355,10 @@ void Session::register_sampling_end() {
   std::atexit([] { g_session->pm_sampling_.finish(); });
 }
 
-// Of a launch of this thread, before the first of which there is nothing to sample. CUPTI is called without a lock of the
-// session's, as callbacks may come on other threads meanwhile; and not from the callback that tells of a new context. The end is
-// registered once sampling has begun: what CUPTI registers at that time must find it ended.
-void Session::sample_pcs(CUcontext context) {
-  auto& thread = this_thread();
-  if (thread.sampled == context && thread.sampled_epoch == functions_.epoch()) return;
-  std::uint32_t device = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    device = device_of(context);
-  }
-  thread.sampled = context;
-  thread.sampled_epoch = functions_.epoch();  // a later context may come to lie where this one did
-  const auto& wanted = options_.selection.devices;
-  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), device) == wanted.end()) return;
-  thread.ours = true;
-  pc_sampling_->start(context, device);
-  thread.ours = false;
+// Once PC sampling has begun: what CUPTI registers at that time must find it ended.
+void Session::register_pc_sampling_end() {
   static std::once_flag once;
   std::call_once(once, [] { std::atexit([] { g_session->finish_pc_sampling(); }); });
-}
-
-void Session::finish_pc_sampling() noexcept {
-  if (!pc_sampling_) return;
-  this_thread().ours = true;
-  pc_sampling_->finish();
-  this_thread().ours = false;
 }
 
 void Session::finish() noexcept {

@@ -85,6 +85,13 @@ class PcSamplingTest(SampledTest):
         self.sample("reload:3")
         self.assert_sampled(3 * OF_ONE)
 
+    def test_modules_that_are_loaded_when_their_kernels_are_first_launched(self):
+        for steps in ("train:2",), ("threads:2:1",), ("contexts:2:1",):
+            with self.subTest(steps):
+                self.sample("entry:library", *steps, options=[*SAMPLED, "--force"])
+                self.assert_sampled(2 * OF_ONE)
+                self.assertEqual({11, 14}, {row["Source Line"] for row in self.report_json(self.capture().path, "--reports=source")})
+
     def test_a_program_that_launches_nothing(self):
         self.sample("init", "print:nothing")
         self.assert_all_ended()
@@ -109,6 +116,14 @@ class PcSamplingTest(SampledTest):
     def test_only_the_devices_asked_for(self):
         self.sample("device:0", "train:1", "device:1", "train:2", options=[*SAMPLED, "--devices=1"])
         self.assertEqual(2 * OF_ONE * SAMPLES_OF_A_RUN, sum(self.samples(self.capture().path).values()))
+
+
+    def test_the_devices_left_out_cost_no_more_than_others(self):
+        """Nothing is asked of CUPTI for a launch."""
+        done = self.sample("device:0", "train:1", "device:1", "train:2", options=[*SAMPLED, "--devices=1"],
+                           env={"FAKE_CUPTI_FAIL": "cuptiGetStreamIdEx=CUPTI_ERROR_UNKNOWN"})  # fmt: skip
+        self.assertEqual([], done.said())
+        self.assertEqual((3 * OF_ONE, 2 * OF_ONE), tuple(self.capture().summary[name] for name in ("launches", "matched")))
 
 
 class PcSamplingFailuresTest(SampledTest):

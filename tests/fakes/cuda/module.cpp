@@ -1,6 +1,7 @@
 // Modules and libraries: any image will do, and has every kernel that there is.
 #include <elf.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -35,18 +36,43 @@ Image cubin() {
   return {reinterpret_cast<const char*>(&elf), sizeof elf};
 }
 
+namespace {
+
+// Held while callbacks tell of modules, as the real one's lock is: who waits for another thread there may wait for ever.
+std::recursive_mutex& loader_mutex() {
+  static auto& mutex = *new std::recursive_mutex;
+  return mutex;
+}
+
+void tell_loaded(CUcontext context) {
+  const auto* told = hooks();
+  if (told == nullptr) return;
+  const auto [image, size] = cubin();
+  CUpti_ModuleResourceData module{.moduleId = 1, .cubinSize = size, .pCubin = image};
+  CUpti_ResourceData data{.context = context, .resourceDescriptor = &module};
+  const std::lock_guard lock(loader_mutex());
+  told->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, data);
+}
+
+void tell_unload(CUcontext context) {
+  const auto* told = hooks();
+  if (told == nullptr) return;
+  CUpti_ResourceData data{.context = context};
+  const std::lock_guard lock(loader_mutex());
+  told->resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, data);
+}
+
+}  // namespace
+
+void load_lazily(CUkernel kernel) {
+  const CUcontext context = current_context();
+  const std::lock_guard lock(loader_mutex());
+  if (context != nullptr && kernel->library->loaded_in.insert(context).second) tell_loaded(context);
+}
+
 }  // namespace fakes
 
 namespace {
-
-void tell_loaded(CUcontext context) {
-  const auto* told = fakes::hooks();
-  if (told == nullptr) return;
-  const auto [image, size] = fakes::cubin();
-  CUpti_ModuleResourceData module{.moduleId = 1, .cubinSize = size, .pCubin = image};
-  CUpti_ResourceData data{.context = context, .resourceDescriptor = &module};
-  told->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, data);
-}
 
 int attribute_of(const fakes::Kernel& kernel, CUfunction_attribute attribute) {
   switch (attribute) {
@@ -69,7 +95,10 @@ int attribute_of(const fakes::Kernel& kernel, CUfunction_attribute attribute) {
 CUresult add_function(CUmodule module, const char* name, CUfunction* function) {
   const auto* kernel = fakes::find_kernel(name);
   if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
-  *function = &module->functions.emplace_back(CUfunc_st{.kernel = kernel});
+  auto& functions = module->functions;
+  const auto known =
+      std::find_if(functions.begin(), functions.end(), [kernel](const CUfunc_st& one) { return one.kernel == kernel; });
+  *function = known != functions.end() ? &*known : &functions.emplace_back(CUfunc_st{.kernel = kernel});
   return CUDA_SUCCESS;
 }
 
@@ -83,7 +112,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   if (fakes::current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (image == nullptr) return CUDA_ERROR_INVALID_IMAGE;
   *module = new CUmod_st{fakes::current_context(), {}};
-  tell_loaded(fakes::current_context());
+  fakes::tell_loaded(fakes::current_context());
   return CUDA_SUCCESS;
 }
 
@@ -94,10 +123,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
 
 CUresult cuModuleUnload(CUmodule module) {
   FAKE_ENTRY(cuModuleUnload);
-  if (const auto* told = fakes::hooks()) {
-    CUpti_ResourceData data{.context = module->context};
-    told->resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, data);
-  }
+  fakes::tell_unload(module->context);
   fakes::finish(module->context);
   delete module;
   return CUDA_SUCCESS;
@@ -106,7 +132,6 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuLibraryLoadData(CUlibrary* library, const void*, CUjit_option*, void**, unsigned, CUlibraryOption*, void**, unsigned) {
   FAKE_ENTRY(cuLibraryLoadData);
   *library = new CUlib_st;
-  tell_loaded(fakes::current_context());
   return CUDA_SUCCESS;
 }
 
@@ -114,13 +139,17 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* nam
   FAKE_ENTRY(cuLibraryGetKernel);
   CUfunction function = nullptr;
   if (const auto result = add_function(&library->module, name, &function); result != CUDA_SUCCESS) return result;
-  *kernel = &library->kernels.emplace_back(CUkern_st{.function = function});
+  auto& kernels = library->kernels;
+  const auto known =
+      std::find_if(kernels.begin(), kernels.end(), [function](const CUkern_st& one) { return one.function == function; });
+  *kernel = known != kernels.end() ? &*known : &kernels.emplace_back(CUkern_st{.function = function, .library = library});
   return CUDA_SUCCESS;
 }
 
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   FAKE_ENTRY(cuKernelGetFunction);
   if (kernel->kind != HandleKind::kernel) return CUDA_ERROR_INVALID_HANDLE;
+  fakes::load_lazily(kernel);
   *function = kernel->function;
   return CUDA_SUCCESS;
 }
