@@ -1,7 +1,6 @@
 // Modules and libraries: any image will do, and has every kernel that there is.
 #include <elf.h>
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -95,10 +94,7 @@ int attribute_of(const fakes::Kernel& kernel, CUfunction_attribute attribute) {
 CUresult add_function(CUmodule module, const char* name, CUfunction* function) {
   const auto* kernel = fakes::find_kernel(name);
   if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
-  auto& functions = module->functions;
-  const auto known =
-      std::find_if(functions.begin(), functions.end(), [kernel](const CUfunc_st& one) { return one.kernel == kernel; });
-  *function = known != functions.end() ? &*known : &functions.emplace_back(CUfunc_st{.kernel = kernel});
+  *function = &module->functions.emplace_back(CUfunc_st{.kernel = kernel});
   return CUDA_SUCCESS;
 }
 
@@ -139,10 +135,7 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* nam
   FAKE_ENTRY(cuLibraryGetKernel);
   CUfunction function = nullptr;
   if (const auto result = add_function(&library->module, name, &function); result != CUDA_SUCCESS) return result;
-  auto& kernels = library->kernels;
-  const auto known =
-      std::find_if(kernels.begin(), kernels.end(), [function](const CUkern_st& one) { return one.function == function; });
-  *kernel = known != kernels.end() ? &*known : &kernels.emplace_back(CUkern_st{.function = function, .library = library});
+  *kernel = &library->kernels.emplace_back(CUkern_st{.function = function, .library = library});
   return CUDA_SUCCESS;
 }
 
