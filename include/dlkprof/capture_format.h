@@ -48,6 +48,8 @@ enum class RecordType : std::uint16_t {
   facts = 12,
   clock = 13,
   samples = 14,
+  pc_samples = 15,
+  pc_names = 16,
 };
 
 // The process profiled. First record of every capture.
@@ -311,8 +313,53 @@ struct SamplesRecord {
   std::vector<std::uint8_t> zstd_columns;
 };
 
-using Record =
-    std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord, KeyStatsRecord,
-                 NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord, SamplesRecord>;
+// What PC sampling found since the last such record: while the program runs at its own speed, a warp of each multiprocessor is
+// looked at once in a period: where it stands and what it waits for.
+struct PcStall {
+  std::uint32_t reason = 0;  // PcReason::id
+  std::uint64_t samples = 0;
+  friend bool operator==(const PcStall&, const PcStall&) = default;
+};
+struct PcCount {
+  std::uint32_t function = 0;  // PcFunction::id
+  std::uint64_t offset = 0;    // of the instruction, in bytes from the function's start
+  std::vector<PcStall> stalls;
+};
+struct PcSamplesRecord {
+  std::uint32_t device = 0;       // CUDA ordinal
+  std::uint32_t period_log2 = 0;  // the period is so many cycles: 2^period_log2
+  std::uint64_t samples = 0;      // that the hardware took, with those that are of no kernel of the program's, and dropped ones
+  std::uint64_t foreign = 0;      // of them, of no kernel of the program's
+  std::uint64_t dropped = 0;      // of them, by the hardware, as they could not be written fast enough
+  std::uint64_t overflows = 0;    // times that the hardware's buffer was found full, and with it nobody knows how many lost
+  std::vector<PcCount> counts;
+};
+
+// What the numbers in PcSamplesRecord stand for. Names stand before the samples that use them, lines behind.
+struct PcReason {
+  std::uint32_t id = 0;
+  std::string name;  // CUPTI's: smsp__pcsamp_warps_issue_stalled_long_scoreboard
+};
+struct PcFunction {
+  std::uint32_t id = 0;  // unique in the capture
+  std::uint64_t cubin_crc = 0;
+  std::string mangled_name;
+};
+struct PcLine {
+  std::uint32_t function = 0;  // PcFunction::id
+  std::uint64_t offset = 0;
+  std::uint32_t file = 0;  // index into `files` of the same record
+  std::uint32_t line = 0;  // from 1
+};
+struct PcNamesRecord {
+  std::vector<PcReason> reasons;
+  std::vector<PcFunction> functions;
+  std::vector<std::string> files;
+  std::vector<PcLine> lines;
+};
+
+using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
+                            KeyStatsRecord, NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord,
+                            SamplesRecord, PcSamplesRecord, PcNamesRecord>;
 
 }  // namespace dlkprof::capture

@@ -10,11 +10,13 @@ namespace {
 constexpr std::string_view kPrefix = "smsp__average_warps_issue_stalled_";
 constexpr std::string_view kSuffix = "_per_issue_active.ratio";
 
-const StallReason* reason_of(std::string_view name) {
-  const std::vector<StallReason>& reasons = stall_reasons();
-  const auto found = std::find_if(reasons.begin(), reasons.end(), [name](const StallReason& one) { return name == one.name; });
-  return found == reasons.end() ? nullptr : &*found;
-}
+// Of PC sampling (cuptiPCSamplingGetStallReasons).
+constexpr std::string_view kSampledPrefix = "smsp__pcsamp_warps_issue_stalled_";
+struct OtherName {
+  std::string_view sampled, counted;
+};
+// Counters call these otherwise.
+constexpr OtherName kOtherNames[] = {{"no_instructions", "no_instruction"}, {"warpgroup_arrive", "gmma"}};
 
 }  // namespace
 
@@ -59,6 +61,20 @@ const std::vector<StallReason>& stall_reasons() {
   return kReasons;
 }
 
+std::string stall_name(std::string_view sampled) {
+  if (sampled.starts_with(kSampledPrefix)) sampled.remove_prefix(kSampledPrefix.size());
+  for (const OtherName& other : kOtherNames) {
+    if (sampled == other.sampled) return std::string(other.counted);
+  }
+  return std::string(sampled);
+}
+
+const StallReason* find_stall_reason(std::string_view name) {
+  const std::vector<StallReason>& reasons = stall_reasons();
+  const auto found = std::find_if(reasons.begin(), reasons.end(), [name](const StallReason& one) { return name == one.name; });
+  return found == reasons.end() ? nullptr : &*found;
+}
+
 std::vector<Stall> stalls_of(const Values& values) {
   std::vector<Stall> stalls;
   double all = 0;
@@ -68,7 +84,7 @@ std::vector<Stall> stalls_of(const Values& values) {
     if (!metric.ends_with(kSuffix) || metric.size() <= kPrefix.size() + kSuffix.size()) continue;
     if (!std::isfinite(value->second) || value->second <= 0) continue;
     const std::string_view name = metric.substr(kPrefix.size(), metric.size() - kPrefix.size() - kSuffix.size());
-    stalls.push_back({std::string(name), reason_of(name), value->second, 0});
+    stalls.push_back({std::string(name), find_stall_reason(name), value->second, 0});
     all += value->second;
   }
   if (!std::isfinite(all)) return {};

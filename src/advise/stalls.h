@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "advise/quantities.h"
@@ -21,10 +22,16 @@ struct StallReason {
 struct Stall {
   std::string name;
   const StallReason* reason = nullptr;  // none for one that this version does not know
-  double cycles = 0;                    // that a warp waits for it, an instruction issued
-  double percent = 0;                   // of all warp cycles, "selected" included
+  // That a warp waits for it, an instruction issued; not a number where samples hold none that was issued.
+  double cycles = 0;
+  double percent = 0;  // of all warp cycles, "selected" included
 };
 // By cycles, falling; those of 0 cycles are left out. "selected", the issue itself, is among them. Empty where none was measured.
 [[nodiscard]] std::vector<Stall> stalls_of(const Values& values);
+
+// A reason by the name that PC sampling has for it, in the words of counters: smsp__pcsamp_warps_issue_stalled_no_instructions is
+// no_instruction. What a warp does that waits for nothing, among them "selected", is no stall, but has a name as well.
+[[nodiscard]] std::string stall_name(std::string_view sampled);
+[[nodiscard]] const StallReason* find_stall_reason(std::string_view name);
 
 }  // namespace dlkprof::advise

@@ -148,4 +148,46 @@ constexpr auto fields(Visit&& visit, Either<SamplesRecord> auto& record) {
   return visit(set, interval, count, lost, bytes, columns);
 }
 
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<PcStall> auto& stall) {
+  auto& [reason, samples] = stall;
+  return visit(reason, samples);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<PcCount> auto& count) {
+  auto& [function, offset, stalls] = count;
+  return visit(function, offset, stalls);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<PcSamplesRecord> auto& record) {
+  auto& [device, period, samples, foreign, dropped, overflows, counts] = record;
+  return visit(device, period, samples, foreign, dropped, overflows, counts);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<PcReason> auto& reason) {
+  auto& [id, name] = reason;
+  return visit(id, name);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<PcFunction> auto& function) {
+  auto& [id, crc, name] = function;
+  return visit(id, crc, name);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<PcLine> auto& place) {
+  auto& [function, offset, file, line] = place;
+  return visit(function, offset, file, line);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<PcNamesRecord> auto& record) {
+  auto& [reasons, functions, files, lines] = record;
+  return visit(reasons, functions, files, lines);
+}
+
 }  // namespace dlkprof::capture

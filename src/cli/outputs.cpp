@@ -27,10 +27,12 @@
 #include "report/op_type_report.h"
 #include "report/roofline_report.h"
 #include "report/sampling_report.h"
+#include "report/source_report.h"
 #include "report/stall_report.h"
 #include "report/summary_report.h"
 #include "report/tensor_report.h"
 #include "report/top_ops.h"
+#include "report/top_stalls.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -43,7 +45,7 @@ struct OpReport {
   report::Rows (*make)(const report::Model& model);
   bool in_all = true;
 };
-// In the order of the guide, which is that of --reports=all; then ours. Curves are long, and read by programs alone.
+// In the order of the guide, which is that of --reports=all; then ours. What is long is asked for by name.
 constexpr std::array kOpReports{OpReport{"summary", nullptr},
                                 OpReport{"detail", report::detail_report},
                                 OpReport{"iteration", report::iteration_report},
@@ -59,6 +61,7 @@ constexpr std::array kOpReports{OpReport{"summary", nullptr},
                                 OpReport{"roofline", report::roofline_report},
                                 OpReport{"coverage", report::coverage_report},
                                 OpReport{"measured", report::measured_report},
+                                OpReport{"source", report::source_report, false},
                                 OpReport{"occupancy_curves", report::occupancy_curves_report, false},
                                 OpReport{"sampling", report::sampling_report, false},
                                 OpReport{"utilization", report::utilization_report, false}};
@@ -120,6 +123,8 @@ std::string summary_text(const ReportInputs& inputs) {
     const report::SummaryInputs shown{.profile_name = {}, .runs = {}, .coverage = inputs.runs.empty()};
     text = report::summary_text(inputs.simple ? report::simple_summary_tables(model) : report::summary_tables(model, shown));
     if (!inputs.simple) text += "\n" + report::top_ops(model) + "\n" + report::top_findings(model);
+    const std::string stalls = inputs.simple ? "" : report::top_stalls(model);
+    if (!stalls.empty()) text += "\n" + stalls;
   }
   for (const model::Run& run : inputs.runs) text += (text.empty() ? "" : "\n") + report::coverage(run);
   return text;

@@ -24,6 +24,7 @@
 #include "report/kernel_tables.h"
 #include "report/summary_report.h"
 #include "report/top_ops.h"
+#include "report/top_stalls.h"
 #include "report/units.h"
 #include "select/selector.h"
 #include "store/database.h"
@@ -132,6 +133,8 @@ void show_ops(const Analysis& analysis, const ProfileCommand& command) {
                                ? report::summary_text(report::simple_summary_tables(analysis.model()))
                                : report::top_ops(analysis.model()) + "\n" + report::top_findings(analysis.model());
   fmt::print(stderr, "{}\n", text);
+  const std::string stalls = command.folding.simple() ? "" : report::top_stalls(analysis.model());
+  if (!stalls.empty()) fmt::print(stderr, "{}\n", stalls);
 }
 
 void show(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command) {

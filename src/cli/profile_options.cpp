@@ -11,6 +11,7 @@
 #include "capture/ranks.h"
 #include "cli/arguments.h"
 #include "cli/placeholders.h"
+#include "cupti/pc_sampler.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -83,6 +84,10 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
                        "all: flush the caches before each pass; none: leave them as the replay finds them"))
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
+  group(app.add_flag("--pc-sampling{auto}", typed.pc_sampling,
+                     "Sample what warps wait for, by instruction and source line, at the program's own speed: once in 2^n "
+                     "cycles (--pc-sampling=n, 5 to 31; 17 where not said). Needs --replay-mode none, with which --section stall "
+                     "does the same, as it does where nothing else is asked for"));
   group(app.add_option("--timeline", typed.timeline,
                        "on: record ops and iterations; off: counters only, and least disturbance; auto: on unless kernels are "
                        "picked by name and nothing is asked about ops"))
@@ -97,7 +102,7 @@ void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
   group(app.add_option("--reports", typed.reports,
                        "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, "
                        "expert_systems, bottleneck, occupancy, stall, memory, roofline, coverage, measured, or all of these; "
-                       "occupancy_curves; of samples also sampling, utilization; metrics, kernels"))
+                       "source; occupancy_curves; of samples also sampling, utilization; metrics, kernels"))
       ->delimiter(',')
       ->allow_extra_args(false);
   group(app.add_option("--formats", typed.formats, "Their formats: csv, json; of roofline also svg; default csv"))
@@ -189,14 +194,39 @@ bool needs_replays(const capture::ProfileOptions& options) {
   return options.keep_counters || options.cache_control == capture::CacheControl::all;
 }
 
+// Stall reasons of all kernels, and nothing else: PC sampling gives them at the program's own speed, for which counters would
+// take a replay of each launch configuration. Where launches are picked a few replays say more.
+bool wants_stalls_alone(const TypedProfile& typed, const capture::ProfileOptions& options) {
+  const bool alone = typed.sections == std::vector<std::string>{"stall"} && typed.set.empty() && typed.metrics.empty();
+  const bool picks = options.selection != capture::Selection{} || !typed.samples.empty() || needs_replays(options);
+  return typed.replay_mode == "auto" && alone && !picks;
+}
+
 // Only replays have raw counters to keep and flush caches, and measure the very launches that -c counts: auto means kernel
 // where that is asked for.
-capture::Collect collect_of(const std::string& replay_mode, const capture::ProfileOptions& options) {
-  if (replay_mode == "none") return capture::Collect::none;
+capture::Collect collect_of(const TypedProfile& typed, const capture::ProfileOptions& options) {
+  const std::string& replay_mode = typed.replay_mode;
+  if (replay_mode == "none" || wants_stalls_alone(typed, options)) return capture::Collect::none;
   if (replay_mode == "iteration") return capture::Collect::iteration;
   if (replay_mode == "sample") return capture::Collect::sample;
   return replay_mode == "kernel" || needs_replays(options) || options.selection.launch_count ? capture::Collect::kernel
                                                                                              : capture::Collect::automatic;
+}
+
+// None: nothing is sampled. `stall` is a section that counters need replays for, and samples do not.
+std::optional<std::uint32_t> pc_sampling_of(const TypedProfile& typed, capture::Collect collect) {
+  const bool stalls = std::find(typed.sections.begin(), typed.sections.end(), "stall") != typed.sections.end();
+  const bool counts = collect != capture::Collect::none;
+  if (typed.pc_sampling.empty()) return stalls && !counts ? std::optional(cupti::kUsualPcPeriod) : std::nullopt;
+  if (counts) {
+    throw UsageError("--pc-sampling cannot go on while launches are measured with counters", "",
+                     "Add --replay-mode none; what counters show comes from a run of its own.");
+  }
+  if (typed.pc_sampling == "auto") return cupti::kUsualPcPeriod;
+  const auto period = number<std::uint32_t>(typed.pc_sampling);
+  if (period && *period >= cupti::kLeastPcPeriod && *period <= cupti::kMostPcPeriod) return period;
+  throw UsageError("--pc-sampling: " + printable(typed.pc_sampling) + " is no whole number from 5 to 31", "",
+                   "It is the exponent of a power of two: --pc-sampling=17 samples once in 131072 cycles.");
 }
 
 void check_sampling(const TypedProfile& typed, const capture::ProfileOptions& options) {
@@ -225,7 +255,8 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   options.all_processes = typed.target_processes == "all";
   options.profile_from_start = typed.profile_from_start == "on";
   options.cache_control = typed.cache_control == "all" ? capture::CacheControl::all : capture::CacheControl::none;
-  options.collect = collect_of(typed.replay_mode, options);
+  options.collect = collect_of(typed, options);
+  options.pc_sampling = pc_sampling_of(typed, options.collect);
   const bool iterates = options.collect == capture::Collect::iteration;
   check_sampling(typed, options);
   if (typed.samples.empty()) typed.samples = iterates ? "3" : "1";

@@ -36,6 +36,7 @@ struct ProfileCommand {
 // Words as they were typed, before they are given meaning.
 struct TypedProfile {
   std::string replay_mode = "auto", cache_control = "none", samples, timeline = "auto";
+  std::string pc_sampling;  // empty: not asked for
   std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
   std::vector<std::string> sections, reports, formats, metrics;
   std::string set;

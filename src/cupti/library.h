@@ -3,6 +3,7 @@
 
 #include <cupti.h>
 #include <cupti_checkpoint.h>
+#include <cupti_pcsampling.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
@@ -58,7 +59,15 @@ namespace dlkprof::cupti {
   X(cuptiRangeProfilerDecodeData)                 \
   X(cuptiRangeProfilerGetCounterDataSize)         \
   X(cuptiRangeProfilerCounterDataImageInitialize) \
-  X(cuptiRangeProfilerGetCounterDataInfo)
+  X(cuptiRangeProfilerGetCounterDataInfo)         \
+  X(cuptiPCSamplingEnable)                        \
+  X(cuptiPCSamplingDisable)                       \
+  X(cuptiPCSamplingSetConfigurationAttribute)     \
+  X(cuptiPCSamplingGetData)                       \
+  X(cuptiPCSamplingGetNumStallReasons)            \
+  X(cuptiPCSamplingGetStallReasons)               \
+  X(cuptiGetSassToSourceCorrelation)              \
+  X(cuptiGetCubinCrc)
 
 // Those of PM sampling, which the first libraries of CUDA 12.6 lack: null there (PmSampler::create says so).
 #define DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)    \

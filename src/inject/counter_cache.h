@@ -1,5 +1,5 @@
-// Where a thread counts the launches of functions that no filter takes, by handle: what most launches of a program come
-// down to, without a lock. One a thread.
+// Where a thread counts launches that are only counted, by context and handle, as a handle of a library's kernel is good in all
+// contexts: what most launches of a program come down to, without a lock. One a thread.
 #pragma once
 
 #include <cuda.h>
@@ -20,26 +20,27 @@ class CounterCache {
   };
 
   // Without a counter where there is none for `handle`, or only one of another epoch (FunctionTable::epoch).
-  [[nodiscard]] Entry find(CUfunction handle, std::uint64_t epoch) const noexcept {
-    const Slot& slot = slots_[index(handle)];
-    return slot.handle == handle && slot.epoch == epoch ? slot.entry : Entry{};
+  [[nodiscard]] Entry find(CUcontext context, CUfunction handle, std::uint64_t epoch) const noexcept {
+    const Slot& slot = slots_[index(context, handle)];
+    return slot.handle == handle && slot.context == context && slot.epoch == epoch ? slot.entry : Entry{};
   }
-  void put(CUfunction handle, std::uint64_t epoch, const Entry& entry) noexcept {
-    slots_[index(handle)] = {handle, epoch, entry};
+  void put(CUcontext context, CUfunction handle, std::uint64_t epoch, const Entry& entry) noexcept {
+    slots_[index(context, handle)] = {context, handle, epoch, entry};
   }
 
  private:
   struct Slot {
+    CUcontext context = nullptr;
     CUfunction handle = nullptr;
     std::uint64_t epoch = 0;
     Entry entry;
   };
   static constexpr std::size_t kSlots = 256;  // a training step launches some hundred functions
 
-  static std::size_t index(CUfunction handle) noexcept {
+  static std::size_t index(CUcontext context, CUfunction handle) noexcept {
     // Handles are heap addresses: the lowest bits say nothing.
     const auto address = reinterpret_cast<std::uintptr_t>(handle);
-    return ((address >> 4U) ^ (address >> 12U)) % kSlots;
+    return ((address >> 4U) ^ (address >> 12U) ^ (reinterpret_cast<std::uintptr_t>(context) >> 6U)) % kSlots;
   }
 
   std::array<Slot, kSlots> slots_{};

@@ -17,17 +17,16 @@ std::string content_of(const capture::FunctionRecord& record) {
 
 }  // namespace
 
-FunctionTable::FunctionTable(const cupti::Driver& driver, select::Selector& selector,
-                             std::function<void(const capture::FunctionRecord&)> on_new)
-    : driver_(driver), selector_(selector), on_new_(std::move(on_new)) {}
+FunctionTable::FunctionTable(select::Selector& selector, std::function<void(const capture::FunctionRecord&)> on_new)
+    : selector_(selector), on_new_(std::move(on_new)) {}
 
-const KernelFunction& FunctionTable::find(CUfunction handle, const char* symbol) {
+const KernelFunction* FunctionTable::find(CUfunction handle) {
+  if (const std::uint64_t now = epoch(); std::exchange(by_handle_epoch_, now) != now) by_handle_.clear();
   const auto known = by_handle_.find(handle);
-  return known != by_handle_.end() ? *known->second : add(handle, symbol);
+  return known != by_handle_.end() ? known->second : nullptr;
 }
 
-const KernelFunction& FunctionTable::add(CUfunction handle, const char* symbol) {
-  auto record = cupti::read_function(driver_, handle, symbol != nullptr ? symbol : "");
+const KernelFunction& FunctionTable::add(CUfunction handle, capture::FunctionRecord record) {
   const auto [place, is_new] = by_content_.try_emplace(content_of(record), nullptr);
   if (is_new) {
     record.id = static_cast<std::uint32_t>(functions_.size() + 1);

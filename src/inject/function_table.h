@@ -11,7 +11,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "cupti/driver.h"
 #include "dlkprof/capture_format.h"
 #include "select/selector.h"
 
@@ -27,27 +26,23 @@ struct KernelFunction {
 class FunctionTable {
  public:
   // `on_new` is told of each function seen first.
-  FunctionTable(const cupti::Driver& driver, select::Selector& selector,
-                std::function<void(const capture::FunctionRecord&)> on_new);
+  FunctionTable(select::Selector& selector, std::function<void(const capture::FunctionRecord&)> on_new);
 
-  // The function behind a handle; `symbol` is its mangled name as the launch callback has it.
-  const KernelFunction& find(CUfunction handle, const char* symbol);
+  // The function behind a handle; null where it is to be read (cupti::read_function) and added.
+  [[nodiscard]] const KernelFunction* find(CUfunction handle);
+  // `record` lacks its id. Lives as long as the table.
+  const KernelFunction& add(CUfunction handle, capture::FunctionRecord record);
 
-  // A module is unloaded: its handles may come to mean other functions.
-  void forget_handles() noexcept {
-    by_handle_.clear();
-    ++epoch_;
-  }
+  // A module is unloaded: its handles may come to mean other functions. May be called without the lock.
+  void forget_handles() noexcept { ++epoch_; }
   // What was looked up in another epoch may be out of date. May be called without the lock.
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
 
  private:
-  const KernelFunction& add(CUfunction handle, const char* symbol);
-
-  const cupti::Driver& driver_;
   select::Selector& selector_;
   std::function<void(const capture::FunctionRecord&)> on_new_;
   std::unordered_map<CUfunction, const KernelFunction*> by_handle_;
+  std::uint64_t by_handle_epoch_ = 1;
   // The same kernel has a handle a context; kernels of one name may differ (each Triton variant is called alike), so
   // what a FunctionRecord holds, all of it, tells functions apart.
   std::map<std::string, const KernelFunction*> by_content_;

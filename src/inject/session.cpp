@@ -100,15 +100,18 @@ Session::Session(capture::ProfileOptions options)
       ranges_(event_log_, recorder_),
       timeline_(event_log_),
       pm_sampling_(library_, recorder_, options_, sampling_hooks()),
+      pc_sampling_(options_.pc_sampling ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling,
+                                                                       [] { this_thread().ours = true; })
+                                        : nullptr),
       selector_(select::Selector::compile(options_.selection)),
       measuring_(options_.collect == capture::Collect::kernel || options_.collect == capture::Collect::automatic),
       iterating_(options_.collect == capture::Collect::iteration),
       range_open_(options_.profile_from_start),
       call_roles_(find_call_roles()),
       only_counts_((options_.collect == capture::Collect::none || options_.collect == capture::Collect::sample) &&
-                   selector_.goes_by_name_alone() && options_.profile_from_start && options_.delay_seconds <= 0 &&
+                   selector_.goes_by_name_and_device() && options_.profile_from_start && options_.delay_seconds <= 0 &&
                    options_.duration_seconds <= 0),
-      functions_(driver_, selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
+      functions_(selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
 
 void Session::on_new_function(const capture::FunctionRecord& record) {
   recorder_.append(record);
@@ -142,6 +145,7 @@ void Session::after_fork(bool in_child) noexcept {
     pm_sampling_.forget();
     event_log_.forget();
     ranges_.forget();
+    if (pc_sampling_) pc_sampling_->forget();
   }
   recorder_.unlock();
   pm_sampling_.unlock();
@@ -187,6 +191,7 @@ void Session::watch(bool on) {
   for (const auto id : kProfilerRange) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+  if (pc_sampling_) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
 }
 
 // --- Callbacks --------------------------------------------------------------------------------------------------------
@@ -194,7 +199,9 @@ void Session::watch(bool on) {
 void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   auto& session = *static_cast<Session*>(self);
   auto& thread = this_thread();
-  if (thread.ours) return;
+  // The modules are the program's even where a call of ours has the driver load them.
+  const bool loads = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
+  if (thread.ours && !loads) return;
   const Counting counting(session.options_.timeline ? nullptr : &session.in_callbacks_);
   try {
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
@@ -233,7 +240,10 @@ void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   const bool gated = id < call_roles_.size() && call_roles_[id].gated;
   if (gated && entry) pass_gate(entry);
-  if (entry && active_ && is_one_of(id, kGraphLaunches)) ledger_.graph_launched();
+  if (entry && active_ && is_one_of(id, kGraphLaunches)) {
+    ledger_.graph_launched();
+    if (pc_sampling_ && captures_active_ == 0) sample_pcs(data.context);
+  }
   if (entry && iterating_ && (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins))) interrupt_windows();
   if (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins)) graphs_seen_ = true;
   if (is_one_of(id, kCaptureBegins) && !entry) ++captures_active_;
@@ -245,16 +255,20 @@ void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
 }
 
 void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
-  const std::lock_guard lock(mutex_);
+  if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && pc_sampling_) pc_sampling_->module_loaded(data);
   if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) functions_.forget_handles();
-  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
-    functions_.forget_handles();
-    context_devices_.erase(data.context);
-    this_thread().ours = true;  // taking the counters down calls the driver
-    replays_.erase(data.context);
-    iterations_.erase(data.context);
-    this_thread().ours = false;
-  }
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) on_context_end(data.context);
+}
+
+void Session::on_context_end(CUcontext context) {
+  functions_.forget_handles();
+  this_thread().ours = true;  // ending PC sampling and taking the counters down calls the driver
+  if (pc_sampling_) pc_sampling_->context_ends(context);
+  const std::lock_guard lock(mutex_);
+  context_devices_.erase(context);
+  replays_.erase(context);
+  iterations_.erase(context);
+  this_thread().ours = false;
 }
 
 void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data) {
@@ -263,8 +277,9 @@ void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& 
   if (iterating_) thread.enter_alone(gate_);  // asked again: windows begin while the gate is held alone, and nobody has it shared
   if (!active_) return thread.leave(gate_);   // detached while this thread waited: no exit callback will come
   const bool alone = thread.gate == Thread::Gate::alone;
-  if (!alone && count_quickly(call, thread)) return;
+  if (!alone && count_quickly(call, data.context, thread)) return;
   Counted counted = count(call, data);
+  if (pc_sampling_ && !thread.sampled.contains(data.context, functions_.epoch()) && !is_captured(call)) sample_pcs(data.context);
   auto measuring = take_sample(counted);
   if (!measuring && (alone || counted.samples_in_windows > 0)) {
     if (!alone) thread.enter_alone(gate_);  // it begins with this launch
@@ -371,7 +386,14 @@ void Session::register_sampling_end() {
   std::atexit([] { g_session->pm_sampling_.finish(); });
 }
 
+// Once PC sampling has begun: what CUPTI registers at that time must find it ended.
+void Session::register_pc_sampling_end() {
+  static std::once_flag once;
+  std::call_once(once, [] { std::atexit([] { g_session->finish_pc_sampling(); }); });
+}
+
 void Session::finish() noexcept {
+  finish_pc_sampling();
   const bool was_active = active_.exchange(false);
   if (!recorder_.usable()) return;
   pm_sampling_.finish();

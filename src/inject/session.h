@@ -4,7 +4,8 @@
 // when something fails they say so once and leave the program alone from then on.
 //
 // Locks, in this order: gate_ (shared by every launch while it is in the driver, held alone by a launch that is being
-// measured), then mutex_ (bookkeeping), then the ledger's and the recorder's own.
+// measured), then mutex_ (bookkeeping), then the ledger's and the recorder's own. CUPTI tells of modules from within whatever
+// call has the driver load them, a lock of the driver's held: nobody may wait for a lock of ours then.
 #pragma once
 
 #include <cupti.h>
@@ -27,6 +28,7 @@
 #include "inject/kernel_replay.h"
 #include "inject/launch_call.h"
 #include "inject/ledger.h"
+#include "inject/pc_sampling.h"
 #include "inject/pm_sampling.h"
 #include "inject/ranges.h"
 #include "inject/recorder.h"
@@ -78,6 +80,7 @@ class Session {
   void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+  void on_context_end(CUcontext context);
   void on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data);
   void on_launch_exit(const CUpti_CallbackData& data);
   [[nodiscard]] bool counters_are_idle() const;
@@ -85,7 +88,8 @@ class Session {
   void hold_call();
   void pass_gate(bool entry);
 
-  [[nodiscard]] bool count_quickly(const LaunchCall& call, Thread& thread);
+  [[nodiscard]] const KernelFunction& function_of(const LaunchCall& call, const char* symbol, std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool count_quickly(const LaunchCall& call, CUcontext context, Thread& thread);
   [[nodiscard]] Counted count(const LaunchCall& call, const CUpti_CallbackData& data);
   [[nodiscard]] std::optional<Measuring> take_sample(const Counted& counted);
   [[nodiscard]] select::LaunchIdentity identify(const LaunchCall& call, const CUpti_CallbackData& data,
@@ -115,6 +119,7 @@ class Session {
   void finish_iterations() noexcept;
   static void register_iterations_end();
   static void register_sampling_end();
+  static void register_pc_sampling_end();
 
   void sample(std::uint32_t device);
   void begin_sampling(const std::string& chip);
@@ -135,6 +140,8 @@ class Session {
   void finish() noexcept;
   void fail(const std::exception& error) noexcept;
   void register_exit_handlers();
+  void sample_pcs(CUcontext context);
+  void finish_pc_sampling() noexcept;
 
   const capture::ProfileOptions options_;
   const cupti::Library& library_;
@@ -144,6 +151,7 @@ class Session {
   Ranges ranges_;
   Timeline timeline_;
   PmSampling pm_sampling_;
+  std::unique_ptr<PcSampling> pc_sampling_;  // where it is asked for
   select::Selector selector_;
   CUpti_SubscriberHandle subscriber_ = nullptr;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
@@ -169,7 +177,7 @@ class Session {
   std::mutex mutex_;
   Ledger ledger_;
   const std::vector<CallRole> call_roles_;  // by callback id
-  const bool only_counts_;                  // nothing is measured, and functions alone say what is matched
+  const bool only_counts_;                  // nothing is measured, and functions and devices alone say what is matched
   FunctionTable functions_;
   std::atomic<std::uint64_t> launches_{0};
   std::chrono::steady_clock::time_point stats_appended_{};

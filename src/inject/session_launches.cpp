@@ -32,8 +32,10 @@ bool Session::window_open() const {
 }
 
 // Most launches of most programs: of a function whose launches are only counted, when nothing else is to be done.
-bool Session::count_quickly(const LaunchCall& call, Thread& thread) {
-  const auto known = thread.counters.find(call.function, functions_.epoch());
+bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& thread) {
+  const std::uint64_t epoch = functions_.epoch();
+  if (pc_sampling_ && !thread.sampled.contains(context, epoch)) return false;
+  const auto known = thread.counters.find(context, call.function, epoch);
   if (known.counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0 ||
       timing_.load(std::memory_order_relaxed)) {
     return false;
@@ -44,9 +46,20 @@ bool Session::count_quickly(const LaunchCall& call, Thread& thread) {
   return true;
 }
 
+// The driver is asked without the lock: it may load the function's module only now, and call back on this thread, or wait for
+// another that is in a callback.
+const KernelFunction& Session::function_of(const LaunchCall& call, const char* symbol, std::unique_lock<std::mutex>& lock) {
+  if (const KernelFunction* known = functions_.find(call.function)) return *known;
+  lock.unlock();
+  auto record = cupti::read_function(driver_, call.function, symbol != nullptr ? symbol : "");
+  lock.lock();
+  return functions_.add(call.function, std::move(record));
+}
+
 Session::Counted Session::count(const LaunchCall& call, const CUpti_CallbackData& data) {
-  const std::lock_guard lock(mutex_);
-  const KernelFunction& function = functions_.find(call.function, data.symbolName);
+  std::unique_lock lock(mutex_);
+  const std::uint64_t epoch = functions_.epoch();
+  const KernelFunction& function = function_of(call, data.symbolName, lock);
   const auto identity = identify(call, data, function);
   const auto verdict = window_open() ? selector_.decide(function.match, identity) : select::Verdict::unmatched;
   const auto line = ledger_.launched(identity.key, function.match, verdict != select::Verdict::unmatched);
@@ -68,7 +81,9 @@ Session::Counted Session::count(const LaunchCall& call, const CUpti_CallbackData
   if (timing_.load(std::memory_order_relaxed)) {
     ledger_.expect_time(data.correlationId, counted.entry);
   } else if (function.match != select::NameMatch::yes ? options_.selection.launch_skip_before_match == 0 : only_counts_) {
-    thread.counters.put(call.function, functions_.epoch(), {ledger_.counter(counted.entry, function.match), function.record.id});
+    const bool of_other_device = verdict == select::Verdict::unmatched && function.match == select::NameMatch::yes;
+    const auto names = of_other_device ? select::NameMatch::no : function.match;
+    thread.counters.put(data.context, call.function, epoch, {ledger_.counter(counted.entry, names), function.record.id});
   }
   return counted;
 }

@@ -1,4 +1,5 @@
-// The session's way with sampling: which GPUs are sampled, and when.
+// The session's way with sampling: which GPUs are sampled, and which contexts of theirs by PC sampling, and when.
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -30,6 +31,33 @@ void Session::begin_sampling(const std::string& chip) {
                    ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
   }
   thread.ours = false;
+}
+
+// Of a launch of this thread, before the first of which there is nothing to sample. CUPTI is called without a lock of the
+// session's, as callbacks may come on other threads meanwhile; and not from the callback that tells of a new context.
+void Session::sample_pcs(CUcontext context) {
+  auto& thread = this_thread();
+  const std::uint64_t epoch = functions_.epoch();
+  if (thread.sampled.contains(context, epoch)) return;
+  std::uint32_t device = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    device = device_of(context);
+  }
+  thread.sampled.add(context, epoch);
+  const auto& wanted = options_.selection.devices;
+  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), device) == wanted.end()) return;
+  thread.ours = true;
+  pc_sampling_->start(context, device);
+  thread.ours = false;
+  register_pc_sampling_end();
+}
+
+void Session::finish_pc_sampling() noexcept {
+  if (!pc_sampling_) return;
+  this_thread().ours = true;
+  pc_sampling_->finish();
+  this_thread().ours = false;
 }
 
 PmSampling::Hooks Session::sampling_hooks() {

@@ -1,9 +1,12 @@
 // What the session knows of a thread that is inside the driver. For the session's own files.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <shared_mutex>
+#include <utility>
 
 #include "inject/counter_cache.h"
 #include "inject/session.h"
@@ -11,12 +14,31 @@
 
 namespace dlkprof::inject {
 
+// Contexts, in an epoch of the functions' (FunctionTable::epoch): a later one may come to lie where one of another epoch did.
+// Of many the last ones.
+class SeenContexts {
+ public:
+  [[nodiscard]] bool contains(CUcontext context, std::uint64_t epoch) const noexcept {
+    return epoch == epoch_ && std::find(contexts_.begin(), contexts_.end(), context) != contexts_.end();
+  }
+  void add(CUcontext context, std::uint64_t epoch) noexcept {
+    if (std::exchange(epoch_, epoch) != epoch) contexts_ = {};
+    contexts_[next_++ % contexts_.size()] = context;
+  }
+
+ private:
+  std::array<CUcontext, 8> contexts_{};  // a GPU each
+  std::size_t next_ = 0;
+  std::uint64_t epoch_ = 0;
+};
+
 struct Session::Thread {
   enum class Gate : std::uint8_t { none, shared, alone };
   Gate gate = Gate::none;
   bool ours = false;  // the calls made now are the session's own, not the program's
   std::optional<Measuring> measuring;
   bool in_window = false;  // of an iteration replay: the launch that is going on
+  SeenContexts sampled;    // for whose launches PC sampling need not be begun any more
   CounterCache counters;
   OpenCall call;
 

@@ -99,6 +99,13 @@ class Folder {
   void add(capture::FactsRecord&& /*record*/) {}
   void add(capture::ClockRecord&& /*record*/) {}
   void add(capture::SamplesRecord&& /*record*/) {}
+  void add(capture::PcNamesRecord&& /*record*/) {}
+  // What was sampled where is the timeline's as well.
+  void add(capture::PcSamplesRecord&& record) {
+    PcTotals totals = run_.pc_totals.value_or(PcTotals{});
+    if (!add_to(totals, record, !run_.pc_totals)) return complain("samples of PC sampling of an impossible period");
+    run_.pc_totals = totals;
+  }
 
   void take_stored_values(Launch& launch) {
     const auto set = run_.metric_sets.find(launch.record.metric_set);

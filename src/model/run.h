@@ -10,6 +10,7 @@
 
 #include "capture/reader.h"
 #include "dlkprof/capture_format.h"
+#include "model/pc_samples.h"
 
 namespace dlkprof::model {
 
@@ -48,6 +49,7 @@ struct Run {
   std::map<capture::LaunchKey, capture::KeyStats> keys;
   std::vector<capture::NoticeRecord> notices;
   std::optional<capture::EndRecord> end;
+  std::optional<PcTotals> pc_totals;  // of PC sampling, over all devices
   capture::ReadState read_state;
   Coverage coverage;
 };

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "dlkprof/capture_format.h"
+#include "model/pc_samples.h"
 #include "model/run.h"
 
 namespace dlkprof::model {
@@ -169,10 +170,11 @@ struct Timeline {
   // Of configurations that were sampled; their means stand in `measured`, too.
   std::unordered_map<std::uint32_t, std::map<std::string, SampledFigure>> sampled;
   std::vector<std::string> sampled_metrics;
-  std::vector<SampleBin> bins;             // by device, metric and start
+  std::vector<SampleBin> bins;                                                       // by device, metric and start
   std::unordered_map<std::uint32_t, std::vector<MeasuredLaunch>> measured_launches;  // by index into configs
   std::vector<MetricSet> metric_sets;
-  std::vector<LaunchCounts> counts;        // by process
+  std::vector<LaunchCounts> counts;  // by process
+  PcSamples pc_samples;
   std::int64_t first_ns = 0, last_ns = 0;  // of all events
 };
 

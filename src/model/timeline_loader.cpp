@@ -58,6 +58,7 @@ void TimelineLoader::load(const std::filesystem::path& path) {
   parts_.works = timeline_.works.size();
   parts_.bins = timeline_.bins.size();
   timeline_.processes.emplace_back();
+  pc_samples_.begin_capture(parts_.process);
   const auto size = static_cast<double>(reader.file_size());
   while (std::optional<capture::Record> record = reader.next()) {
     parts_.share_read = static_cast<double>(reader.state().bytes) / size;
@@ -286,6 +287,7 @@ std::uint32_t TimelineLoader::shape_number(const capture::WorkEvent& event) {
 Timeline TimelineLoader::finish() && {
   parts_ = {};
   std::move(kernels_).move_to(timeline_);
+  timeline_.pc_samples = std::move(pc_samples_).finish();
   put_in_order(timeline_, std::move(range_rank_), notices_);
   notices_.add_to(timeline_.notices);
   return std::move(timeline_);

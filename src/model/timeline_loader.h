@@ -99,6 +99,8 @@ class TimelineLoader {
   void add(capture::FactsRecord&& record);
   void add(const capture::ClockRecord& record);
   void add(capture::SamplesRecord&& record) { parts_.samples.push_back(std::move(record)); }
+  void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
+  void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
   void add(const capture::RawCountersRecord&) {}
   void add(const capture::KeyStatsRecord& record);
@@ -150,6 +152,7 @@ class TimelineLoader {
   Timeline timeline_;
   std::vector<std::uint32_t> range_rank_;  // of each range: the order of ids, in which the outer of two comes first
   KernelTable kernels_;
+  PcSamplesFold pc_samples_;
   HostClocks clocks_;
   std::map<std::pair<std::string, std::string>, std::uint32_t> devices_;  // by host and PCI bus id
   std::map<std::pair<std::string, std::string>, bool> notices_seen_, facts_known_;

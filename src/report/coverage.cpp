@@ -50,6 +50,7 @@ class CoverageWriter {
     incomplete();
     near_misses();
     gpu_time();
+    pc_sampling();
     notices();
     entry("Capture", printable(run_.path.string()));
     return std::move(text_);
@@ -157,6 +158,21 @@ class CoverageWriter {
     }
     if (coverage_.graph_gpu_ns > 0)
       entry(coverage_.timed > 0 ? "" : "GPU time", fmt::format("{} more inside CUDA graphs", duration(coverage_.graph_gpu_ns)));
+  }
+
+  void pc_sampling() {
+    if (!run_.pc_totals) return;
+    const model::PcTotals& totals = *run_.pc_totals;
+    const auto cycles = [](std::uint32_t log2) { return with_separators(std::uint64_t{1} << log2); };
+    const std::string period = totals.shortest_log2 == totals.longest_log2
+                                   ? cycles(totals.longest_log2)
+                                   : cycles(totals.shortest_log2) + " to " + cycles(totals.longest_log2);
+    entry("PC sampling", fmt::format("{}, a multiprocessor once in {} cycles; {} of no kernel of the program, {} dropped",
+                                     counted(totals.samples, "sample", "samples"), period, with_separators(totals.foreign),
+                                     with_separators(totals.dropped)));
+    if (totals.overflows == 0) return;
+    entry("", fmt::format("The hardware's buffer overflowed {}, and the samples of that time are lost.",
+                          counted(totals.overflows, "time", "times")));
   }
 
   void notices() {

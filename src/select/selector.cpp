@@ -143,11 +143,10 @@ bool Selector::exhausted() const {
   return false;
 }
 
-bool Selector::goes_by_name_alone() const {
+bool Selector::goes_by_name_and_device() const {
   const State& state = *state_;
   const bool counts = state.skip_before_match != 0 || state.skip != 0 || state.count.has_value();
-  return !counts && state.devices.empty() && state.context.matches_all() && state.stream.matches_all() &&
-         state.invocation.matches_all();
+  return !counts && state.context.matches_all() && state.stream.matches_all() && state.invocation.matches_all();
 }
 
 bool Selector::needs_resource_names() const { return state_->context.is_pattern() || state_->stream.is_pattern(); }

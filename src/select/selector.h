@@ -64,8 +64,8 @@ class Selector {
   [[nodiscard]] Verdict decide(NameMatch names, const LaunchIdentity& launch);
   // No later launch can be selected any more: all may be detached.
   [[nodiscard]] bool exhausted() const;
-  // Whether all launches of a function whose name matches are selected, whatever else they are.
-  [[nodiscard]] bool goes_by_name_alone() const;
+  // Whether all launches of a function whose name matches are selected, whatever else they are, on the devices that are taken.
+  [[nodiscard]] bool goes_by_name_and_device() const;
   // Whether context or stream fields are patterns, which also match names given through NVTX.
   [[nodiscard]] bool needs_resource_names() const;
   // A pattern took too much effort on some name or number, which was then taken not to match.

@@ -2,6 +2,7 @@
 
 #include "store/database.h"
 #include "store/measured.h"
+#include "store/pc_tables.h"
 #include "store/rows.h"
 
 namespace dlkprof::store {
@@ -33,6 +34,9 @@ class TimelineReader {
   void works();
   void words();
   void about();
+  void pc_samples() {
+    timeline_.pc_samples = PcReader(database_, budget_).read(timeline_.kernels.size(), timeline_.processes.size());
+  }
   void saw(std::int64_t start, std::int64_t end) {
     first_ = std::min(first_, start);
     last_ = std::max(last_, end);
@@ -280,6 +284,7 @@ Timeline TimelineReader::read() {
   words();
   read_measured(database_, budget_, timeline_);
   about();
+  pc_samples();
   return std::move(timeline_);
 }
 
@@ -296,6 +301,7 @@ Timeline TimelineReader::read_without_ranges() {
   words();
   read_measured(database_, budget_, timeline_);
   about();
+  pc_samples();
   return std::move(timeline_);
 }
 

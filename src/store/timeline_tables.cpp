@@ -1,6 +1,8 @@
-#include <array>
+#include <utility>
+#include <vector>
 
 #include "store/columns.h"
+#include "store/pc_tables.h"
 #include "store/schema.h"
 
 namespace dlkprof::store {
@@ -223,36 +225,40 @@ Table launch_count_table() {
 }  // namespace
 
 std::span<const Table> timeline_tables() {
-  static const std::array tables{
-      Table{"about",
-            "The one row that says what this database is.",
-            {id("0."), text("dlkprof_version", "That wrote it."), number("written_unix_ns", "ns since 1970", ""),
-             number("first_ns", kClock, "The first event."), number("last_ns", kClock, "The last event.")}},
-      process_table(),
-      argument_table(),
-      device_table(),
-      Table{"thread",
-            "A thread of a process.",
-            {id("From 0."), reference("process", "process", ""), number("tid", "", "As gettid(2) gives it.")}},
-      Table{"string", "Text that others name by its id.", {id("From 0, which is the empty text."), text("value", "")}},
-      range_table(),
-      call_table(),
-      kernel_table(),
-      config_table(),
-      function_table(),
-      work_table(),
-      Table{"fact",
-            "What the program's framework said of itself.",
-            {id("From 0."), text("source", "pytorch"), text("name", "cudnn.benchmark"), text("value", "false")}},
-      notice_table(),
-      Table{"metric", "A metric that was measured.", {id("From 0."), text("name", "As NVPerf has it.")}},
-      metric_set_table(),
-      measured_launch_table(),
-      measured_table(),
-      measured_figure_table(),
-      launch_count_table(),
-      sampled_table(),
-      sample_bin_table()};
+  static const std::vector tables = [] {
+    std::vector all{
+        Table{"about",
+              "The one row that says what this database is.",
+              {id("0."), text("dlkprof_version", "That wrote it."), number("written_unix_ns", "ns since 1970", ""),
+               number("first_ns", kClock, "The first event."), number("last_ns", kClock, "The last event.")}},
+        process_table(),
+        argument_table(),
+        device_table(),
+        Table{"thread",
+              "A thread of a process.",
+              {id("From 0."), reference("process", "process", ""), number("tid", "", "As gettid(2) gives it.")}},
+        Table{"string", "Text that others name by its id.", {id("From 0, which is the empty text."), text("value", "")}},
+        range_table(),
+        call_table(),
+        kernel_table(),
+        config_table(),
+        function_table(),
+        work_table(),
+        Table{"fact",
+              "What the program's framework said of itself.",
+              {id("From 0."), text("source", "pytorch"), text("name", "cudnn.benchmark"), text("value", "false")}},
+        notice_table(),
+        Table{"metric", "A metric that was measured.", {id("From 0."), text("name", "As NVPerf has it.")}},
+        metric_set_table(),
+        measured_launch_table(),
+        measured_table(),
+        measured_figure_table(),
+        launch_count_table(),
+        sampled_table(),
+        sample_bin_table()};
+    for (Table& table : pc_tables()) all.push_back(std::move(table));
+    return all;
+  }();
   return tables;
 }
 

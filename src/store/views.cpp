@@ -288,6 +288,20 @@ View op_type_metrics_view() {
           "FROM op_type_stats s " + counters_of(2) + of_newest("s")};
 }
 
+View pc_samples_view() {
+  return {"pc_samples",
+          "What PC sampling found: instructions of kernels, and what warps waited for there.",
+          {{"kernel_name", "k.name", "", ""},
+           {"byte_offset", "i.byte_offset", "bytes", "Of the instruction, from the function's start."},
+           {"source_file", "nullif(f.path, '')", "", "NULL: not known."},
+           {"source_line", "nullif(i.line, 0)", "", "NULL: not known."},
+           {"reason", "r.name", "", "As CUPTI has it."},
+           {"samples", "s.samples", "", ""},
+           {"cycles", "s.cycles", "cycles", "That they stand for."}},
+          "FROM pc_stall s JOIN pc_instruction i ON i.id = s.instruction JOIN pc_function n ON n.id = i.function "
+          "JOIN kernel k ON k.id = n.kernel JOIN pc_file f ON f.id = i.file JOIN pc_reason r ON r.id = s.reason"};
+}
+
 }  // namespace
 
 std::span<const View> views() {
@@ -296,7 +310,8 @@ std::span<const View> views() {
                               op_kernels_view(),        tensor_view(),          op_types_view(),
                               group_nodes_view(),       metrics_view(),         op_metrics_view(),
                               op_kernel_metrics_view(), op_type_metrics_view(), metric_samples_view(),
-                              coverage_view(),          sampled_metrics_view(), utilization_view()};
+                              coverage_view(),          sampled_metrics_view(), utilization_view(),
+                              pc_samples_view()};
   return all;
 }
 

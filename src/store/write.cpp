@@ -6,6 +6,7 @@
 #include "store/database.h"
 #include "store/measured.h"
 #include "store/new_file.h"
+#include "store/pc_tables.h"
 #include "store/rows.h"
 #include "store/schema.h"
 
@@ -119,6 +120,7 @@ void insert_timeline(const Connection& connection, const Timeline& timeline) {
   insert_works(connection, timeline);
   insert_words(connection, timeline);
   insert_measured(connection, timeline);
+  insert_pc_samples(connection, timeline.pc_samples);
 }
 
 void create_schema(Connection& connection) {

@@ -9,6 +9,7 @@
 #include "model/aggregate.h"
 #include "model/fold.h"
 #include "model/timeline.h"
+#include "support/pc_samples.h"
 
 namespace dlkprof::test {
 
@@ -116,6 +117,7 @@ inline model::Timeline small_timeline() {
                      {0, kNone, 1, 1, 12, 0, 0, 12, 0, 5, 300, capture::LeftAlone::none},
                      {1, 1, kNone, 0, 4, 4, 3, 0, 0, 0, 0, capture::LeftAlone::none},
                      {1, kNone, kNone, 0, 2, 2, 0, 0, 2, 0, 0, capture::LeftAlone::cooperative}};
+  timeline.pc_samples = small_pc_samples();
   timeline.first_ns = 500;
   timeline.last_ns = 4000;
   return timeline;

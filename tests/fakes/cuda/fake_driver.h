@@ -67,6 +67,12 @@ struct DriverHooks {
   void (*moved)(const MemoryMove& move);
 };
 
+// What all modules of the fake hold.
+struct Image {
+  const char* data;
+  std::size_t size;
+};
+
 struct DriverTable {
   void (*set_hooks)(const DriverHooks* hooks);  // null: none
   std::shared_ptr<Snapshot> (*save)(CUcontext context);
@@ -79,6 +85,7 @@ struct DriverTable {
   bool (*shut_down)();  // the exit handlers of the driver have run
   std::uint32_t (*context_id)(CUcontext context);
   int (*device_of)(CUcontext context);
+  Image (*cubin)();
   std::uint32_t (*stream_id)(CUcontext context, CUstream stream, bool per_thread);
 };
 

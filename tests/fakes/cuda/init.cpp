@@ -17,6 +17,8 @@ std::shared_ptr<Snapshot> save(CUcontext context);
 void restore(const Snapshot& snapshot);
 void replay(const KernelRun& run, std::size_t passes);
 bool idle(CUcontext context);
+// module.cpp
+Image cubin();
 
 namespace {
 
@@ -77,6 +79,7 @@ const fakes::DriverTable* fake_driver_table() {
       .shut_down = [] { return fakes::g_shut_down.load(); },
       .context_id = [](CUcontext context) { return context->id; },
       .device_of = [](CUcontext context) { return context->device; },
+      .cubin = fakes::cubin,
       .stream_id = fakes::stream_id,
   };
   return &table;

@@ -1,5 +1,75 @@
 // Modules and libraries: any image will do, and has every kernel that there is.
+#include <elf.h>
+
+#include <array>
+#include <cstring>
+
 #include "cuda/state.h"
+
+namespace fakes {
+namespace {
+
+// An ELF file whose sections say that there is line information, and no more.
+struct Elf {
+  Elf64_Ehdr header{};
+  std::array<Elf64_Shdr, 3> sections{};
+  char names[24] = "\0.shstrtab\0.debug_line";
+};
+
+Elf make_elf() {
+  Elf elf;
+  std::memcpy(elf.header.e_ident, ELFMAG, SELFMAG);
+  elf.header.e_shoff = offsetof(Elf, sections);
+  elf.header.e_shnum = static_cast<Elf64_Half>(elf.sections.size());
+  elf.header.e_shstrndx = 1;
+  elf.sections[1].sh_name = 1;
+  elf.sections[1].sh_offset = offsetof(Elf, names);
+  elf.sections[2].sh_name = 11;
+  return elf;
+}
+
+}  // namespace
+
+Image cubin() {
+  static const Elf elf = make_elf();
+  return {reinterpret_cast<const char*>(&elf), sizeof elf};
+}
+
+namespace {
+
+// Held while callbacks tell of modules, as the real one's lock is: who waits for another thread there may wait for ever.
+std::recursive_mutex& loader_mutex() {
+  static auto& mutex = *new std::recursive_mutex;
+  return mutex;
+}
+
+void tell_loaded(CUcontext context) {
+  const auto* told = hooks();
+  if (told == nullptr) return;
+  const auto [image, size] = cubin();
+  CUpti_ModuleResourceData module{.moduleId = 1, .cubinSize = size, .pCubin = image};
+  CUpti_ResourceData data{.context = context, .resourceDescriptor = &module};
+  const std::lock_guard lock(loader_mutex());
+  told->resource(CUPTI_CBID_RESOURCE_MODULE_LOADED, data);
+}
+
+void tell_unload(CUcontext context) {
+  const auto* told = hooks();
+  if (told == nullptr) return;
+  CUpti_ResourceData data{.context = context};
+  const std::lock_guard lock(loader_mutex());
+  told->resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, data);
+}
+
+}  // namespace
+
+void load_lazily(CUkernel kernel) {
+  const CUcontext context = current_context();
+  const std::lock_guard lock(loader_mutex());
+  if (context != nullptr && kernel->library->loaded_in.insert(context).second) tell_loaded(context);
+}
+
+}  // namespace fakes
 
 namespace {
 
@@ -38,6 +108,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   if (fakes::current_context() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (image == nullptr) return CUDA_ERROR_INVALID_IMAGE;
   *module = new CUmod_st{fakes::current_context(), {}};
+  fakes::tell_loaded(fakes::current_context());
   return CUDA_SUCCESS;
 }
 
@@ -48,10 +119,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
 
 CUresult cuModuleUnload(CUmodule module) {
   FAKE_ENTRY(cuModuleUnload);
-  if (const auto* told = fakes::hooks()) {
-    CUpti_ResourceData data{.context = module->context};
-    told->resource(CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING, data);
-  }
+  fakes::tell_unload(module->context);
   fakes::finish(module->context);
   delete module;
   return CUDA_SUCCESS;
@@ -67,13 +135,14 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* nam
   FAKE_ENTRY(cuLibraryGetKernel);
   CUfunction function = nullptr;
   if (const auto result = add_function(&library->module, name, &function); result != CUDA_SUCCESS) return result;
-  *kernel = &library->kernels.emplace_back(CUkern_st{.function = function});
+  *kernel = &library->kernels.emplace_back(CUkern_st{.function = function, .library = library});
   return CUDA_SUCCESS;
 }
 
 CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   FAKE_ENTRY(cuKernelGetFunction);
   if (kernel->kind != HandleKind::kernel) return CUDA_ERROR_INVALID_HANDLE;
+  fakes::load_lazily(kernel);
   *function = kernel->function;
   return CUDA_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ struct CUfunc_st {
 struct CUkern_st {
   HandleKind kind = HandleKind::kernel;
   CUfunction function = nullptr;
+  CUlibrary library = nullptr;
 };
 
 struct CUmod_st {
@@ -44,6 +46,7 @@ struct CUmod_st {
 struct CUlib_st {
   CUmod_st module;
   std::deque<CUkern_st> kernels;
+  std::set<CUcontext> loaded_in;  // see fakes::load_lazily
 };
 struct CUgraph_st {
   std::vector<fakes::KernelRun> nodes;
@@ -61,6 +64,9 @@ namespace fakes {
 
 [[nodiscard]] const DriverHooks* hooks();
 [[nodiscard]] const Kernel* find_kernel(const std::string& name);
+
+// The module of a library is loaded into a context when one of its kernels is first needed there, whatever call that is in.
+void load_lazily(CUkernel kernel);
 
 [[nodiscard]] CUcontext current_context();
 // Calls that wait for the GPU or take memory spoil every recording that is going on (capture mode global).

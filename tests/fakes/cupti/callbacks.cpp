@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/journal.h"
+#include "cupti/pc_sampling.h"
 #include "cupti/real.h"
 
 struct CUpti_Subscriber_st {
@@ -29,9 +30,17 @@ void deliver(CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data)
 
 const DriverHooks kHooks{
     .api = [](CUpti_CallbackId id, CUpti_CallbackData& data) { deliver(CUPTI_CB_DOMAIN_DRIVER_API, id, &data); },
-    .resource = [](CUpti_CallbackId id, CUpti_ResourceData& data) { deliver(CUPTI_CB_DOMAIN_RESOURCE, id, &data); },
+    .resource =
+        [](CUpti_CallbackId id, CUpti_ResourceData& data) {
+          deliver(CUPTI_CB_DOMAIN_RESOURCE, id, &data);
+          if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) check_no_pcs_sampled(data.context);
+        },
     .launch = run_in_range,
-    .executed = record_activity,
+    .executed =
+        [](const KernelRun& run) {
+          record_activity(run);
+          sample_pcs(run);
+        },
     .moved = record_move,
 };
 

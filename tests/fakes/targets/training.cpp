@@ -43,7 +43,7 @@ void check(CUresult result, const char* call) {
 }
 
 Training::Training(Entry entry, CUstream stream) : entry_(entry), stream_(stream) {
-  CHECK(cuModuleLoadData(&module_, "the kernels of the program"));
+  if (entry_ != Entry::library_kernel) CHECK(cuModuleLoadData(&module_, "the kernels of the program"));
   CHECK(cuLibraryLoadData(&library_, "the kernels of the program", nullptr, nullptr, 0, nullptr, nullptr, 0));
   data_ = allocate(first_values(0.5F));
   other_ = allocate(first_values(0.25F));
@@ -52,7 +52,7 @@ Training::Training(Entry entry, CUstream stream) : entry_(entry), stream_(stream
 
 Training::~Training() {
   for (const auto address : {data_, other_, uploaded_}) CHECK(cuMemFree(address));
-  CHECK(cuModuleUnload(module_));
+  if (module_ != nullptr) CHECK(cuModuleUnload(module_));
 }
 
 CUfunction Training::function(const char* kernel) const {

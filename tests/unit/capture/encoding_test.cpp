@@ -180,6 +180,35 @@ TEST(RoundTrip, Samples) {
   EXPECT_THAT(b.zstd_columns, ElementsAre(5, 0, 2, 253));
 }
 
+TEST(RoundTrip, PcSamples) {
+  const auto b = round_trip(sample<PcSamplesRecord>());
+  EXPECT_EQ(b.device, 1U);
+  EXPECT_EQ(b.period_log2, 17U);
+  EXPECT_EQ(b.samples, 39U);
+  EXPECT_EQ(b.foreign, 40U);
+  EXPECT_EQ(b.dropped, 41U);
+  EXPECT_EQ(b.overflows, 42U);
+  ASSERT_EQ(b.counts.size(), 2U);
+  EXPECT_EQ(b.counts[0].function, 43U);
+  EXPECT_EQ(b.counts[0].offset, 1ULL << 42U);
+  EXPECT_THAT(b.counts[0].stalls, ElementsAre(PcStall{44, 1ULL << 43U}, PcStall{45, 46}));
+  EXPECT_THAT(b.counts[1].stalls, ElementsAre());
+}
+
+TEST(RoundTrip, PcNames) {
+  const auto b = round_trip(sample<PcNamesRecord>());
+  EXPECT_EQ(b.reasons.at(0).id, 49U);
+  EXPECT_EQ(b.reasons.at(0).name, "stalled");
+  EXPECT_EQ(b.functions.at(0).id, 50U);
+  EXPECT_EQ(b.functions.at(0).cubin_crc, 1ULL << 63U);
+  EXPECT_EQ(b.functions.at(0).mangled_name, "_Z1fv");
+  EXPECT_THAT(b.files, ElementsAre("/a.cu", ""));
+  EXPECT_EQ(b.lines.at(0).function, 51U);
+  EXPECT_EQ(b.lines.at(0).offset, 52U);
+  EXPECT_EQ(b.lines.at(0).file, 53U);
+  EXPECT_EQ(b.lines.at(0).line, 54U);
+}
+
 TEST(RoundTrip, DefaultsOfEveryType) {
   for (const Record& record : sample_records()) {
     std::visit(
@@ -194,7 +223,7 @@ TEST(RoundTrip, DefaultsOfEveryType) {
 TEST(Types, AreThoseOfTheFormat) {
   std::vector<int> types;
   for (const Record& record : sample_records()) types.push_back(static_cast<int>(type_of(record)));
-  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14));
+  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16));
   EXPECT_EQ(type_of(LaunchRecord{}), RecordType::launch);
   EXPECT_EQ(type_of(NoticeRecord{}), RecordType::notice);
   EXPECT_EQ(type_of(StringsRecord{}), RecordType::strings);
@@ -202,6 +231,7 @@ TEST(Types, AreThoseOfTheFormat) {
   EXPECT_EQ(type_of(FactsRecord{}), RecordType::facts);
   EXPECT_EQ(type_of(ClockRecord{}), RecordType::clock);
   EXPECT_EQ(type_of(SamplesRecord{}), RecordType::samples);
+  EXPECT_EQ(type_of(PcSamplesRecord{}), RecordType::pc_samples);
 }
 
 // The bytes themselves, so that files written today stay readable.
@@ -253,7 +283,7 @@ TEST(Crc32c, EveryLengthAgreesWithTheDefinition) {
 
 TEST(Decoding, UnknownTypesAreNone) {
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(0), {}));
-  EXPECT_FALSE(decode_payload(static_cast<RecordType>(15), {}));
+  EXPECT_FALSE(decode_payload(static_cast<RecordType>(17), {}));
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(65535), {}));
 }
 
@@ -308,6 +338,10 @@ TEST(Decoding, CountsAreCheckedBeforeMemoryIsTaken) {
   huge_strings[12] = 2;  // two metrics, where bytes for one are left
   huge_strings.resize(16 + 4);
   EXPECT_THROW((void)decode_payload(RecordType::metric_set, huge_strings), Error);
+  Bytes huge_counts = encode_payload(PcSamplesRecord{});
+  std::fill(huge_counts.end() - 4, huge_counts.end(), std::uint8_t{0xff});
+  EXPECT_THROW((void)decode_payload(RecordType::pc_samples, huge_counts), Error);
+  EXPECT_THROW((void)decode_payload(RecordType::pc_names, Bytes{0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x0f}), Error);
 }
 
 TEST(Decoding, OnlyZeroAndOneAreBooleans) {
@@ -323,7 +357,7 @@ TEST(Decoding, NoiseNeverCrashes) {
     Bytes noise(random() % 200);
     for (auto& byte : noise) byte = static_cast<std::uint8_t>(random() % 3 == 0 ? random() : 0);
     try {
-      const auto decoded = decode_payload(static_cast<RecordType>(random() % 16), noise);
+      const auto decoded = decode_payload(static_cast<RecordType>(random() % 18), noise);
       EXPECT_LE(decoded ? encode_payload(*decoded).size() : 0, noise.size() + 256);
     } catch (const Error&) {  // most noise is no record
     }

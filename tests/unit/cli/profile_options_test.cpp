@@ -82,6 +82,31 @@ TEST(ProfileOptions, TakeDlprofsReports) {
   EXPECT_THAT(complaint({"--reports=detials"}), HasSubstr("detail"));
 }
 
+TEST(ProfileOptions, SampleWhereTheyAreTold) {
+  EXPECT_FALSE(parse({}).options.pc_sampling.has_value());
+  EXPECT_FALSE(parse({"--replay-mode=none"}).options.pc_sampling.has_value());
+  EXPECT_EQ(parse({"--replay-mode=none", "--pc-sampling"}).options.pc_sampling, 17U);
+  EXPECT_EQ(parse({"--pc_sampling=5", "--replay-mode=none"}).options.pc_sampling, 5U);
+  EXPECT_THAT(complaint({"--pc-sampling"}), HasSubstr("--replay-mode none"));
+  EXPECT_THAT(complaint({"--pc-sampling=32", "--replay-mode=none"}), HasSubstr("from 5 to 31"));
+}
+
+TEST(ProfileOptions, StallsAreSampledWhereThatIsCheaper) {
+  const auto sampled = [](std::vector<std::string> words) {
+    words.emplace_back("--section=stall");
+    const capture::ProfileOptions options = parse(words).options;
+    EXPECT_TRUE(!options.pc_sampling || options.collect == capture::Collect::none);
+    return options.pc_sampling.has_value();
+  };
+  EXPECT_TRUE(sampled({}));
+  EXPECT_TRUE(sampled({"--pc-sampling=20"}));
+  EXPECT_TRUE(sampled({"--section=occupancy", "--replay-mode=none"}));
+  for (const char* word : {"--section=occupancy", "--set=quick", "--metrics=dram__bytes.sum", "--replay-mode=kernel", "-kgemm",
+                           "--samples=2", "--keep-counters", "--cache-control=all", "-c3", "--devices=0"}) {
+    EXPECT_FALSE(sampled({word})) << word;
+  }
+}
+
 TEST(ProfileOptions, SimpleModeHasNoOps) {
   EXPECT_FALSE(parse({"--mode=simple"}).outputs.database);
   EXPECT_THAT(parse({"-m", "simple", "--reports=all"}).outputs.reports, ElementsAre("summary", "kernel"));

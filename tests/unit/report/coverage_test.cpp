@@ -35,6 +35,19 @@ TEST(Coverage, SaysWhenNotAllIsTimed) {
   EXPECT_THAT(coverage(run), HasSubstr("Not all launches are timed"));
 }
 
+TEST(Coverage, SaysHowMuchWasSampledAndLost) {
+  model::Run run = test::sample_run();
+  EXPECT_THAT(coverage(run), Not(HasSubstr("PC sampling")));
+  run.pc_totals = model::PcTotals{0, 0, 17, 17, 4'770'980, 3'785, 12, 0};
+  EXPECT_THAT(coverage(run), HasSubstr("PC sampling 4,770,980 samples, a multiprocessor once in 131,072 cycles;"));
+  EXPECT_THAT(coverage(run), HasSubstr("12 dropped"));
+  EXPECT_THAT(coverage(run), Not(HasSubstr("overflowed")));
+  run.pc_totals->longest_log2 = 19;
+  run.pc_totals->overflows = 2;
+  EXPECT_THAT(coverage(run), HasSubstr("131,072 to 524,288\n            cycles; 3,785 of no kernel"));
+  EXPECT_THAT(coverage(run), HasSubstr("overflowed 2 times"));
+}
+
 TEST(Coverage, NamesFiveKernelsAndCountsTheRest) {
   model::Run run = test::sample_run();
   for (std::uint32_t id = 10; id < 18; ++id) {

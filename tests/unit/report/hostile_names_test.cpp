@@ -18,6 +18,7 @@
 #include "report/occupancy_report.h"
 #include "report/op_type_report.h"
 #include "report/roofline_report.h"
+#include "report/source_report.h"
 #include "report/stall_report.h"
 #include "report/summary_report.h"
 #include "report/tensor_report.h"
@@ -58,7 +59,8 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
 std::vector<Rows> all_reports(const Model& model) {
   return {detail_report(model),    iteration_report(model),  kernel_report(model),         tensor_report(model),
           op_type_report(model),   group_node_report(model), expert_systems_report(model), bottleneck_report(model),
-          occupancy_report(model), stall_report(model),      memory_report(model),         roofline_report(model)};
+          occupancy_report(model), stall_report(model),      memory_report(model),         roofline_report(model),
+          source_report(model)};
 }
 
 TEST(HostileNames, CsvIsWhole) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/diagnosed_run.h"
+#include "support/pc_samples.h"
 
 namespace dlkprof::report {
 namespace {
@@ -32,6 +33,15 @@ TEST(MissingSections, NameNoneWhereThereIsAnything) {
   EXPECT_EQ(missing_sections("stall", model), "");
   EXPECT_EQ(missing_sections("memory", model), "");
   EXPECT_THAT(missing_sections("roofline", model), EndsWith("--section roofline")) << "operations were not counted";
+}
+
+TEST(MissingSections, SamplesFillCellsToo) {
+  test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150));
+  EXPECT_THAT(missing_sections("source", run.subject()), EndsWith("--pc-sampling"));
+  run.timeline().pc_samples = test::small_pc_samples();
+  const Model model = run.subject();
+  EXPECT_EQ(missing_sections("source", model), "");
+  EXPECT_EQ(missing_sections("stall", model), "");
 }
 
 }  // namespace

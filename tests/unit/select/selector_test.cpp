@@ -356,6 +356,16 @@ INSTANTIATE_TEST_SUITE_P(Options, BadSelection,
                                          Refused{{.kernel_name_base = "full"}, "--kernel-name-base full"},                    //
                                          Refused{{.filter_mode = "per-node"}, "--filter-mode per-node"}));
 
+TEST(Selector, SaysWhereNameAndDeviceDecideAlone) {
+  EXPECT_TRUE(Selector::compile({}).goes_by_name_and_device());
+  EXPECT_TRUE(Selector::compile({.kernel_name = "regex:gemm"}).goes_by_name_and_device());
+  EXPECT_TRUE(Selector::compile({.devices = {1}}).goes_by_name_and_device());
+  EXPECT_FALSE(Selector::compile({.launch_skip = 1}).goes_by_name_and_device());
+  EXPECT_FALSE(Selector::compile({.launch_count = 1}).goes_by_name_and_device());
+  for (const char* id : {"1:::", ":7::", ":::2"})
+    EXPECT_FALSE(Selector::compile({.kernel_id = id}).goes_by_name_and_device()) << id;
+}
+
 TEST(HostileNames, AreMatchedInBoundedTime) {
   const std::string megabyte(std::size_t{1} << 20U, 'a');
   const std::string garbage("\xff\0\xc3(\x80", 5);

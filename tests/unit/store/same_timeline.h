@@ -110,6 +110,12 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
   expect_same_rows(found.metric_sets, wanted.metric_sets, "metric set");
   EXPECT_EQ(found.measured_launches, wanted.measured_launches);
   EXPECT_EQ(found.counts, wanted.counts);
+  EXPECT_EQ(found.pc_samples.reasons, wanted.pc_samples.reasons);
+  EXPECT_EQ(found.pc_samples.functions, wanted.pc_samples.functions);
+  EXPECT_EQ(found.pc_samples.files, wanted.pc_samples.files);
+  EXPECT_EQ(found.pc_samples.instructions, wanted.pc_samples.instructions);
+  EXPECT_EQ(found.pc_samples.stalls, wanted.pc_samples.stalls);
+  EXPECT_EQ(found.pc_samples.totals, wanted.pc_samples.totals);
   EXPECT_EQ(found.first_ns, wanted.first_ns);
   EXPECT_EQ(found.last_ns, wanted.last_ns);
 }

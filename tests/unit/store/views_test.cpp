@@ -145,5 +145,12 @@ TEST_F(ViewsTest, FiguresOfOpsSayHowTheyWereMeasured) {
               ElementsAre("aten::mm_fprop_1|kernel replay|none", "memcpy_1||"));
 }
 
+TEST_F(ViewsTest, PcSamplesAreByInstruction) {
+  EXPECT_THAT(rows("SELECT kernel_name, byte_offset, source_file, source_line, reason, samples, cycles FROM pc_samples "
+                   "WHERE byte_offset >= 16 AND reason LIKE '%selected'"),
+              ElementsAre("[CUDA memcpy HtoD]|16|/src/model.cu|8|smsp__pcsamp_warps_issue_stalled_selected|1|131072",
+                          "[CUDA memcpy HtoD]|32|||smsp__pcsamp_warps_issue_stalled_selected|1|131072"));
+}
+
 }  // namespace
 }  // namespace dlkprof::store::views_test

@@ -1,0 +1,30 @@
+// Stall reasons from PC sampling: of kernel functions, whatever op launched them, and of their instructions.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "advise/stalls.h"
+#include "model/pc_samples.h"
+
+namespace dlkprof::advise {
+
+struct SampledKernel {
+  std::uint32_t kernel = 0;  // index into Timeline::kernels
+  std::uint64_t samples = 0;
+  double cycles = 0;          // that the samples stand for
+  std::vector<Stall> stalls;  // by share, falling
+};
+// By cycles sampled, falling: the kernels that kept the GPU busiest come first. Functions of the same name are one kernel.
+[[nodiscard]] std::vector<SampledKernel> sampled_kernels(const model::PcSamples& samples);
+
+struct SampledInstruction {
+  std::uint32_t instruction = 0;  // index into PcSamples::instructions
+  std::uint64_t samples = 0;
+  double percent = 0;         // of all of its kernel
+  std::vector<Stall> stalls;  // by share, falling
+};
+// Kernels as above; within one the instructions with most first.
+[[nodiscard]] std::vector<SampledInstruction> sampled_instructions(const model::PcSamples& samples);
+
+}  // namespace dlkprof::advise

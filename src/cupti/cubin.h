@@ -1,0 +1,30 @@
+// Machine code as the driver loads it: which source line an instruction comes from, where the compiler said so (-lineinfo).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cupti/library.h"
+
+namespace dlkprof::cupti {
+
+using Cubin = std::span<const char>;
+
+// Whether it is an ELF file with a table of lines. Only such a cubin is worth keeping: most have none, those of libraries above
+// all. Bytes that are no ELF file, or a damaged one, have none.
+[[nodiscard]] bool has_line_information(Cubin cubin) noexcept;
+
+// By which samples name it; throws Error.
+[[nodiscard]] std::uint64_t crc_of(const Library& library, Cubin cubin);
+
+struct SourceLine {
+  std::string file;  // with its folder, as the compiler knew it
+  std::uint32_t line = 0;
+};
+// None where the cubin does not tell.
+[[nodiscard]] std::optional<SourceLine> source_line(const Library& library, Cubin cubin, const std::string& function,
+                                                    std::uint64_t offset);
+
+}  // namespace dlkprof::cupti

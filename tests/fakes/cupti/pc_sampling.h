@@ -1,0 +1,17 @@
+// What the fake CUPTI's callbacks tell its PC sampling.
+#pragma once
+
+#include "cuda/fake_driver.h"
+
+#pragma GCC visibility push(default)
+#include <cupti_pcsampling.h>
+#pragma GCC visibility pop
+
+namespace fakes {
+
+// The GPU has run a kernel.
+void sample_pcs(const KernelRun& run);
+// A context ends: misuse where it is still sampled.
+void check_no_pcs_sampled(CUcontext context);
+
+}  // namespace fakes

@@ -1,0 +1,70 @@
+#include "advise/sampled_stalls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/pc_samples.h"
+
+namespace dlkprof::advise::sampled_stalls_test {
+namespace {
+
+using testing::SizeIs;
+
+TEST(SampledStalls, OfKernelsAreByWhatWasSampledMost) {
+  const auto kernels = sampled_kernels(test::small_pc_samples());
+  ASSERT_THAT(kernels, SizeIs(2));
+  EXPECT_EQ(kernels[0].kernel, 0U);
+  EXPECT_EQ(kernels[0].samples, 10U);
+  ASSERT_THAT(kernels[0].stalls, SizeIs(3));
+  EXPECT_EQ(kernels[0].stalls[0].name, "long_scoreboard");
+  EXPECT_DOUBLE_EQ(kernels[0].stalls[0].percent, 40);
+  EXPECT_DOUBLE_EQ(kernels[0].stalls[0].cycles, 4.0 / 3) << "waited for each that was issued";
+  EXPECT_NE(kernels[0].stalls[0].reason, nullptr);
+  double all = 0;
+  for (const Stall& stall : kernels[0].stalls) all += stall.percent;
+  EXPECT_DOUBLE_EQ(all, 100);
+  EXPECT_EQ(kernels[1].samples, 3U) << "two pieces of machine code, one kernel";
+}
+
+TEST(SampledStalls, WithoutAnIssueThereAreNoCyclesPerIssue) {
+  const auto kernels = sampled_kernels(test::small_pc_samples());
+  EXPECT_TRUE(std::isnan(kernels[1].stalls[0].cycles));
+  EXPECT_EQ(kernels[1].stalls[0].name, "of_tomorrow");
+  EXPECT_EQ(kernels[1].stalls[0].reason, nullptr);
+}
+
+TEST(SampledStalls, OfInstructionsComeKernelByKernel) {
+  const auto instructions = sampled_instructions(test::small_pc_samples());
+  ASSERT_THAT(instructions, SizeIs(5));
+  std::vector<std::uint32_t> order;
+  for (const SampledInstruction& one : instructions) order.push_back(one.instruction);
+  EXPECT_THAT(order, testing::ElementsAre(0, 1, 2, 3, 4));
+  EXPECT_EQ(instructions[0].samples, 5U);
+  EXPECT_DOUBLE_EQ(instructions[0].percent, 50);
+  EXPECT_DOUBLE_EQ(instructions[0].stalls[0].percent, 80) << "of the instruction";
+}
+
+TEST(SampledStalls, OfNothingAreNone) {
+  EXPECT_THAT(sampled_kernels({}), SizeIs(0));
+  EXPECT_THAT(sampled_instructions({}), SizeIs(0));
+}
+
+TEST(SampledStalls, SamplesOfNoCyclesAreLeftOut) {
+  model::PcSamples samples = test::small_pc_samples();
+  for (model::PcStall& stall : samples.stalls) stall.samples = stall.cycles = 0;
+  EXPECT_THAT(sampled_kernels(samples), SizeIs(0));
+  EXPECT_THAT(sampled_instructions(samples), SizeIs(0));
+}
+
+TEST(SampledStalls, AreNamedAsCountersNameThem) {
+  EXPECT_EQ(stall_name("smsp__pcsamp_warps_issue_stalled_long_scoreboard"), "long_scoreboard");
+  EXPECT_EQ(stall_name("smsp__pcsamp_warps_issue_stalled_no_instructions"), "no_instruction");
+  EXPECT_EQ(stall_name("smsp__pcsamp_warps_issue_stalled_warpgroup_arrive"), "gmma");
+  EXPECT_EQ(stall_name("smsp__pcsamp_warps_issue_stalled_"), "");
+  EXPECT_EQ(stall_name("something"), "something");
+}
+
+}  // namespace
+}  // namespace dlkprof::advise::sampled_stalls_test

@@ -1,0 +1,50 @@
+#include "inject/function_table.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace dlkprof::inject::function_table_test {
+namespace {
+
+CUfunction handle(std::uintptr_t address) { return reinterpret_cast<CUfunction>(address); }
+
+class FunctionTableTest : public testing::Test {
+ protected:
+  static capture::FunctionRecord record(const char* name, std::uint32_t registers = 8) {
+    capture::FunctionRecord made;
+    made.mangled_name = name;
+    made.registers_per_thread = registers;
+    return made;
+  }
+  std::vector<std::uint32_t> new_ids_;
+  select::Selector selector_ = select::Selector::compile({});
+  FunctionTable table_{selector_, [this](const capture::FunctionRecord& fresh) { new_ids_.push_back(fresh.id); }};
+};
+
+TEST_F(FunctionTableTest, HandlesAreReadOnce) {
+  EXPECT_EQ(table_.find(handle(0x10)), nullptr);
+  const KernelFunction& added = table_.add(handle(0x10), record("_Z1fv"));
+  EXPECT_EQ(table_.find(handle(0x10)), &added);
+  EXPECT_EQ(added.match, select::NameMatch::yes);
+  EXPECT_EQ(table_.find(handle(0x20)), nullptr);
+}
+
+TEST_F(FunctionTableTest, FunctionsAreToldApartByAllThatIsKnownOfThem) {
+  const KernelFunction& first = table_.add(handle(0x10), record("_Z1fv"));
+  EXPECT_EQ(&table_.add(handle(0x20), record("_Z1fv")), &first) << "in another context";
+  EXPECT_NE(&table_.add(handle(0x30), record("_Z1fv", 16)), &first) << "another variant of the same name";
+  EXPECT_THAT(new_ids_, testing::ElementsAre(1, 2));
+}
+
+TEST_F(FunctionTableTest, HandlesAreReadAgainWhenAModuleWasUnloaded) {
+  const KernelFunction& first = table_.add(handle(0x10), record("_Z1fv"));
+  const std::uint64_t before = table_.epoch();
+  table_.forget_handles();
+  EXPECT_NE(table_.epoch(), before);
+  EXPECT_EQ(table_.find(handle(0x10)), nullptr);
+  EXPECT_EQ(&table_.add(handle(0x10), record("_Z1fv")), &first) << "and keeps its id";
+  EXPECT_THAT(new_ids_, testing::ElementsAre(1));
+}
+
+}  // namespace
+}  // namespace dlkprof::inject::function_table_test
