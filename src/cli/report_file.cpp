@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/long_file.h"
 #include "base/text.h"
 
 namespace dlkprof::cli {
@@ -49,8 +50,9 @@ void write_pieces(const fs::path& path, bool replace, const std::function<void(c
   fs::remove(temporary, failure);  // left behind by a process of our number that was killed
   const UniqueFd file = create_private(temporary);
   const Removal removal(temporary);
-  produce([&](std::string_view piece) {
-    write_all(file.get(), std::span(reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size()), path);
+  LongFile out(file.get(), path);
+  produce([&out](std::string_view piece) {
+    out.write(std::span(reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size()));
   });
   if (replace) {
     fs::rename(temporary, path, failure);
