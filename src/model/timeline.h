@@ -169,7 +169,7 @@ struct Timeline {
   // Of configurations that were sampled; their means stand in `measured`, too.
   std::unordered_map<std::uint32_t, std::map<std::string, SampledFigure>> sampled;
   std::vector<std::string> sampled_metrics;
-  std::vector<SampleBin> bins;             // by device, metric and start
+  std::vector<SampleBin> bins;                                                       // by device, metric and start
   std::unordered_map<std::uint32_t, std::vector<MeasuredLaunch>> measured_launches;  // by index into configs
   std::vector<MetricSet> metric_sets;
   std::vector<LaunchCounts> counts;        // by process
