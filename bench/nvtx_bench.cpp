@@ -1,5 +1,5 @@
-// What NVTX ranges cost the program while they are recorded, packing and writing them included. The figure that counts is a
-// push with its pop, where the caches are cold.
+// What NVTX ranges and timed CUDA calls cost the program while they are recorded, packing and writing them included. The
+// figures that count are those of a push with its pop, and of a call, where the caches are cold.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "capture/options.h"
 #include "inject/nvtx.h"
+#include "inject/timeline.h"
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
@@ -35,6 +36,7 @@ class Program {
     std::filesystem::remove_all(options_.output_directory, ignored);
   }
 
+  [[nodiscard]] inject::Timeline& timeline() const { return timeline_; }
   template <typename Function>
   static Function function(NvtxCallbackModule module, unsigned index) {
     return reinterpret_cast<Function>(functions[module][index]);
@@ -68,6 +70,7 @@ class Program {
   inject::Recorder recorder_{options_, 0, 0};
   inject::EventLog log_{recorder_};
   inject::Ranges ranges_{log_, recorder_};
+  mutable inject::Timeline timeline_{log_};
 };
 
 void push_pop_registered(benchmark::State& state) {
@@ -201,6 +204,19 @@ void start_end(benchmark::State& state) {
   for (auto _ : state) end(start("Conv2D: node"));
 }
 
+// What is noted at the entry and the exit of a launch.
+void timed_call_cold(benchmark::State& state) {
+  auto& timeline = Program::get().timeline();
+  CUpti_CallbackData data{};
+  data.functionName = "cuLaunchKernel";
+  measure_cold(
+      state, [] { return inject::OpenCall{}; },
+      [&](inject::OpenCall call) {
+        inject::Timeline::begin(call);
+        timeline.end(call, 1, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, data);
+      });
+}
+
 // Asked at the entry of every CUDA call.
 void current_range(benchmark::State& state) {
   (void)Program::get();
@@ -222,6 +238,7 @@ void cold(benchmark::internal::Benchmark* bench) {
 }
 BENCHMARK(push_pop_same_text_cold)->Apply(cold);
 BENCHMARK(push_pop_numbered_cold)->Apply(cold);
+BENCHMARK(timed_call_cold)->Apply(cold);
 BENCHMARK(nothing_cold)->Apply(cold);
 BENCHMARK(start_end);
 BENCHMARK(current_range);
