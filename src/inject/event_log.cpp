@@ -106,41 +106,36 @@ std::uint32_t EventLog::intern_passing(std::string_view text) noexcept {
   if (text.empty() || writer_.is_closed()) return 0;
   try {
     text = cut(text);
-    const std::size_t hash = StringTable::hash_of(text);
-    const std::uint64_t generation = table_.generation();
-    Buffer* buffer = own_buffer();
-    if (buffer != nullptr) {
-      if (const auto id = buffer->strings.find(text, hash, generation); id != 0) return id;
-    }
     if (table_.unwritten_bytes() > kManyBytes) {
       if (writer_.is_ready()) writer_.write_strings();
       if (table_.unwritten_bytes() > kMostBytes) return 0;
     }
-    const auto interned = table_.intern(text, hash, StringTable::Stay::passing);
-    // A text is worth a place in the cache once it has come twice.
-    if (!interned.is_new && buffer != nullptr) buffer->strings.put(text, hash, generation, interned.id);
-    return interned.id;
+    return table_.intern(text, StringTable::hash_of(text), StringTable::Stay::passing).id;
   } catch (...) {
     return 0;
   }
 }
 
-template <typename Event>
-void EventLog::add_event(const Event& event) noexcept {
-  if (Buffer* buffer = own_buffer()) return add_to(queue_of(*buffer, event), event);
-  const std::lock_guard lock(late_mutex_);
-  add_to(queue_of(late_buffer_, event), event);
+void EventLog::read_message(capture::RangeEvent& range, std::string_view message) noexcept {
+  inject::read_message(range, message, [this](std::string_view text) { return intern_passing(text); });
 }
 
-template void EventLog::add_event(const capture::RangeEvent&) noexcept;
-template void EventLog::add_event(const capture::CallEvent&) noexcept;
-template void EventLog::add_event(const capture::WorkEvent&) noexcept;
+template <typename Event>
+void EventLog::add_event(const Event& event, std::string_view text) noexcept {
+  if (Buffer* buffer = own_buffer()) return add_to(queue_of(*buffer, event), event, text);
+  const std::lock_guard lock(late_mutex_);
+  add_to(queue_of(late_buffer_, event), event, text);
+}
+
+template void EventLog::add_event(const capture::RangeEvent&, std::string_view) noexcept;
+template void EventLog::add_event(const capture::CallEvent&, std::string_view) noexcept;
+template void EventLog::add_event(const capture::WorkEvent&, std::string_view) noexcept;
 
 template <typename Event>
-void EventLog::add_to(EventQueue<Event>& queue, const Event& event) noexcept {
-  if (queue.add(event)) return;
+void EventLog::add_to(EventQueue<Event>& queue, const Event& event, std::string_view text) noexcept {
+  if (queue.add(event, text)) return;
   make_room(queue);
-  if (!queue.add(event)) writer_.count_dropped(1);
+  if (!queue.add(event, text)) writer_.count_dropped(1);
 }
 
 template <typename Event>

@@ -36,13 +36,16 @@ class EventLog {
   [[nodiscard]] std::uint32_t intern(std::string_view text) noexcept;
   // As above for messages, which may all differ: the number is good for events that are added soon.
   [[nodiscard]] std::uint32_t intern_passing(std::string_view text) noexcept;
+  // What a message says that is not left to add(): RangeEvent::name and the numbers that were in it.
+  void read_message(capture::RangeEvent& range, std::string_view message) noexcept;
   // Whether intern() or intern_passing() gave out this number.
   [[nodiscard]] bool has_text(std::uint64_t id) const noexcept { return table_.has(id); }
   // The text that intern() gave this number for; "" where it did not. Slow. Throws std::bad_alloc.
   [[nodiscard]] std::string text_of(std::uint32_t id) { return table_.text_of(id); }
 
-  // From the thread that they belong to.
-  void add(const capture::RangeEvent& event) noexcept { add_event(event); }
+  // From the thread that they belong to. Of a range that is kUnreadName the message, at most kLongestUnread bytes without NUL,
+  // is read when it is written.
+  void add(const capture::RangeEvent& event, std::string_view message = {}) noexcept { add_event(event, message); }
   void add(const capture::CallEvent& event) noexcept { add_event(event); }
   // From CUPTI's thread.
   void add(const capture::WorkEvent& event) noexcept { add_event(event); }
@@ -67,7 +70,6 @@ class EventLog {
     EventQueue<capture::RangeEvent> ranges;
     EventQueue<capture::CallEvent> calls;
     EventQueue<capture::WorkEvent> works;
-    StringCache strings;
     std::atomic<bool> abandoned{false};  // its thread has ended
   };
   struct Local;
@@ -82,9 +84,9 @@ class EventLog {
   [[nodiscard]] Buffer* own_buffer() noexcept;
   [[nodiscard]] Buffer* make_buffer() noexcept;
   template <typename Event>
-  void add_event(const Event& event) noexcept;
+  void add_event(const Event& event, std::string_view text = {}) noexcept;
   template <typename Event>
-  void add_to(EventQueue<Event>& queue, const Event& event) noexcept;
+  void add_to(EventQueue<Event>& queue, const Event& event, std::string_view text) noexcept;
   template <typename Event>
   void make_room(EventQueue<Event>& queue) noexcept;
   void take_all() noexcept;

@@ -103,7 +103,7 @@ void EventWriter::write_and_keep(AnyBatch batch) noexcept {
 template <typename Event>
 void EventWriter::write_and_keep(EventBatch<Event>* batch) noexcept {
   if (batch == nullptr) return;
-  write(batch->events());
+  write(*batch);
   if (batch->capacity != capture::kEventsInABatch) return;
   const std::lock_guard lock(taken_mutex_);
   std::swap(std::get<EventBatch<Event>>(spare_), *batch);
@@ -113,17 +113,19 @@ void EventWriter::write_and_keep(EventBatch<Event>* batch) noexcept {
 
 template <typename Event>
 void EventWriter::write(EventQueue<Event>& queue) noexcept {
-  queue.take([this](std::span<const Event> events) {
+  queue.take([this](EventBatch<Event>& batch) {
     write_taken();  // what came before, should its thread have given it away only now
-    write(events);
+    write(batch);
   });
 }
 
 template <typename Event>
-void EventWriter::write(std::span<const Event> events) noexcept {
+void EventWriter::write(EventBatch<Event>& batch) noexcept {
   if (closed_) return;
   try {
-    for (; !events.empty(); events = events.subspan(std::min(events.size(), capture::kEventsInABatch))) {
+    if constexpr (kTextBytes<Event> != 0) read_messages(batch);
+    for (std::span<const Event> events = batch.events(); !events.empty();
+         events = events.subspan(std::min(events.size(), capture::kEventsInABatch))) {
       const auto packed = capture::pack_events(events.first(std::min(events.size(), capture::kEventsInABatch)));
       const std::lock_guard lock(writing_);
       append_strings();
@@ -133,6 +135,24 @@ void EventWriter::write(std::span<const Event> events) noexcept {
     fail(error);
   }
   note_dropped();
+}
+
+// Many at a time and mostly on our own thread: at a push, what this takes would be in no cache.
+void EventWriter::read_messages(EventBatch<capture::RangeEvent>& batch) {
+  for (capture::RangeEvent& range : batch.events()) {
+    if (range.name != kUnreadName) continue;
+    read_message(range, batch.take_text(), [this](std::string_view text) { return number_of(text); });
+  }
+}
+
+std::uint32_t EventWriter::number_of(std::string_view text) {
+  const std::size_t hash = StringTable::hash_of(text);
+  const std::uint64_t generation = table_.generation();
+  if (const auto id = strings_.find(text, hash, generation); id != 0) return id;
+  const auto interned = table_.intern(text, hash, StringTable::Stay::passing);
+  // A text is worth a place in the cache once it has come twice.
+  if (!interned.is_new) strings_.put(text, hash, generation, interned.id);
+  return interned.id;
 }
 
 void EventWriter::write_strings() noexcept {

@@ -12,19 +12,30 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <span>
+#include <string_view>
 #include <thread>
 #include <tuple>
 #include <variant>
 #include <vector>
 
 #include "capture/events.h"
+#include "capture/message.h"
 #include "dlkprof/capture_format.h"
 #include "inject/event_queue.h"
 #include "inject/recorder.h"
 #include "inject/string_table.h"
 
 namespace dlkprof::inject {
+
+// What a range's message says. intern(text) gives the number of a text; one of PyTorch's has its numbers apart, and so is
+// known already most of the time.
+void read_message(capture::RangeEvent& range, std::string_view message, const auto& intern) {
+  std::array<char, kLongestUnread> room;  // NOLINT(cppcoreguidelines-pro-type-member-init): longer ones stay whole
+  const capture::SplitMessage split = capture::split_message(message, room);
+  range.name = intern(split.text);
+  range.sequence = split.sequence;
+  range.op_id = split.op_id;
+}
 
 class EventWriter {
  public:
@@ -79,7 +90,9 @@ class EventWriter {
   template <typename Event>
   void write_and_keep(EventBatch<Event>* batch) noexcept;
   template <typename Event>
-  void write(std::span<const Event> events) noexcept;
+  void write(EventBatch<Event>& batch) noexcept;
+  void read_messages(EventBatch<capture::RangeEvent>& batch);
+  [[nodiscard]] std::uint32_t number_of(std::string_view text);
   void append_strings();  // the caller holds writing_
   void note_dropped() noexcept;
   void fail(const std::exception& error) noexcept;
@@ -87,8 +100,9 @@ class EventWriter {
   Recorder& recorder_;
   StringTable& table_;
 
-  std::mutex order_;    // who holds it writes events: so that those of a thread stay in order
-  std::mutex writing_;  // held over texts and the events that name them, so that texts come first
+  std::mutex order_;     // who holds it writes events: so that those of a thread stay in order
+  StringCache strings_;  // under order_
+  std::mutex writing_;   // held over texts and the events that name them, so that texts come first
   std::vector<capture::Fact> facts_;
   std::size_t facts_seen_ = 0;
 

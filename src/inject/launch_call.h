@@ -4,6 +4,8 @@
 #include <cuda.h>
 #include <cupti.h>
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "cupti/driver.h"
@@ -31,6 +33,10 @@ inline constexpr CUpti_CallbackId kLaunchEntries[] = {
     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
     CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
 };
+
+[[nodiscard]] constexpr bool is_launch(CUpti_CallbackId entry) {
+  return std::find(std::begin(kLaunchEntries), std::end(kLaunchEntries), entry) != std::end(kLaunchEntries);
+}
 
 // None where `entry` is not one of kLaunchEntries.
 [[nodiscard]] std::optional<LaunchCall> read_launch(CUpti_CallbackId entry, const void* params);

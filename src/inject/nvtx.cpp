@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "capture/message.h"
 #include "inject/nvtx_module.h"
 #include "inject/resource_names.h"
 
@@ -52,16 +51,8 @@ std::uint32_t from_handle(const void* handle) noexcept {
   return event_log().has_text(number) ? static_cast<std::uint32_t>(number) : 0;
 }
 
-// A message of PyTorch's has its numbers apart, and so is known already most of the time.
-void read_message(const char* text, RangeAttributes& attributes) noexcept {
-  if (text == nullptr) return;
-  constexpr std::size_t kRoom = 2048;  // longer ones are rare, and stay whole
-  static thread_local char room[kRoom];
-  const std::string_view message(text, strnlen(text, EventLog::kMaxText + 1));
-  const capture::SplitMessage split = capture::split_message(message, room);
-  attributes.name = number_of(split.text, Use::message);
-  attributes.sequence = split.sequence;
-  attributes.op_id = split.op_id;
+std::string_view view_of(const char* text) noexcept {
+  return text != nullptr ? std::string_view(text, strnlen(text, EventLog::kMaxText + 1)) : std::string_view();
 }
 
 // --- Attributes -------------------------------------------------------------------------------------------------------
@@ -69,7 +60,8 @@ void read_message(const char* text, RangeAttributes& attributes) noexcept {
 void read_message(const nvtxEventAttributes_t& event, RangeAttributes& attributes) noexcept {
   switch (event.messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
-      return read_message(event.message.ascii, attributes);
+      attributes.message = view_of(event.message.ascii);
+      return;
     case NVTX_MESSAGE_TYPE_UNICODE:
       attributes.name = number_of(event.message.unicode, Use::message);
       return;
@@ -110,11 +102,7 @@ RangeAttributes read(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* eve
   return attributes;
 }
 
-RangeAttributes read(const char* message) noexcept {
-  RangeAttributes attributes;
-  read_message(message, attributes);
-  return attributes;
-}
+RangeAttributes read(const char* message) noexcept { return {.message = view_of(message)}; }
 RangeAttributes read(const wchar_t* message) noexcept { return {.name = number_of(message, Use::message)}; }
 
 // --- Facts ------------------------------------------------------------------------------------------------------------

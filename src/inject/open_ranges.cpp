@@ -1,14 +1,21 @@
 #include "inject/open_ranges.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace dlkprof::inject {
+namespace {
 
-int OpenRanges::push(const capture::RangeEvent& range) {
+// So many domains need not be made anew with each outermost range.
+constexpr std::size_t kLanesKept = 8;
+
+}  // namespace
+
+int OpenRanges::push(const capture::RangeEvent& range, std::string_view message) {
   Lane& lane = lane_of(range.domain);
   Index at = kNowhere;
   try {
-    at = put_in(range);
+    at = put_in(range, message);
   } catch (...) {
     drop_if_empty(lane);
     throw;
@@ -18,10 +25,10 @@ int OpenRanges::push(const capture::RangeEvent& range) {
   return lane.kept++;
 }
 
-void OpenRanges::start(const capture::RangeEvent& range) {
+void OpenRanges::start(const capture::RangeEvent& range, std::string_view message) {
   const auto entry = started_.emplace(range.id, kNowhere).first;
   try {
-    entry->second = put_in(range);
+    entry->second = put_in(range, message);
   } catch (...) {
     started_.erase(entry);
     throw;
@@ -37,6 +44,7 @@ OpenRanges::Popped OpenRanges::pop(std::uint32_t domain) noexcept {
   Lane* lane = find_lane(domain);
   if (lane == nullptr) return {};
   Popped popped;
+  if (lane->kept == 0 && lane->beyond == 0) return {};
   if (lane->beyond > 0) {
     popped.level = lane->kept + --lane->beyond;
   } else {
@@ -49,7 +57,7 @@ OpenRanges::Popped OpenRanges::pop(std::uint32_t domain) noexcept {
   return popped;
 }
 
-capture::RangeEvent* OpenRanges::end(std::uint64_t id) noexcept {
+OpenRanges::Open* OpenRanges::end(std::uint64_t id) noexcept {
   const auto found = started_.find(id);
   if (found == started_.end()) return nullptr;
   auto& range = take_out(found->second);
@@ -58,10 +66,13 @@ capture::RangeEvent* OpenRanges::end(std::uint64_t id) noexcept {
 }
 
 bool OpenRanges::is_beyond(std::uint32_t domain) const noexcept {
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lane.domain == domain && lane.beyond > 0; });
+  for (const Lane& lane : lanes_) {
+    if (lane.domain == domain) return lane.beyond > 0;
+  }
+  return false;
 }
 
-OpenRanges::Index OpenRanges::put_in(const capture::RangeEvent& range) {
+OpenRanges::Index OpenRanges::put_in(const capture::RangeEvent& range, std::string_view message) {
   if (free_ == kNowhere) {
     slots_.emplace_back();
     free_ = static_cast<Index>(slots_.size() - 1);
@@ -69,7 +80,9 @@ OpenRanges::Index OpenRanges::put_in(const capture::RangeEvent& range) {
   const Index at = free_;
   Slot& slot = slots_[at];
   free_ = slot.outer;
-  slot.range = range;
+  const std::uint32_t text_begin = text_end();
+  slot.range = {range, text_begin, text_begin + static_cast<std::uint32_t>(message.size())};
+  if (!message.empty()) std::memcpy(texts_.get() + text_begin, message.data(), message.size());
   slot.below = top_;
   slot.above = slot.outer = kNowhere;
   if (top_ != kNowhere) slots_[top_].above = at;
@@ -78,7 +91,7 @@ OpenRanges::Index OpenRanges::put_in(const capture::RangeEvent& range) {
   return at;
 }
 
-capture::RangeEvent& OpenRanges::take_out(Index at) noexcept {
+OpenRanges::Open& OpenRanges::take_out(Index at) noexcept {
   Slot& slot = slots_[at];
   if (slot.below != kNowhere) slots_[slot.below].above = slot.above;
   (slot.above != kNowhere ? slots_[slot.above].below : top_) = slot.below;
@@ -89,8 +102,10 @@ capture::RangeEvent& OpenRanges::take_out(Index at) noexcept {
 }
 
 OpenRanges::Lane* OpenRanges::find_lane(std::uint32_t domain) noexcept {
-  const auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lane.domain == domain; });
-  return found != lanes_.end() ? &*found : nullptr;
+  for (Lane& lane : lanes_) {
+    if (lane.domain == domain) return &lane;
+  }
+  return nullptr;
 }
 
 OpenRanges::Lane& OpenRanges::lane_of(std::uint32_t domain) {
@@ -99,7 +114,7 @@ OpenRanges::Lane& OpenRanges::lane_of(std::uint32_t domain) {
 }
 
 void OpenRanges::drop_if_empty(Lane& lane) noexcept {
-  if (lane.kept > 0 || lane.beyond > 0) return;
+  if (lane.kept > 0 || lane.beyond > 0 || lanes_.size() <= kLanesKept) return;
   std::swap(lane, lanes_.back());
   lanes_.pop_back();
 }

@@ -23,7 +23,8 @@ std::uint64_t new_ranges_number() noexcept {
 
 // --- One thread -------------------------------------------------------------------------------------------------------
 
-class Ranges::Thread {
+// In as few lines of the caches as may be, as they are seldom there when the next range comes.
+class alignas(64) Ranges::Thread {
  public:
   Thread(std::uint64_t number, EventLog& log) : next_id_(number << kThreadShift), log_(&log) {}
 
@@ -35,7 +36,8 @@ class Ranges::Thread {
       ++beyond;
       return open_.push_beyond(attributes.domain);
     }
-    const int level = open_.push(begin(attributes, capture::RangeKind::push_pop));
+    const Begun range = begin(attributes, capture::RangeKind::push_pop);
+    const int level = open_.push(range.event, range.message);
     innermost_.store(next_id_++, std::memory_order_relaxed);
     return level;
   }
@@ -46,7 +48,8 @@ class Ranges::Thread {
       ++beyond;
       return 0;
     }
-    open_.start(begin(attributes, capture::RangeKind::start_end));
+    const Begun range = begin(attributes, capture::RangeKind::start_end);
+    open_.start(range.event, range.message);
     innermost_.store(next_id_, std::memory_order_relaxed);
     return next_id_++;
   }
@@ -66,10 +69,10 @@ class Ranges::Thread {
 
   void mark(const RangeAttributes& attributes) noexcept {
     const std::lock_guard lock(mutex_);
-    auto range = begin(attributes, capture::RangeKind::mark);
-    range.end_ns = range.start_ns;
+    Begun range = begin(attributes, capture::RangeKind::mark);
+    range.event.end_ns = range.event.start_ns;
     ++next_id_;
-    if (log_ != nullptr) log_->add(range);
+    if (log_ != nullptr) log_->add(range.event, range.message);
   }
 
   // The thread ends: nobody can pop its ranges any more.
@@ -94,41 +97,52 @@ class Ranges::Thread {
   }
 
  private:
-  [[nodiscard]] capture::RangeEvent begin(const RangeAttributes& attributes, capture::RangeKind kind) const noexcept {
-    return {.id = next_id_,
-            .parent = open_.innermost(),
-            .thread = system_id_,
-            .domain = attributes.domain,
-            .name = attributes.name,
-            .category = attributes.category,
-            .kind = kind,
-            .start_ns = event_clock_ns(),
-            .payload_type = attributes.payload_type,
-            .payload_bits = attributes.payload_bits,
-            .sequence = attributes.sequence,
-            .op_id = attributes.op_id};
+  struct Begun {
+    capture::RangeEvent event;
+    std::string_view message;  // empty where it is read already
+  };
+  [[nodiscard]] Begun begin(const RangeAttributes& attributes, capture::RangeKind kind) const noexcept {
+    Begun range{.event = {.id = next_id_,
+                          .parent = open_.innermost(),
+                          .thread = system_id_,
+                          .domain = attributes.domain,
+                          .name = attributes.message.empty() ? attributes.name : kUnreadName,
+                          .category = attributes.category,
+                          .kind = kind,
+                          .start_ns = event_clock_ns(),
+                          .payload_type = attributes.payload_type,
+                          .payload_bits = attributes.payload_bits},
+                .message = attributes.message};
+    if (range.message.size() > kLongestUnread || !open_.has_room_for(range.message)) read_now(range);
+    return range;
   }
 
-  void close(capture::RangeEvent& range, std::int64_t now) noexcept {
-    range.end_ns = now;
+  void read_now(Begun& range) const noexcept {
+    range.event.name = 0;
+    if (log_ != nullptr) log_->read_message(range.event, range.message);
+    range.message = {};
+  }
+
+  void close(OpenRanges::Open& range, std::int64_t now) noexcept {
+    range.event.end_ns = now;
     innermost_.store(open_.innermost(), std::memory_order_relaxed);
-    if (log_ != nullptr) log_->add(range);
+    if (log_ != nullptr) log_->add(range.event, open_.message_of(range));
   }
 
   void write_open(bool start_end_too) noexcept {
-    open_.take_all(start_end_too, [&](const capture::RangeEvent& range) {
-      if (log_ != nullptr) log_->add(range);  // end_ns is 0: it never ended
+    open_.take_all(start_end_too, [&](const OpenRanges::Open& range) {
+      if (log_ != nullptr) log_->add(range.event, open_.message_of(range));  // end_ns is 0: it never ended
     });
     innermost_.store(open_.innermost(), std::memory_order_relaxed);
   }
 
   SpinLock mutex_;
-  OpenRanges open_;
+  bool ended_ = false;
+  const std::uint32_t system_id_ = static_cast<std::uint32_t>(gettid());
   std::atomic<std::uint64_t> innermost_{0};
   std::uint64_t next_id_;
-  const std::uint32_t system_id_ = static_cast<std::uint32_t>(gettid());
   EventLog* log_;
-  bool ended_ = false;
+  OpenRanges open_;
 };
 
 // --- The thread's own -------------------------------------------------------------------------------------------------

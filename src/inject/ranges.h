@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <unordered_map>
 
 #include "dlkprof/capture_format.h"
@@ -21,11 +22,11 @@ namespace dlkprof::inject {
 // What the program says of a range (RangeEvent).
 struct RangeAttributes {
   std::uint32_t domain = 0;  // string; 0: the default domain
-  std::uint32_t name = 0;    // string
+  std::uint32_t name = 0;    // string; or else:
+  std::string_view message;  // that is still to be read; of no use after the call
   std::uint32_t category = 0;
   std::uint8_t payload_type = 0;
   std::uint64_t payload_bits = 0;
-  std::uint32_t sequence = capture::kNoNumber, op_id = capture::kNoNumber;
 };
 
 // The innermost range open on this thread (RangeEvent::id); 0 where none is.

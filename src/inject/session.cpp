@@ -108,9 +108,9 @@ Session::Session(capture::ProfileOptions options)
       iterating_(options_.collect == capture::Collect::iteration),
       range_open_(options_.profile_from_start),
       call_roles_(find_call_roles()),
-      only_counts_((options_.collect == capture::Collect::none || options_.collect == capture::Collect::sample) &&
-                   selector_.goes_by_name_and_device() && options_.profile_from_start && options_.delay_seconds <= 0 &&
-                   options_.duration_seconds <= 0),
+      takes_turns_(options_.collect != capture::Collect::none && options_.collect != capture::Collect::sample),
+      only_counts_(!takes_turns_ && selector_.goes_by_name_and_device() && options_.profile_from_start &&
+                   options_.delay_seconds <= 0 && options_.duration_seconds <= 0),
       functions_(selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
 
 void Session::on_new_function(const capture::FunctionRecord& record) {
@@ -204,7 +204,7 @@ void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_Callbac
   if (thread.ours && !loads) return;
   const Counting counting(session.options_.timeline ? nullptr : &session.in_callbacks_);
   try {
-    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(id, *static_cast<const CUpti_CallbackData*>(data));
+    if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(thread, id, *static_cast<const CUpti_CallbackData*>(data));
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
   } catch (const std::exception& error) {
     session.fail(error);
@@ -216,23 +216,22 @@ void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_Callbac
   }
 }
 
-void Session::on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+void Session::on_driver_call(Thread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
-  auto& call = this_thread().call;
-  if (!entry && !call.held) timeline_.end(call, id, data);
-  if (const auto launch = read_launch(id, data.functionParams)) {
+  auto& call = thread.call;
+  if (!entry && !call.held) timeline_.end(call, thread.system_id, id, data);
+  if (is_launch(id)) {
     if (!entry) {
-      on_launch_exit(data);
-      if (call.held) timeline_.end(call, id, data);
-      return;
+      on_launch_exit(thread, data);
+      if (call.held) timeline_.end(call, thread.system_id, id, data);
+    } else if (active_.load(std::memory_order_relaxed)) {
+      if (const auto launch = read_launch(id, data.functionParams)) on_launch_entry(thread, *launch, data);
+      if (options_.timeline && !call.held) Timeline::begin(call);
     }
-    if (!active_.load(std::memory_order_relaxed)) return;
-    on_launch_entry(*launch, data);
-    if (options_.timeline && !call.held) Timeline::begin(call);
     return;
   }
   on_other_call(id, data);
-  if (!entry && call.held) timeline_.end(call, id, data);
+  if (!entry && call.held) timeline_.end(call, thread.system_id, id, data);
   if (entry && active_ && !call.held && id < call_roles_.size() && call_roles_[id].timed) Timeline::begin(call);
 }
 
@@ -271,9 +270,8 @@ void Session::on_context_end(CUcontext context) {
   this_thread().ours = false;
 }
 
-void Session::on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data) {
-  auto& thread = this_thread();
-  if (!iterating_) thread.enter_shared(gate_);
+void Session::on_launch_entry(Thread& thread, const LaunchCall& call, const CUpti_CallbackData& data) {
+  if (takes_turns_ && !iterating_) thread.enter_shared(gate_);
   if (iterating_) thread.enter_alone(gate_);  // asked again: windows begin while the gate is held alone, and nobody has it shared
   if (!active_) return thread.leave(gate_);   // detached while this thread waited: no exit callback will come
   const bool alone = thread.gate == Thread::Gate::alone;
@@ -320,13 +318,12 @@ void Session::hold_call() {
   call.held = true;
 }
 
-void Session::on_launch_exit(const CUpti_CallbackData& data) {
-  auto& thread = this_thread();
-  if (thread.measuring) {
+void Session::on_launch_exit(Thread& thread, const CUpti_CallbackData& data) {
+  if (thread.gate == Thread::Gate::alone && thread.measuring) {
     end(*thread.measuring, data);
     if (options_.timeline) event_log_.flush();  // what took so long to measure is not to be lost when the program crashes
+    thread.measuring.reset();
   }
-  thread.measuring.reset();
   if (thread.in_window) leave_window(data);
   thread.in_window = false;
   if (thread.gate == Thread::Gate::alone && detach_due_) detach();

@@ -77,12 +77,12 @@ class Session {
   static Thread& this_thread() noexcept;
 
   static void on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
-  void on_driver_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void on_driver_call(Thread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_context_end(CUcontext context);
-  void on_launch_entry(const LaunchCall& call, const CUpti_CallbackData& data);
-  void on_launch_exit(const CUpti_CallbackData& data);
+  void on_launch_entry(Thread& thread, const LaunchCall& call, const CUpti_CallbackData& data);
+  void on_launch_exit(Thread& thread, const CUpti_CallbackData& data);
   [[nodiscard]] bool counters_are_idle() const;
   void hold_alone(std::optional<Measuring> measuring, const LaunchCall& call, const CUpti_CallbackData& data);
   void hold_call();
@@ -156,6 +156,7 @@ class Session {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 
+  std::atomic<std::uint64_t> launches_{0};
   std::atomic<bool> active_{true};                  // callbacks are listened to
   std::atomic<bool> measuring_;                     // launches may be replayed
   std::atomic<bool> iterating_;                     // launches may be measured in windows, and are made one at a time
@@ -177,9 +178,9 @@ class Session {
   std::mutex mutex_;
   Ledger ledger_;
   const std::vector<CallRole> call_roles_;  // by callback id
+  const bool takes_turns_;                  // launches may be measured, and others wait meanwhile
   const bool only_counts_;                  // nothing is measured, and functions and devices alone say what is matched
   FunctionTable functions_;
-  std::atomic<std::uint64_t> launches_{0};
   std::chrono::steady_clock::time_point stats_appended_{};
   std::map<CUcontext, std::uint32_t> context_devices_;
   std::map<std::uint32_t, capture::DeviceRecord> devices_;

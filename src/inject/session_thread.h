@@ -1,6 +1,8 @@
 // What the session knows of a thread that is inside the driver. For the session's own files.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -35,12 +37,13 @@ class SeenContexts {
 struct Session::Thread {
   enum class Gate : std::uint8_t { none, shared, alone };
   Gate gate = Gate::none;
-  bool ours = false;  // the calls made now are the session's own, not the program's
-  std::optional<Measuring> measuring;
+  bool ours = false;       // the calls made now are the session's own, not the program's
   bool in_window = false;  // of an iteration replay: the launch that is going on
-  SeenContexts sampled;    // for whose launches PC sampling need not be begun any more
-  CounterCache counters;
+  const std::uint32_t system_id = static_cast<std::uint32_t>(gettid());
+  SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
   OpenCall call;
+  CounterCache counters;
+  std::optional<Measuring> measuring;  // while the gate is held alone
 
   void enter_shared(std::shared_mutex& mutex) {
     mutex.lock_shared();

@@ -16,7 +16,7 @@
 
 namespace dlkprof::inject {
 
-// Of one thread: the passing texts that it used lately, so that looking them up again takes no lock.
+// The passing texts that its owner used lately, so that looking them up again takes no lock.
 class StringCache {
  public:
   // 0 where it is not known, or only of another generation (StringTable::generation).

@@ -1,28 +1,18 @@
 #include "inject/timeline.h"
 
-#include <unistd.h>
-
 #include "inject/ranges.h"
 
 namespace dlkprof::inject {
-namespace {
-
-std::uint32_t own_thread() noexcept {
-  static thread_local const auto id = static_cast<std::uint32_t>(gettid());
-  return id;
-}
-
-}  // namespace
 
 void Timeline::begin(OpenCall& call) noexcept {
   call.range = current_range();
   call.start_ns = event_clock_ns();
 }
 
-void Timeline::end(OpenCall& call, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
   if (call.start_ns == 0) return;
   log_.add(capture::CallEvent{.correlation = data.correlationId,
-                              .thread = own_thread(),
+                              .thread = thread,
                               .range = call.range,
                               .name = name_of(id, data.functionName),
                               .start_ns = call.start_ns,

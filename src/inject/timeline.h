@@ -28,7 +28,8 @@ class Timeline {
   // The last thing at a call's entry and the first at its exit, so that what the profiler does counts for neither; the other
   // way round where it does much, so that all of it can be cut out.
   static void begin(OpenCall& call) noexcept;
-  void end(OpenCall& call, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
+  // `thread`: gettid(2).
+  void end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
   // `kernel`: the mangled name, or null.
   void add(capture::WorkEvent event, const char* kernel) noexcept;
 

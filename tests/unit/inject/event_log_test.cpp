@@ -100,6 +100,53 @@ TEST(EventLogTexts, ManyAreWrittenBeforeTheEventsThatNameThem) {
   EXPECT_GT(captured.written().texts.size(), 60U);
 }
 
+TEST(EventLogMessages, WaitUntilThereIsACapture) {
+  CapturedLog captured;
+  const std::string shapes(150, '8');
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    auto range = numbered_range(i);
+    range.name = kUnreadName;
+    captured.log().add(range, std::to_string(i) + ", seq = " + std::to_string(i) + shapes.substr(i % 150));
+    captured.log().add(numbered_range(5000 + i));
+  }
+  EXPECT_FALSE(captured.log().has_text(1)) << "nothing is looked into yet";
+  captured.open();
+  const auto written = captured.flushed();
+  ASSERT_THAT(written.ranges, SizeIs(10'000));
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    ASSERT_EQ(written.ranges[2 * i].id, i);
+    ASSERT_TRUE(written.text(written.ranges[2 * i].name).starts_with(std::to_string(i) + ", seq = "));
+    ASSERT_EQ(written.ranges[2 * i + 1].name, 0U);
+  }
+}
+
+TEST(EventLogMessages, FillABatchEarly) {
+  CapturedLog captured;
+  captured.open();
+  const std::string text(kLongestUnread, 'x');
+  auto range = numbered_range(1);
+  range.name = kUnreadName;
+  for (std::uint64_t i = 0; i < capture::kEventsInABatch; ++i) captured.log().add(range, text);
+  const auto written = captured.flushed();
+  ASSERT_THAT(written.ranges, SizeIs(capture::kEventsInABatch));
+  EXPECT_THAT(written.texts, SizeIs(1));
+  EXPECT_GT(written.batches, 10U);
+  for (const auto& one : written.ranges) ASSERT_EQ(one.name, written.ranges[0].name);
+}
+
+TEST(EventLogMessages, BeyondWhatIsHeldAreLeftOut) {
+  CapturedLog captured;
+  const std::string text(kLongestUnread, 'x');
+  auto range = numbered_range(1);
+  range.name = kUnreadName;
+  for (std::uint64_t i = 0; i < 5000; ++i) captured.log().add(range, text);
+  captured.open();
+  testing::internal::CaptureStderr();
+  const auto written = captured.flushed();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("events of the timeline were left out"));
+  EXPECT_THAT(written.ranges, SizeIs(testing::AllOf(testing::Gt(4000U), testing::Lt(5000U))));
+}
+
 TEST(EventLog, OpensNoCapture) {
   CapturedLog captured;
   add_ranges(captured.log(), 10'000);
@@ -217,8 +264,8 @@ TEST(EventLog, ThreadsGatherWhileAnotherFlushes) {
       auto& log = captured.log();
       for (std::uint64_t i = 0; i < kEvents; ++i) {
         auto range = numbered_range(t * kEvents + i);
-        range.name = log.intern_passing(i % 2 == 0 ? "shared" : std::to_string(range.id));
-        log.add(range);
+        range.name = kUnreadName;
+        log.add(range, i % 2 == 0 ? "shared" : std::to_string(range.id));
         if (i % 16 == 0) log.add(capture::CallEvent{.correlation = static_cast<std::uint32_t>(i)});
       }
       --running;

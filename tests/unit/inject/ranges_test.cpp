@@ -26,8 +26,8 @@ class RangesTest : public testing::Test {
  protected:
   void SetUp() override { captured_.open(); }
 
-  RangeAttributes named(const char* name, std::uint32_t domain = kDefault) {
-    return {.domain = domain, .name = captured_.log().intern_passing(name)};
+  static RangeAttributes named(std::string_view name, std::uint32_t domain = kDefault) {
+    return {.domain = domain, .message = name};
   }
   // Those that have ended, by name.
   std::map<std::string, RangeEvent> ended() {
@@ -164,6 +164,69 @@ TEST_F(RangesTest, MarksHaveAParentAndNoLength) {
   EXPECT_EQ(mark.id, range + 1);
   EXPECT_NE(mark.start_ns, 0);
   EXPECT_EQ(mark.start_ns, mark.end_ns);
+}
+
+TEST_F(RangesTest, NumbersAreTakenOutOfMessages) {
+  EXPECT_EQ(ranges_.push(named("aten::mm, seq = 7, op_id = 9, sizes = [[4, 8]]")), 0);
+  EXPECT_EQ(ranges_.push(named("aten::mm, seq = 8, op_id = 10, sizes = [[4, 8]]")), 1);
+  EXPECT_EQ(ranges_.pop(kDefault), 1);
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  const auto written = captured_.flushed();
+  ASSERT_THAT(written.ranges, SizeIs(2));
+  EXPECT_THAT(written.texts, SizeIs(1));
+  EXPECT_EQ(written.text(written.ranges[0].name), "aten::mm, seq = , op_id = , sizes = [[4, 8]]");
+  EXPECT_EQ(written.ranges[0].name, written.ranges[1].name);
+  EXPECT_EQ(written.ranges[0].sequence, 8U);
+  EXPECT_EQ(written.ranges[1].op_id, 9U);
+}
+
+TEST_F(RangesTest, MessagesAreKeptWhileTheProgramReusesItsMemory) {
+  const auto domain = captured_.log().intern("domain");
+  std::string text = "outer";
+  const auto next = [&](const char* name, std::uint32_t of = kDefault) {
+    text.assign(name);
+    return named(text, of);
+  };
+  EXPECT_EQ(ranges_.push(next("outer")), 0);
+  EXPECT_EQ(ranges_.push(next("domain's", domain)), 0);
+  const auto started = ranges_.start(next("started"));
+  EXPECT_EQ(ranges_.pop(domain), 0);  // from amid the others
+  EXPECT_EQ(ranges_.push(next("inner", domain)), 0);
+  ranges_.end(started);
+  EXPECT_EQ(ranges_.pop(domain), 0);
+  EXPECT_EQ(ranges_.push(next("last")), 1);
+  ranges_.mark(next("mark"));
+  captured_.log().flush();
+  EXPECT_EQ(ranges_.pop(kDefault), 1);
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  text.assign("gone");
+  const auto found = ended();
+  EXPECT_THAT(found, SizeIs(6));
+  for (const char* name : {"outer", "domain's", "started", "inner", "last", "mark"}) EXPECT_TRUE(found.contains(name)) << name;
+}
+
+TEST_F(RangesTest, LongMessagesAndManyOfThemAreKeptToo) {
+  std::vector<std::string> texts;
+  for (const std::size_t bytes : {kLongestUnread - 1, kLongestUnread, kLongestUnread + 1, EventLog::kMaxText}) {
+    texts.emplace_back(bytes, 'x');
+  }
+  for (char c = 'a'; c <= 'z'; ++c) texts.emplace_back(kLongestUnread - 2, c);  // more than are kept until they are written
+  for (std::size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(ranges_.push(named(texts[i])), static_cast<int>(i));
+  for (std::size_t i = texts.size(); i-- > 0;) EXPECT_EQ(ranges_.pop(kDefault), static_cast<int>(i));
+  const auto found = ended();
+  EXPECT_THAT(found, SizeIs(texts.size()));
+  for (const auto& text : texts) EXPECT_TRUE(found.contains(text)) << text.front() << text.size();
+}
+
+TEST_F(RangesTest, ManyDomainsComeAndGo) {
+  std::vector<std::uint32_t> domains;
+  for (int i = 0; i < 40; ++i) domains.push_back(captured_.log().intern("domain " + std::to_string(i)));
+  for (int round = 0; round < 2; ++round) {
+    for (const auto domain : domains) EXPECT_EQ(ranges_.push({.domain = domain}), 0);
+    for (const auto domain : domains) EXPECT_EQ(ranges_.pop(domain), 0);
+    for (const auto domain : domains) EXPECT_EQ(ranges_.pop(domain), Ranges::kNotTracked);
+  }
+  EXPECT_THAT(captured_.flushed().ranges, SizeIs(2 * domains.size()));
 }
 
 TEST_F(RangesTest, ThousandsNest) {
