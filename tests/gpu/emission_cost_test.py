@@ -47,15 +47,15 @@ autograd = types.SimpleNamespace(profiler=types.SimpleNamespace(emit_nvtx=emit_n
 OPTIONS = {"dlkprof": ("--mode", "pytorch", "--replay-mode", "none"), "timeline": ("--replay-mode", "none")}
 
 
-def made_up_times(dlkprof=1.05, rounds=16):
-    factors = zip(emission_cost.MEANINGS, (1, 2, 2.2, 1.1, 2 * dlkprof))
+def made_up_times(listening=1.05, rounds=16):
+    factors = zip(emission_cost.MEANINGS, (1, 2, 2 * listening, 2.2, 1.1, 2.5))
     return Times(4, [{variant: [factor * (1 + 0.01 * (turn % 2)) for turn in range(rounds)] for variant, factor in factors}])
 
 
 class VerdictTest(InFolder):
     def test_limit(self):
         words = emission_cost.verdict(made_up_times())
-        self.assertIn("dlkprof / emit_nvtx 1.0500 (95 % interval 1.0500 to 1.0500, n 16", words)
+        self.assertIn("listening / emit_nvtx 1.0500 (95 % interval 1.0500 to 1.0500, n 16", words)
         with self.assertRaisesRegex(CheckFailed, "limit 1.1"):
             emission_cost.verdict(made_up_times(1.11))
         with self.assertRaises(Skipped):
@@ -64,9 +64,9 @@ class VerdictTest(InFolder):
     def test_page(self):
         page = performance_report.markdown([("GPU", "H200")], [made_up_times()])
         for line in ("| GPU | H200 |", "| 4 | `timeline` | 1.1055 | 1.1000 | 1.1110 | 16 |",
-                     "| 4 | `dlkprof` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 16 |",
-                     "- Batch 4: PyTorch's own emission +100.0 %, dlkprof on top of that +5.0 %; the timeline alone +10.0 %; "
-                     "all together +110.0 %."):
+                     "| 4 | `listening` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 16 |",
+                     "- Batch 4: PyTorch's own emission +100.0 %, listening and the timeline on top of that +5.0 %, with modules and "
+                     "phases +25.0 %; the timeline alone +10.0 %; all together +150.0 %."):
             self.assertIn(line, page)
         self.assertIn("one turn each", performance_report.markdown([], [made_up_times(rounds=1)]))
 

@@ -11,7 +11,7 @@ def markdown(facts, times):
     """`facts`: rows of the machine; `times`: side_by_side.Times, one a batch size, each with a round at least."""
     return "\n\n".join([
         "# What profiling costs",
-        "Written by `tests/gpu/run.sh INSTALL_DIR OUT_DIR timeline`. `samples/pytorch/cifar10.py` in five variants, which take "
+        "Written by `tests/gpu/run.sh INSTALL_DIR OUT_DIR timeline`. `samples/pytorch/cifar10.py` in six variants, which take "
         "turns on one GPU: what they differ in is all that differs.",
         markdown_table(("variant", "what it is"), list(emission_cost.MEANINGS.items())),
         markdown_table(("what", "value"), [*facts, *conditions(times)]),
@@ -43,8 +43,9 @@ def conditions(times):
 def meaning(times):
     listed = "\n".join(f"- Batch {one.batch_size}: {_sentence(one)}" for one in times)
     return ("`emit_nvtx` is what any profiler of PyTorch's ranges has to pay: PyTorch writes a text with the shapes for each op. "
-            "`dlkprof / emit_nvtx` is what dlkprof adds to that: modules and phases, listening to all ranges, and timing every "
-            f"launch. It must be below {emission_cost.LIMIT:.2f}. `timeline / bare` is for programs that emit no ranges."
+            "`listening / emit_nvtx` is what the timeline and listening to all ranges add to that, and must be below "
+            f"{emission_cost.LIMIT:.2f}. `dlkprof / emit_nvtx` has the names of modules and the phases of a step besides, which "
+            "`--mode pytorch` adds to the ranges. `timeline / bare` is for programs that emit no ranges."
             f"\n\n{listed}")
 
 
@@ -52,8 +53,8 @@ def _sentence(times):
     def more(one, other):
         return f"{100 * (statistics.median(times.ratios(one, other)) - 1):+.1f} %"
 
-    return (f"PyTorch's own emission {more('emit_nvtx', 'bare')}, dlkprof on top of that {more('dlkprof', 'emit_nvtx')}; "
-            f"the timeline alone {more('timeline', 'bare')}; all together {more('dlkprof', 'bare')}.")
+    return (f"PyTorch's own emission {more('emit_nvtx', 'bare')}, listening and the timeline on top of that "
+            f"{more('listening', 'emit_nvtx')}, with modules and phases {more('dlkprof', 'emit_nvtx')}; the timeline alone {more('timeline', 'bare')}; all together {more('dlkprof', 'bare')}.")
 
 
 def step_rows(times):
