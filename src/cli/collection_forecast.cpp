@@ -19,6 +19,7 @@ Wanted wanted_of(const ConfigLaunches& config, const capture::ProfileOptions& op
   const std::uint64_t samples = std::min(options.samples.value_or(config.launches), config.launches);
   switch (options.collect) {
     case Collect::none:
+    case Collect::sample:
       return {};
     case Collect::kernel:
       return {config.collective ? 0 : samples, 0};

@@ -97,6 +97,8 @@ const char* mode_words(Collect collect) {
       return "kernel: each selected launch is replayed";
     case Collect::iteration:
       return "iteration: launches are measured in windows, as the program makes them";
+    case Collect::sample:
+      return "sample: GPUs are sampled while the program runs, by one pass after the other";
     case Collect::automatic:
       break;
   }

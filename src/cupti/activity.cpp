@@ -21,6 +21,7 @@ struct State {
   OnWork on_work;
   std::mutex mutex;
   std::atomic<bool> enabled{false};
+  std::atomic<int> pauses{0};
   std::atomic<bool> with_memory{false};
   // Correlations of the last kernels outside of graphs, each in its slot. As many as two buffers may hold, since they may come
   // in another order than they were filled.
@@ -153,7 +154,7 @@ void Activity::enable(const Library& library, Scope scope, OnWork on_work) {
     return true;
   }();
   (void)registered;
-  DLKPROF_CUPTI(library, cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  if (state().pauses == 0) DLKPROF_CUPTI(library, cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   state().enabled = true;
   if (scope != Scope::kernels_and_memory) return;
   for (const auto kind : kMemoryKinds) DLKPROF_CUPTI(library, cuptiActivityEnable, kind);
@@ -172,13 +173,19 @@ void Activity::flush(bool forced) {
   DLKPROF_CUPTI(*state().library, cuptiActivityFlushAll, forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 }
 
-ActivityPause::ActivityPause() : paused_(state().enabled) {
-  if (paused_) DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+ActivityPause::ActivityPause() {
+  if (state().pauses++ > 0 || !state().enabled) return;
+  const CUptiResult result = state().library->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  if (result == CUPTI_SUCCESS) return;
+  --state().pauses;
+  check(*state().library, result, "cuptiActivityDisable");
 }
 
 ActivityPause::~ActivityPause() {
   // Failing to resume loses timings, of which coverage then shows fewer.
-  if (paused_) (void)state().library->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  if (--state().pauses == 0 && state().enabled) {
+    (void)state().library->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  }
 }
 
 }  // namespace dlkprof::cupti

@@ -29,17 +29,15 @@ class Activity {
   static void flush(bool forced);
 };
 
-// No records of kernels are taken while this lives. CUPTI takes them by means of instructions that it adds to every
-// kernel, which count in a replay of our own (8 to 16 a warp on GH100); its own kernel replay leaves them out.
+// No records of kernels are taken while any of these lives. CUPTI takes them by means of instructions that it adds to every
+// kernel, which count in a replay of our own and in windows (4 to 16 a warp on GH100); its own kernel replay leaves them out.
+// Made and destroyed where no other thread enables or disables activity.
 class ActivityPause {
  public:
   ActivityPause();
   ActivityPause(const ActivityPause&) = delete;
   ActivityPause& operator=(const ActivityPause&) = delete;
   ~ActivityPause();
-
- private:
-  bool paused_;
 };
 
 }  // namespace dlkprof::cupti

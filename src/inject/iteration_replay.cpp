@@ -84,9 +84,11 @@ void IterationReplay::open_window() {
       spent_on_run_ = {};
       prepare_run();
     }
+    pause_.emplace();
     profiler_->start();
     window_open_ = true;
   } catch (...) {
+    pause_.reset();
     scheduler_->forget_run();
     profiler_.reset();
     throw;
@@ -106,6 +108,7 @@ void IterationReplay::close_window() {
   window_open_ = false;
   try {
     const bool complete = profiler_->stop();
+    pause_.reset();
     if (complete) profiler_->decode(launches_.size());
     spent_on_run_ += Clock::now() - since_;
     spent_ += Clock::now() - since_;
@@ -119,6 +122,7 @@ void IterationReplay::close_window() {
       throw Error("not all passes of a sequence of launches were collected", "cuptiRangeProfilerStop", "");
     }
   } catch (...) {
+    pause_.reset();
     scheduler_->forget_run();
     profiler_.reset();
     throw;
@@ -145,6 +149,7 @@ void IterationReplay::drop_window() noexcept {
   } catch (const std::exception&) {
     profiler_.reset();
   }
+  pause_.reset();
 }
 
 void IterationReplay::release_counters() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "capture/options.h"
+#include "cupti/activity.h"
 #include "cupti/host.h"
 #include "cupti/range_profiler.h"
 #include "inject/launch_evaluator.h"
@@ -68,6 +69,7 @@ class IterationReplay {
   std::unique_ptr<LaunchEvaluator> evaluator_;
 
   bool window_open_ = false;
+  std::optional<cupti::ActivityPause> pause_;  // while one is open
   // Passes of a run were made that was not finished. Counters of the next one would then miss those of some passes, even where
   // the profiler is configured anew (seen with CUDA 13.0): it needs a new one.
   bool half_done_ = false;

@@ -54,6 +54,7 @@ void PcSampling::context_ends(CUcontext context) noexcept {
   try {
     const std::unique_lock lock(mutex_, kPatience);
     if (!lock.owns_lock() || stopping_) return;
+    asked_.erase(context);
     auto ending = contexts_.extract(context);
     if (!ending.empty()) end(ending.mapped());
   } catch (const std::exception& error) {
@@ -65,14 +66,14 @@ void PcSampling::start(CUcontext context, std::uint32_t device) noexcept {
   if (!active_ || forgotten_) return;
   try {
     const std::unique_lock lock(mutex_, kPatience);
-    if (!lock.owns_lock() || stopping_ || contexts_.contains(context)) return;
+    if (!lock.owns_lock() || stopping_ || contexts_.contains(context) || !asked_.insert(context).second) return;
     contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, period_log2_), device, {}});
     if (thread_.joinable()) return;
     started_ = appended_ = Clock::now();
     const SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
   } catch (const std::exception& error) {
-    fail("PC sampling could not begin", error);
+    say("PC sampling of a context could not begin", error);  // those of others go on
   }
 }
 
@@ -176,6 +177,10 @@ void PcSampling::finish() noexcept {
 
 void PcSampling::fail(const char* what, const std::exception& error) noexcept {
   active_ = false;
+  say(what, error);
+}
+
+void PcSampling::say(const char* what, const std::exception& error) noexcept {
   const auto* ours = dynamic_cast<const Error*>(&error);
   const std::string remedy = ours != nullptr ? ours->remedy() : "";
   recorder_.note(capture::Severity::error, what, ours != nullptr && !ours->detail().empty() ? ours->detail() : error.what(),

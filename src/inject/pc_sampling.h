@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -61,7 +62,8 @@ class PcSampling {
   void append(Context& context);
   void append_lines(std::chrono::milliseconds time);
   void take(Context& context, const cupti::PcHit& hit);
-  void fail(const char* what, const std::exception& error) noexcept;
+  void fail(const char* what, const std::exception& error) noexcept;  // ends all of it
+  void say(const char* what, const std::exception& error) noexcept;
 
   const cupti::Library& library_;
   Recorder& recorder_;
@@ -76,6 +78,7 @@ class PcSampling {
   bool reasons_appended_ = false;
   PcFunctions functions_;
   std::map<CUcontext, Context> contexts_;
+  std::set<CUcontext> asked_;  // sampling was begun in them, or could not be
   std::chrono::steady_clock::time_point started_{}, appended_{};
   std::thread thread_;
 };

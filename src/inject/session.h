@@ -106,7 +106,7 @@ class Session {
   void give_up(const Measuring& measuring, const std::exception& error) noexcept;
 
   void enter_window(Counted counted, const CUpti_CallbackData& data);
-  void enter_window(IterationReplay& replay, MeasuredLaunch launch);
+  void enter_window(IterationReplay& replay, MeasuredLaunch launch, const CUpti_CallbackData& data);
   void leave_window(const CUpti_CallbackData& data);
   void interrupt_windows();
   void have_iterations(void (IterationReplay::*act)()) noexcept;

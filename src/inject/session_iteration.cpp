@@ -26,6 +26,19 @@ constexpr int kFailuresToEnd = 3;
 constexpr auto kPatienceAtEnd = 1s;
 constexpr auto kBetweenTries = 1ms;
 
+// The work of a launch in a window, where CUPTI's activity does not see it (ActivityPause).
+capture::WorkEvent untimed_work(const capture::LaunchRecord& launch, std::uint32_t correlation) {
+  return {.kind = capture::WorkKind::kernel,
+          .correlation = correlation,
+          .device = launch.key.device,
+          .context = launch.context_id,
+          .stream = launch.stream_id,
+          .grid = launch.key.grid,
+          .block = launch.key.block,
+          .cluster = launch.key.cluster,
+          .dynamic_shared_bytes = launch.key.dynamic_shared_bytes};
+}
+
 }  // namespace
 
 void Session::enter_window(Counted counted, const CUpti_CallbackData& data) {
@@ -50,19 +63,21 @@ void Session::enter_window(Counted counted, const CUpti_CallbackData& data) {
     if (!known) hold_call();  // setting up takes long
     IterationReplay& replay = iteration_for(data.context, counted.record.key.device);
     counted.record.metric_set = iterations_.at(data.context).metric_set;
-    enter_window(replay, {std::move(counted.record), counted.entry, counted.samples_in_windows});
+    enter_window(replay, {std::move(counted.record), counted.entry, counted.samples_in_windows}, data);
   } catch (const std::exception& error) {
     fail_iteration(error);
   }
   thread.ours = false;
 }
 
-void Session::enter_window(IterationReplay& replay, MeasuredLaunch launch) {
+void Session::enter_window(IterationReplay& replay, MeasuredLaunch launch, const CUpti_CallbackData& data) {
   const auto decision = replay.decide(launch);
   if (decision == RunScheduler::Before::idle) return;
   hold_call();
   if (counters_used_at_ != 0) release_replays();
-  this_thread().in_window = replay.enter(decision, std::move(launch));
+  const capture::WorkEvent work = untimed_work(launch.record, data.correlationId);
+  const bool in_window = this_thread().in_window = replay.enter(decision, std::move(launch));
+  if (in_window && options_.timeline) timeline_.add(work, data.symbolName);
 }
 
 void Session::leave_window(const CUpti_CallbackData& data) {

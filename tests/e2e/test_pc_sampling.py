@@ -136,6 +136,11 @@ class PcSamplingFailuresTest(SampledTest):
                 self.assertIn(call, said[0])
                 self.assertEqual(2 * OF_ONE, self.capture().summary["launches"])
 
+    def test_a_context_that_cannot_be_sampled_leaves_the_others(self):
+        done = self.sample("contexts:3:1", env={"FAKE_CUPTI_FAIL": "cuptiPCSamplingEnable=CUPTI_ERROR_INVALID_PARAMETER@2"})
+        self.assertIn("cuptiPCSamplingEnable", " ".join(done.said()))
+        self.assertEqual(2 * OF_ONE * SAMPLES_OF_A_RUN, sum(self.samples(self.capture().path).values()))
+
     def test_source_lines_that_cannot_be_found(self):
         self.sample("train:2", env={"FAKE_CUPTI_FAIL": "cuptiGetSassToSourceCorrelation=CUPTI_ERROR_INVALID_MODULE"})
         self.assert_sampled(2 * OF_ONE)

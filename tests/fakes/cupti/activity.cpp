@@ -117,6 +117,12 @@ void record_activity(const KernelRun& run) {
   state.ran.push_back({record.start, record.end, driver()->device_of(run.context), run.kernel->recorded_range});
 }
 
+bool records_kernels() {
+  auto& state = activity();
+  const std::lock_guard lock(state.mutex);
+  return state.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+
 std::optional<unsigned> recorded_at(int device, std::uint64_t start_ns, std::uint64_t end_ns) {
   auto& state = activity();
   const std::lock_guard lock(state.mutex);

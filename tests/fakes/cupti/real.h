@@ -86,6 +86,8 @@ inline constexpr std::uint64_t kSampleImageMagic = 0x656b61466d70'75ULL;
 // callbacks.cpp hands on what the driver tells: activity.cpp and range_profiler.cpp.
 bool run_in_range(const KernelRun& run);
 void record_activity(const KernelRun& run);
+// Whether kernels are recorded now.
+[[nodiscard]] bool records_kernels();
 void record_move(const MemoryMove& move);
 void attach_to_driver();
 

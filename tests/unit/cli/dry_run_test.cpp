@@ -81,6 +81,8 @@ TEST(DryRunText, OfNoMeasuringSaysSo) {
   capture::ProfileOptions options;
   options.collect = capture::Collect::none;
   EXPECT_THAT(dry_run_text(plan(), options, std::nullopt), HasSubstr("nothing is measured"));
+  options.collect = capture::Collect::sample;
+  EXPECT_THAT(dry_run_text(plan(), options, std::nullopt), HasSubstr("GPUs are sampled"));
   EXPECT_THAT(dry_run_text(plan(), options, std::nullopt), Not(HasSubstr("Prices")));
 }
 
