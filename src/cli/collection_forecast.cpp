@@ -77,7 +77,7 @@ void take_windows(WayForecast& way, std::uint64_t launches, const capture::Profi
 CollectionForecast forecast(const capture::ProfileOptions& options, const PlanNeeds& needs,
                             const std::optional<std::vector<ConfigLaunches>>& configs) {
   CollectionForecast made;
-  if (options.collect == Collect::none || needs.passes == 0) return made;
+  if (options.collect == Collect::none || options.collect == Collect::sample || needs.passes == 0) return made;
   if (options.collect != Collect::iteration) made.replay = replay_prices(needs);
   if (options.collect != Collect::kernel) made.windows = window_prices(options, needs);
   if (!configs) return made;

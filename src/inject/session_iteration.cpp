@@ -75,6 +75,8 @@ void Session::enter_window(IterationReplay& replay, MeasuredLaunch launch, const
   if (decision == RunScheduler::Before::idle) return;
   hold_call();
   if (counters_used_at_ != 0) release_replays();
+  // What was launched before is still to be timed, and not to run in the window.
+  if (!replay.window_open()) cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");
   const capture::WorkEvent work = untimed_work(launch.record, data.correlationId);
   const bool in_window = this_thread().in_window = replay.enter(decision, std::move(launch));
   if (in_window && options_.timeline) timeline_.add(work, data.symbolName);

@@ -88,11 +88,12 @@ std::vector<MeasuredFigure> measured_figures(const Timeline& timeline) {
   for (const std::uint32_t config : configs) {
     const auto sampled = timeline.sampled.find(config);
     for (const auto& [metric, values] : timeline.measured.at(config)) {
-      if (sampled != timeline.sampled.end() && sampled->second.contains(metric)) continue;
+      const bool has_samples = sampled != timeline.sampled.end() && sampled->second.contains(metric);
       std::map<std::optional<Conditions>, MeasuredFigure> parts;
       for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(values[i])) continue;
         const std::optional<Conditions> conditions = conditions_at(timeline, config, i);
+        if (!conditions && has_samples) continue;  // the mean of the samples
         MeasuredFigure& part = parts.try_emplace(conditions, MeasuredFigure{config, &metric, conditions, {}, {}}).first->second;
         part.values.add(values[i]);
         if (const auto clock = clock_hz(timeline, config, i)) part.clock_hz.add(*clock);

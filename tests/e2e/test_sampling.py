@@ -12,7 +12,7 @@ COUNT = "dram__bytes_read.sum"
 SAMPLED = [*RATIOS, COUNT]
 OFTEN = ["--replay-mode=sample", "--pm-sampling-interval=10000"]
 # Launches for longer than it takes to begin, with pauses in which the GPU is idle.
-PROGRAM = [step for _ in range(8) for step in ("train:500", "sleep:20")]
+PROGRAM = [step for _ in range(12) for step in ("train:500", "sleep:80")]
 
 
 class SamplingTest(EndToEndTest):
@@ -67,7 +67,7 @@ class SamplingTest(EndToEndTest):
         self.assertIn("--replay-mode iteration or kernel", text)
 
     def test_two_gpus_each_on_its_own(self):
-        steps = ["device:0", *PROGRAM[:6], "device:1", *PROGRAM[:6]]
+        steps = ["device:0", *PROGRAM, "device:1", *PROGRAM]
         self.sampled(*steps)
         self.assertEqual([(0,), (1,)], self.query("SELECT DISTINCT device FROM utilization ORDER BY 1"))
 
