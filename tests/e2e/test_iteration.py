@@ -72,7 +72,10 @@ class IterationTest(EndToEndTest):
         self.assertEqual((200 * OF_ONE, outside), (capture.summary["launches"], capture.summary["timed"]))
         rows = self.report_json(capture.path, "--reports=kernel")
         kernels = [row for row in rows if not row["Kernel Name"].startswith("[CUDA")]  # nor copies
-        self.assertEqual(outside + len(capture.rows), sum(row["Calls Timed"] for row in kernels))
+        timed = sum(row["Calls Timed"] for row in kernels)
+        self.assertGreater(timed, outside)
+        # Not where the call was over before so much time had passed, as with the kernels of the fakes.
+        self.assertLessEqual(timed, outside + len(capture.rows))
 
     def test_budget(self):
         text = self.told("train:2000", options=[ITERATION, "--samples=all", "--max-overhead=0.001"])
