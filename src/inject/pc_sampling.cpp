@@ -26,7 +26,7 @@ constexpr std::size_t kMostPending = 65'536;
 // More samples dropped than one in so many are too many to trust what is left.
 constexpr std::uint64_t kDroppedOneIn = 100;
 // The thread holds the mutex while CUPTI works, which takes milliseconds.
-constexpr auto kPatience = 5s;
+constexpr auto kLockPatience = 5s;
 // For source lines: of our thread each time that it appends, and of the program's at its end.
 constexpr auto kTimeForLines = 200ms, kTimeForLinesAtEnd = 2000ms;
 
@@ -52,7 +52,7 @@ void PcSampling::module_loaded(const CUpti_ResourceData& data) noexcept {
 void PcSampling::context_ends(CUcontext context) noexcept {
   if (!active_ || forgotten_) return;
   try {
-    const std::unique_lock lock(mutex_, kPatience);
+    const std::unique_lock lock(mutex_, kLockPatience);
     if (!lock.owns_lock() || stopping_) return;
     asked_.erase(context);
     auto ending = contexts_.extract(context);
@@ -65,7 +65,7 @@ void PcSampling::context_ends(CUcontext context) noexcept {
 void PcSampling::start(CUcontext context, std::uint32_t device) noexcept {
   if (!active_ || forgotten_) return;
   try {
-    const std::unique_lock lock(mutex_, kPatience);
+    const std::unique_lock lock(mutex_, kLockPatience);
     if (!lock.owns_lock() || stopping_ || contexts_.contains(context) || !asked_.insert(context).second) return;
     contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, period_log2_), device, {}});
     if (thread_.joinable()) return;
@@ -155,7 +155,7 @@ void PcSampling::append_lines(std::chrono::milliseconds time) {
 void PcSampling::finish() noexcept {
   if (forgotten_) return;
   {
-    const std::unique_lock lock(mutex_, kPatience);
+    const std::unique_lock lock(mutex_, kLockPatience);
     if (!lock.owns_lock() || std::exchange(stopping_, true)) return;
     stopping_changed_.notify_all();
   }
