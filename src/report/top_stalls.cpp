@@ -11,7 +11,7 @@
 namespace dlkprof::report {
 namespace {
 
-constexpr std::size_t kKernelWidth = 36;
+constexpr std::size_t kStalledKernelWidth = 36;
 constexpr std::size_t kMostReasons = 3;
 constexpr const char* kNoWait = "selected";
 
@@ -22,7 +22,7 @@ std::string reasons_of(const advise::SampledKernel& kernel) {
   for (const advise::Stall& stall : kernel.stalls) {
     if (stall.name == kNoWait) continue;
     if (shown++ == kMostReasons) break;
-    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", printable(stall.name, kKernelWidth), stall.percent);
+    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", printable(stall.name, kStalledKernelWidth), stall.percent);
   }
   return text;
 }
@@ -45,8 +45,8 @@ std::string top_stalls(const Model& model, std::size_t most) {
   std::string text = "What warps wait for, by PC sampling (--reports stall,source: all of it)\n";
   for (std::size_t i = 0; i < std::min(most, kernels.size()); ++i) {
     const advise::SampledKernel& kernel = kernels[i];
-    const std::string name = printable(model.timeline.kernels[kernel.kernel].name, kKernelWidth);
-    text += pad_left(fmt::format("{:.1f} %", 100 * kernel.cycles / all), 8) + "  " + pad_right(name, kKernelWidth) + "\n" +
+    const std::string name = printable(model.timeline.kernels[kernel.kernel].name, kStalledKernelWidth);
+    text += pad_left(fmt::format("{:.1f} %", 100 * kernel.cycles / all), 8) + "  " + pad_right(name, kStalledKernelWidth) + "\n" +
             std::string(10, ' ') + reasons_of(kernel) + "\n";
   }
   return text + meaning_of(kernels.front());
