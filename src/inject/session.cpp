@@ -106,6 +106,7 @@ Session::Session(capture::ProfileOptions options)
       selector_(select::Selector::compile(options_.selection)),
       measuring_(options_.collect == capture::Collect::kernel || options_.collect == capture::Collect::automatic),
       iterating_(options_.collect == capture::Collect::iteration),
+      timing_complete_(options_.timeline || options_.collect == capture::Collect::none),
       range_open_(options_.profile_from_start),
       call_roles_(find_call_roles()),
       takes_turns_(options_.collect != capture::Collect::none && options_.collect != capture::Collect::sample),
@@ -126,7 +127,7 @@ void Session::subscribe() {
   DLKPROF_CUPTI(library_, cuptiSubscribe, &subscriber_, &Session::on_callback, this);
   watch(true);
   take_activity();
-  start_timing();
+  if (options_.collect == capture::Collect::none) time_from(0);
   pthread_atfork([] { g_session->before_fork(); }, [] { g_session->after_fork(false); }, [] { g_session->after_fork(true); });
   if (options_.timeline) record_ranges(&ranges_);
 }

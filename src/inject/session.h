@@ -132,7 +132,8 @@ class Session {
   void release_replays() noexcept;
   void look_around(std::uint64_t launch);
   void append_stats();
-  void start_timing();
+  void time_from(std::uint64_t launch);
+  void start_timing(std::uint64_t launch);
   void take_activity();
   void stop_timing();
   void detach();
@@ -142,6 +143,8 @@ class Session {
   void register_exit_handlers();
   void sample_pcs(CUcontext context);
   void finish_pc_sampling() noexcept;
+
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};  // a launch that will not be made
 
   const capture::ProfileOptions options_;
   const cupti::Library& library_;
@@ -163,9 +166,10 @@ class Session {
   bool iterations_over_ = false;                    // and will not be any more
   std::atomic<bool> detach_due_{false};             // at the exit of the launch that is going on
   std::atomic<bool> timing_{false};                 // the ledger is told the GPU time of every launch
-  std::atomic<bool> timing_complete_{true};         // and was, until now
+  std::atomic<bool> timing_complete_;               // and was, until now
   std::atomic<std::uint64_t> timing_ends_{0};       // at this launch
-  std::uint64_t next_window_ = 0;                   // the launch from which on it is told again
+  bool timing_begun_ = false;                       // by a launch whose time is of interest
+  std::uint64_t next_window_ = kNever;              // the launch from which on it is told again
   std::atomic<bool> range_open_;                    // between cuProfilerStart and Stop, or from the start
   std::atomic<std::uint64_t> counters_used_at_{0};  // the launch measured last, while counters are held; else 0
   std::atomic<int> captures_active_{0};             // streams being recorded into graphs

@@ -64,6 +64,7 @@ Session::Counted Session::count(const LaunchCall& call, const CUpti_CallbackData
   const auto verdict = window_open() ? selector_.decide(function.match, identity) : select::Verdict::unmatched;
   const auto line = ledger_.launched(identity.key, function.match, verdict != select::Verdict::unmatched);
   const std::uint64_t index = launches_++;
+  if (verdict != select::Verdict::unmatched || function.match == select::NameMatch::near) time_from(index);
   if (index % kLaunchesBetweenLooks == 0) look_around(index);
   auto& thread = this_thread();
   thread.call.launch_index = index;

@@ -155,6 +155,8 @@ class CoverageWriter {
                       coverage_.timed == 1 ? "was" : "were", percent_of(coverage_.unmatched_gpu_ns, coverage_.timed_gpu_ns));
       entry("GPU time", words);
       if (!coverage_.timing_complete) entry("", "Not all launches are timed, to leave the program its speed.");
+    } else if (coverage_.matched == 0 && coverage_.launches > 0 && coverage_.graph_gpu_ns == 0) {
+      entry("GPU time", "Not taken, as nothing was selected; --timeline on times all launches.");
     }
     if (coverage_.graph_gpu_ns > 0)
       entry(coverage_.timed > 0 ? "" : "GPU time", fmt::format("{} more inside CUDA graphs", duration(coverage_.graph_gpu_ns)));

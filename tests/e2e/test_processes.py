@@ -104,10 +104,17 @@ class ThreadsTest(EndToEndTest):
 
     def test_counts_stay_exact_when_timing_has_ended(self):
         # Past the timed launches those that nothing selects are counted without a lock.
-        self.profile_unharmed("threads:4:600", options=["-k", "no_such_kernel"])
+        self.profile_unharmed("threads:4:600", options=["-k", "regex:nvjet", "--replay-mode=kernel", "--samples=1"])
         summary = self.capture().summary
         self.assertEqual(4 * 600 * OF_ONE, summary["launches"])
+        self.assertGreater(summary["timed"], 0)
         self.assertLess(summary["timed"], summary["launches"])
+
+    def test_nothing_selected_is_counted_and_not_timed(self):
+        self.profile_unharmed("threads:4:600", options=["-k", "no_such_kernel"])
+        capture = self.capture()
+        self.assertEqual((4 * 600 * OF_ONE, 0), (capture.summary["launches"], capture.summary["timed"]))
+        self.assertIn("Not taken, as nothing was selected", self.summary_text(capture.path))
 
     def test_memory_written_by_another_thread_meanwhile(self):
         for caches in ("none", "all"):
