@@ -84,12 +84,13 @@ class EnduranceTest(InFolder):
             tools.median_step_ms(mock.Mock(stderr="hello"))
 
     def test_instructions_of_other_shapes(self):
-        ours, other = [launch("k", **{part_endurance.INSTRUCTIONS: count}) for count in ("100", "101")]
-        self.assertIn("equal to kernel replay's in 1 of 1", part_endurance.same_instructions([ours], [ours]))
-        with self.assertRaisesRegex(CheckFailed, "0 of 1"):
-            part_endurance.same_instructions([ours], [other])
-        with self.assertRaisesRegex(CheckFailed, "no configuration"):
-            part_endurance.same_instructions([ours], [])
+        of = lambda number, count: launch("k", ID=number, **{part_endurance.INSTRUCTIONS: count})  # noqa: E731
+        ours = [of("3", "100"), of("4", "120")]
+        self.assertIn("in 2 of 2", part_endurance.same_instructions(ours, [of("4", "120"), of("3", "100")]))
+        with self.assertRaisesRegex(CheckFailed, "in 1 of 2"):
+            part_endurance.same_instructions(ours, [of("3", "100"), of("4", "121")])
+        with self.assertRaisesRegex(CheckFailed, "no launch"):
+            part_endurance.same_instructions(ours, [of("5", "100")])
 
 
 class SamplingTest(InFolder):
