@@ -24,7 +24,9 @@ target_compile_options(dlkprof_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                                                -fvisibility=hidden -fvisibility-inlines-hidden)
 # g++ 12 finds these in its own <string>, <vector> and <variant>, where they are not.
 target_compile_options(dlkprof_flags INTERFACE
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow>
+  # In a unity build every file is an included one to GCC.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>)
 if(DLKPROF_WERROR)
   target_compile_options(dlkprof_flags INTERFACE -Werror)
 endif()

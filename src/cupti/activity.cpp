@@ -128,6 +128,19 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
   std::free(buffer);
 }
 
+// All that were asked for; the first failure.
+CUptiResult switch_kinds(bool on) {
+  const Library& library = *state().library;
+  const auto act = on ? library.cuptiActivityEnable : library.cuptiActivityDisable;
+  CUptiResult result = act(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  if (!state().with_memory) return result;
+  for (const auto kind : kMemoryKinds) {
+    const CUptiResult next = act(kind);
+    if (result == CUPTI_SUCCESS) result = next;
+  }
+  return result;
+}
+
 void register_callbacks(const Library& library) {
   // Before the first kind is enabled, or CUPTI keeps to its own clock.
   DLKPROF_CUPTI(library, cuptiActivityRegisterTimestampCallback, [] { return activity_clock_ns(); });
@@ -154,18 +167,14 @@ void Activity::enable(const Library& library, Scope scope, OnWork on_work) {
     return true;
   }();
   (void)registered;
-  if (state().pauses == 0) DLKPROF_CUPTI(library, cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  state().with_memory = scope == Scope::kernels_and_memory;
+  if (state().pauses == 0) check(library, switch_kinds(true), "cuptiActivityEnable");
   state().enabled = true;
-  if (scope != Scope::kernels_and_memory) return;
-  for (const auto kind : kMemoryKinds) DLKPROF_CUPTI(library, cuptiActivityEnable, kind);
-  state().with_memory = true;
 }
 
 void Activity::disable() {
   if (!state().enabled.exchange(false)) return;
-  DLKPROF_CUPTI(*state().library, cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  if (!state().with_memory.exchange(false)) return;
-  for (const auto kind : kMemoryKinds) DLKPROF_CUPTI(*state().library, cuptiActivityDisable, kind);
+  check(*state().library, switch_kinds(false), "cuptiActivityDisable");
 }
 
 void Activity::flush(bool forced) {
@@ -175,17 +184,16 @@ void Activity::flush(bool forced) {
 
 ActivityPause::ActivityPause() {
   if (state().pauses++ > 0 || !state().enabled) return;
-  const CUptiResult result = state().library->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  const CUptiResult result = switch_kinds(false);
   if (result == CUPTI_SUCCESS) return;
   --state().pauses;
+  (void)switch_kinds(true);
   check(*state().library, result, "cuptiActivityDisable");
 }
 
 ActivityPause::~ActivityPause() {
   // Failing to resume loses timings, of which coverage then shows fewer.
-  if (--state().pauses == 0 && state().enabled) {
-    (void)state().library->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  }
+  if (--state().pauses == 0 && state().enabled) (void)switch_kinds(true);
 }
 
 }  // namespace dlkprof::cupti

@@ -29,9 +29,11 @@ class Activity {
   static void flush(bool forced);
 };
 
-// No records of kernels are taken while any of these lives. CUPTI takes them by means of instructions that it adds to every
-// kernel, which count in a replay of our own and in windows (4 to 16 a warp on GH100); its own kernel replay leaves them out.
-// Made and destroyed where no other thread enables or disables activity.
+// No records are taken while any of these lives, as is due while counters are collected. CUPTI takes the times of kernels by
+// means of instructions that it adds to each, which count in a replay of our own and in windows (4 to 16 a warp on GH100). And
+// records of work that is being profiled are never completed: they hold up all later ones, which pile up until the end (some 300
+// bytes a launch; H200, CUDA 13.0). Made and destroyed where no other thread enables or disables activity, and the GPU has
+// nothing to do.
 class ActivityPause {
  public:
   ActivityPause();

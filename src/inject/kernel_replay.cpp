@@ -1,7 +1,6 @@
 #include "inject/kernel_replay.h"
 
 #include "base/error.h"
-#include "cupti/activity.h"
 #include "cupti/checkpoint.h"
 
 namespace dlkprof::inject {
@@ -68,13 +67,17 @@ void KernelReplay::begin(const LaunchCall& call) {
   if (caches_ == capture::CacheControl::all) {
     replay_by_hand(call);
   } else {
+    cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");  // what was launched before is still to be timed
+    pause_.emplace();
     profiler_->start();
   }
 }
 
 std::vector<double> KernelReplay::end() {
-  if (caches_ == capture::CacheControl::none && !profiler_->stop()) {
-    throw Error("not all passes of a launch were collected", "cuptiRangeProfilerStop", "");
+  if (caches_ == capture::CacheControl::none) {
+    const bool complete = profiler_->stop();
+    pause_.reset();
+    if (!complete) throw Error("not all passes of a launch were collected", "cuptiRangeProfilerStop", "");
   }
   profiler_->decode();
   return host_.evaluate(*profiler_->image(), 0, plan_.metrics);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "capture/options.h"
+#include "cupti/activity.h"
 #include "cupti/cache_flush.h"
 #include "cupti/checkpoint.h"
 #include "cupti/driver.h"
@@ -62,6 +63,7 @@ class KernelReplay {
   std::vector<std::string> unavailable_;
   cupti::CollectionPlan plan_;
   std::optional<cupti::RangeProfiler> profiler_;
+  std::optional<cupti::ActivityPause> pause_;  // while the program's own launch is profiled
   std::unique_ptr<cupti::CacheFlush> flush_;
 };
 

@@ -26,19 +26,6 @@ constexpr int kFailuresToEnd = 3;
 constexpr auto kPatienceAtEnd = 1s;
 constexpr auto kBetweenTries = 1ms;
 
-// The work of a launch in a window, where CUPTI's activity does not see it (ActivityPause).
-capture::WorkEvent untimed_work(const capture::LaunchRecord& launch, std::uint32_t correlation) {
-  return {.kind = capture::WorkKind::kernel,
-          .correlation = correlation,
-          .device = launch.key.device,
-          .context = launch.context_id,
-          .stream = launch.stream_id,
-          .grid = launch.key.grid,
-          .block = launch.key.block,
-          .cluster = launch.key.cluster,
-          .dynamic_shared_bytes = launch.key.dynamic_shared_bytes};
-}
-
 }  // namespace
 
 void Session::enter_window(Counted counted, const CUpti_CallbackData& data) {

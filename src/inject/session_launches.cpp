@@ -185,6 +185,9 @@ void Session::begin(Measuring measuring, const LaunchCall& call, const CUpti_Cal
     const cupti::CurrentContext current(driver_, data.context);
     std::tie(measuring.replay, measuring.record.metric_set) = replay_for(data.context, measuring.record.key.device);
     measuring.replay->begin(call);
+    const bool timed =
+        measuring.replay->caches() == capture::CacheControl::all;  // as the program's own launch comes after the passes
+    if (options_.timeline && !timed) timeline_.add(untimed_work(measuring.record, data.correlationId), data.symbolName);
     thread.measuring = std::move(measuring);
   } catch (const std::exception& error) {
     give_up(measuring, error);

@@ -4,6 +4,18 @@
 
 namespace dlkprof::inject {
 
+capture::WorkEvent untimed_work(const capture::LaunchRecord& launch, std::uint32_t correlation) {
+  return {.kind = capture::WorkKind::kernel,
+          .correlation = correlation,
+          .device = launch.key.device,
+          .context = launch.context_id,
+          .stream = launch.stream_id,
+          .grid = launch.key.grid,
+          .block = launch.key.block,
+          .cluster = launch.key.cluster,
+          .dynamic_shared_bytes = launch.key.dynamic_shared_bytes};
+}
+
 void Timeline::begin(OpenCall& call) noexcept {
   call.range = current_range();
   call.start_ns = event_clock_ns();

@@ -21,6 +21,9 @@ struct OpenCall {
   bool held = false;  // CallEvent::held: the profiler's own work belongs to it
 };
 
+// The work of a launch that is measured, where CUPTI's activity does not see it (cupti::ActivityPause).
+[[nodiscard]] capture::WorkEvent untimed_work(const capture::LaunchRecord& launch, std::uint32_t correlation);
+
 class Timeline {
  public:
   explicit Timeline(EventLog& log) : log_(log) {}

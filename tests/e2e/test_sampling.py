@@ -42,10 +42,11 @@ class SamplingTest(EndToEndTest):
         for row in rows:
             kernel = next(name for name in RECORDED_ROW if name in row["Kernel Name"])
             recorded = float(RECORDED_ROWS[RECORDED_ROW[kernel]][row["Metric"]])
-            # A sample of the fake has all of a kernel's counters, also where the kernel ran for a part of it.
-            most = 1 if row["Metric"].endswith("_active") else 5
             self.assertGreaterEqual(float(row["Value"]), recorded * (1 - 1e-4))
-            self.assertLessEqual(float(row["Value"]), recorded * most * (1 + 1e-4))
+            # A sample of the fake has all of a kernel's counters, also where the kernel ran for a part of it; how large a part depends
+            # on how busy this machine is, and only what is an average over active cycles does not.
+            if row["Metric"].endswith("_active"):
+                self.assertLessEqual(float(row["Value"]), recorded * (1 + 1e-4))
             self.assertGreaterEqual(int(row["# Samples"]), int(row["# Launches Sampled"]))
             if row["95 % Low"]:
                 self.assertLessEqual(float(row["95 % Low"]), float(row["Value"]) * (1 + 1e-9))

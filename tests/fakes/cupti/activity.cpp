@@ -134,10 +134,12 @@ std::optional<unsigned> recorded_at(int device, std::uint64_t start_ns, std::uin
 }
 
 void record_move(const MemoryMove& move) {
+  const bool in_range = collects(move.context);
   auto& state = activity();
   const std::lock_guard lock(state.mutex);
   const auto kind = move.kind == MemoryMove::Kind::set ? CUPTI_ACTIVITY_KIND_MEMSET : CUPTI_ACTIVITY_KIND_MEMCPY;
   if (!state.enabled.contains(kind)) return;
+  if (in_range) misuse("a copy or set is recorded in a range: such a record is never completed");
   const std::uint64_t nanoseconds = kMoveLatencyNs + move.bytes / kBytesPerNanosecond;
   const std::uint32_t stream = driver()->stream_id(move.context, nullptr, false);
   if (kind == CUPTI_ACTIVITY_KIND_MEMSET) {

@@ -69,8 +69,15 @@ bool run_in_range(const KernelRun& run) {
     misuse(std::string(run.kernel->name) + " of another thread in a range");
   profiler.ranges.push_back(run.kernel->recorded_range);
   driver()->replay(run, profiler.mode == CUPTI_KernelReplay ? profiler.passes : 1);
-  if (window && records_kernels()) misuse(std::string(run.kernel->name) + " is timed in a range, by instructions that count");
+  if (records_kernels())
+    misuse(std::string(run.kernel->name) + " is recorded in a range, by instructions that count, and never completes");
   return true;
+}
+
+bool collects(CUcontext context) {
+  const std::lock_guard lock(state_mutex());
+  const auto found = profilers().find(context);
+  return found != profilers().end() && found->second->started;
 }
 
 }  // namespace fakes

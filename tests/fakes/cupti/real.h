@@ -88,6 +88,8 @@ bool run_in_range(const KernelRun& run);
 void record_activity(const KernelRun& run);
 // Whether kernels are recorded now.
 [[nodiscard]] bool records_kernels();
+// Whether a range is open there.
+[[nodiscard]] bool collects(CUcontext context);
 void record_move(const MemoryMove& move);
 void attach_to_driver();
 
