@@ -62,8 +62,8 @@ class KernelReplay {
   cupti::Host host_;
   std::vector<std::string> unavailable_;
   cupti::CollectionPlan plan_;
-  std::optional<cupti::RangeProfiler> profiler_;
   std::optional<cupti::ActivityPause> pause_;  // while the program's own launch is profiled
+  std::optional<cupti::RangeProfiler> profiler_;
   std::unique_ptr<cupti::CacheFlush> flush_;
 };
 

@@ -56,8 +56,8 @@ void Session::take_activity() {
 }
 
 // From the first launch on that is selected, or nearly is: before there is nothing to compare with, and activity that was on once
-// makes each call slower until CUPTI is left (cifar10.py at batch size 512 took 1.03 of its time, and 1.00 without; H200, CUDA
-// 13.0, part `overhead` of tests/gpu/run.sh).
+// makes each call slower until CUPTI is left (cifar10.py at batch size 4 took 1.07 of its own time, and 1.00 without; H200, CUDA
+// 13.0, docs/performance.md).
 void Session::time_from(std::uint64_t launch) {
   if (options_.timeline || std::exchange(timing_begun_, true)) return;  // a timeline knows the time of all of them
   timing_complete_ = launch == 0;
