@@ -134,7 +134,7 @@ std::optional<unsigned> recorded_at(int device, std::uint64_t start_ns, std::uin
 }
 
 void record_move(const MemoryMove& move) {
-  const bool in_range = collects(move.context);
+  const bool in_range = collects();
   auto& state = activity();
   const std::lock_guard lock(state.mutex);
   const auto kind = move.kind == MemoryMove::Kind::set ? CUPTI_ACTIVITY_KIND_MEMSET : CUPTI_ACTIVITY_KIND_MEMCPY;

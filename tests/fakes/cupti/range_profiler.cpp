@@ -2,6 +2,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -30,6 +31,7 @@ namespace {
 using Profiler = CUpti_RangeProfiler_Object;
 
 bool g_initialized = false;
+std::atomic<int> g_open_ranges{0};
 std::map<CUcontext, std::unique_ptr<Profiler>>& profilers() {
   static auto& instance = *new std::map<CUcontext, std::unique_ptr<Profiler>>;
   return instance;
@@ -74,11 +76,7 @@ bool run_in_range(const KernelRun& run) {
   return true;
 }
 
-bool collects(CUcontext context) {
-  const std::lock_guard lock(state_mutex());
-  const auto found = profilers().find(context);
-  return found != profilers().end() && found->second->started;
-}
+bool collects() { return g_open_ranges > 0; }
 
 }  // namespace fakes
 
@@ -131,8 +129,11 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) 
 CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params) {
   FAKE_GPU_CALL(cuptiRangeProfilerDisable);
   const std::lock_guard lock(fakes::state_mutex());
-  const auto erased =
-      std::erase_if(fakes::profilers(), [&](const auto& entry) { return entry.second.get() == params->pRangeProfilerObject; });
+  const auto erased = std::erase_if(fakes::profilers(), [&](const auto& entry) {
+    const bool is_it = entry.second.get() == params->pRangeProfilerObject;
+    if (is_it && entry.second->started) --fakes::g_open_ranges;
+    return is_it;
+  });
   if (erased == 0) fakes::misuse("cuptiRangeProfilerDisable of an object that is not enabled");
   return erased == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
@@ -197,6 +198,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
     fakes::misuse("cuptiRangeProfilerStart of a user replay while launches are under way");
   }
   profiler->started = true;
+  ++fakes::g_open_ranges;
   profiler->starter = pthread_self();
   profiler->ranges.clear();
   return CUPTI_SUCCESS;
@@ -212,6 +214,7 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   profiler->started = false;
+  --fakes::g_open_ranges;
   if (profiler->passes_done == 0) profiler->first = profiler->ranges;
   profiler->differs = profiler->passes_done > 0 && (profiler->differs || profiler->ranges != profiler->first);
   profiler->passes_done = profiler->mode == CUPTI_KernelReplay ? profiler->passes : profiler->passes_done + 1;

@@ -88,8 +88,8 @@ bool run_in_range(const KernelRun& run);
 void record_activity(const KernelRun& run);
 // Whether kernels are recorded now.
 [[nodiscard]] bool records_kernels();
-// Whether a range is open there.
-[[nodiscard]] bool collects(CUcontext context);
+// Whether a range is open, in whatever context. Takes no lock: the driver holds its own when it tells of a copy.
+[[nodiscard]] bool collects();
 void record_move(const MemoryMove& move);
 void attach_to_driver();
 
