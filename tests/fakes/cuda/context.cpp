@@ -59,6 +59,7 @@ void enqueue(KernelRun run) {
   const auto context = run.context;
   const std::lock_guard lock(context->mutex);
   if (context->queue.size() >= kQueueLength) finish(context);
+  if (const auto* told = hooks()) told->queued(run);
   context->queue.push_back(std::move(run));
 }
 

@@ -41,6 +41,7 @@ struct KernelRun {
   std::uint32_t correlation;
   LaunchShape shape;
   std::uint64_t graph_node;  // 0: launched by itself
+  bool recorded = false;     // activity was on when it was launched
 };
 
 // Memory that was copied (htod, dtoh) or set.
@@ -62,6 +63,8 @@ struct DriverHooks {
   void (*resource)(CUpti_CallbackId id, CUpti_ResourceData& data);
   // A launch was made: true where CUPTI has run the kernel itself.
   bool (*launch)(const KernelRun& run);
+  // A kernel is about to wait for its turn on the GPU.
+  void (*queued)(KernelRun& run);
   // The GPU has run a kernel that no replay took.
   void (*executed)(const KernelRun& run);
   void (*moved)(const MemoryMove& move);

@@ -57,7 +57,7 @@ CUresult launch(CUfunction function, const LaunchShape& shape, void** parameters
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (kernel == nullptr || parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
   if (function->kind == HandleKind::kernel) load_lazily(reinterpret_cast<CUkernel>(function));
-  KernelRun run{context, kernel, pack(*kernel, parameters), correlation, shape, 0};
+  KernelRun run{context, kernel, pack(*kernel, parameters), correlation, shape, 0, false};
   const auto stream = shape.stream;
   if (stream != nullptr && stream != CU_STREAM_PER_THREAD && stream->recording != nullptr) {
     stream->recording->nodes.push_back(std::move(run));

@@ -104,7 +104,7 @@ void take(Record& record, CUpti_ActivityKind kind, CUcontext context, std::uint3
 void record_activity(const KernelRun& run) {
   auto& state = activity();
   const std::lock_guard lock(state.mutex);
-  if (!state.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) return;
+  if (!run.recorded) return;
   const auto& [grid, block, shared, stream, per_thread] = run.shape;
   CUpti_ActivityKernel10 record{};
   record.name = run.kernel->name;

@@ -36,6 +36,7 @@ const DriverHooks kHooks{
           if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) check_no_pcs_sampled(data.context);
         },
     .launch = run_in_range,
+    .queued = [](KernelRun& run) { run.recorded = records_kernels(); },
     .executed =
         [](const KernelRun& run) {
           record_activity(run);
