@@ -142,6 +142,7 @@ void Session::before_fork() noexcept {
 
 void Session::after_fork(bool in_child) noexcept {
   if (in_child) {
+    this_thread().system_id = static_cast<std::uint32_t>(gettid());
     recorder_.forget();
     pm_sampling_.forget();
     event_log_.forget();

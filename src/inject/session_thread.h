@@ -39,7 +39,7 @@ struct Session::Thread {
   Gate gate = Gate::none;
   bool ours = false;       // the calls made now are the session's own, not the program's
   bool in_window = false;  // of an iteration replay: the launch that is going on
-  const std::uint32_t system_id = static_cast<std::uint32_t>(gettid());
+  std::uint32_t system_id = static_cast<std::uint32_t>(gettid());
   SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
   OpenCall call;
   CounterCache counters;

@@ -283,8 +283,10 @@ class SpeedTest(InFolder):
     def test_against_ncu(self):
         launches = [launch("kernel", cost_ns="2000000", passes="3")] * 4
         words = part_speed.against_ncu(self.made(12.0, launches=launches), self.made(10.0), 0.5)
-        self.assertIn("500.00 ms a launch measured", words)
-        self.assertIn("ncu needs 2 s for as many: 1.0 times as long", words)
+        self.assertIn("ncu needs 2 s for as many launches (4): 250.0 times as long as windows", words)
+        self.assertIn("1.0 times as long with start and end, which took 2.0 s", words)
+        self.assertIn("-0.5 s beside alone, which says nothing",
+                      part_speed.against_ncu(self.made(9.5, launches=launches), self.made(10.0), 0.5))
         self.assertIn("4 launches of 1 configurations, 3 passes; 0.01 s in windows, 2.000 ms a launch",
                       part_speed.our_words(self.made(12.0, launches=launches), self.made(10.0)))
 
@@ -303,7 +305,7 @@ class SpeedTest(InFolder):
     def test_ncu_by_two_counts(self):
         ncu = "import sys, time; time.sleep(0.02 * int(sys.argv[sys.argv.index('-c') + 1]))"
         loop = part_speed.Loop("loop", ["true"], ["true"])
-        slope = part_speed.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "quick", ["a__b"])
+        slope = part_speed.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "basic", ["a__b"])
         self.assertTrue(0.005 < slope < 0.1, slope)
         with self.assertRaises(Skipped):
             part_speed.ncu_slope(self.bench(GOOD_DLKPROF, "print('==ERROR== no')"), loop, "quick", ["a__b"])
