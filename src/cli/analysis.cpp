@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cli/arguments.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -54,9 +55,8 @@ void add_folding(CLI::App& app, Folding& folding) {
       ->default_str("auto");
   group(app.add_option("--key_node,--key_op", folding.fold.key_node,
                        "The op that ends an iteration, by name or op ID (report detail); found where not given"));
-  group(app.add_option("--iter_start", folding.range.start, "The first iteration that reports are about"))
-      ->check(CLI::NonNegativeNumber);
-  group(app.add_option("--iter_stop", folding.range.stop, "The last one, inclusive"))->check(CLI::NonNegativeNumber);
+  group(app.add_option("--iter_start", folding.range.start, "The first iteration that reports are about"))->check(not_negative());
+  group(app.add_option("--iter_stop", folding.range.stop, "The last one, inclusive"))->check(not_negative());
   group(app.add_option("--domains", folding.fold.domains,
                        "NVTX domains that count, comma-separated; default for the one without a name; all where not given"))
       ->delimiter(',')

@@ -4,9 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <map>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -135,6 +138,16 @@ Parsed parse(CLI::App& app, int argc, char** argv, OptionsEnd end) {
     throw UsageError(printable(error.what()), "", fmt::format("The options there are: {} --help", app.get_name()));
   }
   return parsed;
+}
+
+CLI::Validator not_negative() {
+  return {[](const std::string& text) -> std::string {
+            double value = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+            if (error != std::errc() || end != text.data() + text.size()) return text + " is not a number";
+            return value >= 0 ? "" : text + " is not a number from 0 on";
+          },
+          "NONNEGATIVE"};
 }
 
 }  // namespace dlkprof::cli

@@ -8,7 +8,8 @@
 
 namespace CLI {
 class App;
-}
+class Validator;
+}  // namespace CLI
 
 namespace dlkprof::cli {
 
@@ -27,5 +28,8 @@ struct Parsed {
 // it has a type_size() of so many: options of vectors have ->allow_extra_args(false), and a delimiter if they are lists. Throws
 // UsageError; for an unknown option it names the closest one.
 [[nodiscard]] Parsed parse(CLI::App& app, int argc, char** argv, OptionsEnd end = OptionsEnd::at_double_dash);
+
+// For ->check(): a number from 0 on. CLI11's own names the largest double there is, in all its digits.
+[[nodiscard]] CLI::Validator not_negative();
 
 }  // namespace dlkprof::cli

@@ -29,13 +29,12 @@ void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& t
       ->check(CLI::IsMember({"function", "demangled", "mangled"}))
       ->capture_default_str();
   // The checks, as CLI11 takes -1 for a very large unsigned number.
-  group(app.add_option("-s,--launch-skip", selection.launch_skip, "Skip so many matching launches first"))
-      ->check(CLI::NonNegativeNumber);
+  group(app.add_option("-s,--launch-skip", selection.launch_skip, "Skip so many matching launches first"))->check(not_negative());
   group(app.add_option("-c,--launch-count", selection.launch_count, "Select at most so many matching launches"))
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   group(app.add_option("--launch-skip-before-match", selection.launch_skip_before_match,
                        "Skip so many launches of any kernel first"))
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   group(app.add_option("--filter-mode", selection.filter_mode, "What launches are skipped and counted over"))
       ->check(CLI::IsMember({"global", "per-gpu", "per-launch-config"}))
       ->capture_default_str();
@@ -48,10 +47,9 @@ void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& t
                        "off: only between cudaProfilerStart and cudaProfilerStop"))
       ->check(CLI::IsMember({"on", "off"}))
       ->capture_default_str();
-  group(app.add_option("-y,--delay", options.delay_seconds, "Measure nothing in the first seconds"))
-      ->check(CLI::NonNegativeNumber);
+  group(app.add_option("-y,--delay", options.delay_seconds, "Measure nothing in the first seconds"))->check(not_negative());
   group(app.add_option("-d,--duration", options.duration_seconds, "Measure for so many seconds; 0: to the end"))
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
 }
 
 void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions& options) {
@@ -74,7 +72,7 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
                        "Launches measured of each launch configuration, or all; default 1, with --replay-mode iteration 3"));
   group(app.add_option("--max-overhead", options.max_overhead_seconds,
                        "Seconds that measuring in the program's own repetitions may take in all; 0: no limit"))
-      ->check(CLI::NonNegativeNumber)
+      ->check(not_negative())
       ->capture_default_str();
   group(app.add_option("--pm-sampling-interval", options.sampling_interval_ns,
                        "Nanoseconds between two samples of --replay-mode sample; 0: the least that can be kept up with"))

@@ -43,7 +43,9 @@ class UsageTest(EndToEndTest):
             (["--samples=0"], ["--samples"]),
             (["--samples=some"], ["--samples"]),
             (["--devices=0,x"], ["--devices"]),
-            (["--launch-count=-1"], ["--launch-count"]),
+            (["--launch-count=-1"], ["--launch-count: -1 is not a number from 0 on"]),
+            (["--launch-count=three"], ["--launch-count: three is not a number"]),
+            (["--delay=nan"], ["nan is not a number from 0 on"]),
             (["--verbosity=loud"], ["--verbosity"]),
             (["--base_name=a/b"], ["a/b"]),
         ):
