@@ -2,16 +2,11 @@
 // figures that count are those of a push with its pop, and of a call, where the caches are cold.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "capture/options.h"
+#include "cold.h"
 #include "inject/nvtx.h"
 #include "inject/timeline.h"
 
@@ -21,6 +16,8 @@
 namespace {
 
 using namespace dlkprof;  // NOLINT(google-build-using-namespace)
+using bench::cold;
+using bench::measure_cold;
 
 // An NVTX instance with its slots, and behind them a log that writes to a folder of its own.
 class Program {
@@ -101,66 +98,15 @@ void push_pop(benchmark::State& state, auto message) {
   }
 }
 
-// What a program does between two ranges, so that neither our data nor our code is in the caches any more: it touches
-// `data` bytes, and runs through `code` bytes of machine code.
-class Others {
- public:
-  Others(std::size_t data, std::size_t code) : data_(data), pieces_(std::min(code / kPieceBytes, kPieces.size())) {}
-
-  void run() {
-    for (std::size_t at = 0; at < data_.size(); at += 64) ++data_[at];
-    for (std::size_t i = 0; i < pieces_; ++i) state_ = kPieces[i](state_);
-  }
-
- private:
-  static constexpr std::size_t kPieceBytes = 256;
-  // Its numbers differ from those of the others, so that the linker cannot make one of two; the branches are there to be
-  // predicted in the stead of ours.
-  template <std::size_t number>
-  [[gnu::noinline, gnu::aligned(kPieceBytes)]] static std::uint64_t piece(std::uint64_t state) {
-    constexpr std::uint64_t kFactor = 2 * number + 0x9e3779b97f4a7c15;
-    for (int turn = 0; turn < 2; ++turn) {
-      state = (state ^ (state >> 29U)) * kFactor;
-      if ((state & 0x10U) != 0) state += (state << 7U) ^ (kFactor >> 5U);
-      state = (state ^ (state >> 31U)) * (kFactor + 2);
-      if ((state & 0x20U) != 0) state -= (state << 9U) ^ (kFactor >> 7U);
-    }
-    return state;
-  }
-  static constexpr auto kPieces = []<std::size_t... number>(std::index_sequence<number...>) {
-    return std::array{&piece<number>...};
-  }(std::make_index_sequence<1024>());
-
-  std::vector<std::uint8_t> data_;
-  std::size_t pieces_;
-  std::uint64_t state_ = 1;
-};
-
-// The median, which what else the machine does in between leaves alone; of the sum that the library shows it may be most.
-void measure_cold(benchmark::State& state, auto prepare, auto act) {
-  Others others(static_cast<std::size_t>(state.range(0)) << 10U, static_cast<std::size_t>(state.range(1)) << 10U);
-  std::vector<std::int64_t> times;
-  for (auto _ : state) {
-    const auto input = prepare();
-    others.run();
-    const std::int64_t begin = inject::event_clock_ns();
-    act(input);
-    times.push_back(inject::event_clock_ns() - begin);
-    state.SetIterationTime(static_cast<double>(times.back()) * 1e-9);
-  }
-  const auto median = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), median, times.end());
-  state.counters["median_ns"] = static_cast<double>(*median);
-}
-
+// The program does much between a push and its pop, too.
 void push_pop_cold(benchmark::State& state, auto message) {
   const auto& program = Program::get();
   const auto push = program.function<nvtxRangePushA_impl_fntype>(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePushA);
   const auto pop = program.function<nvtxRangePop_impl_fntype>(NVTX_CB_MODULE_CORE, NVTX_CBID_CORE_RangePop);
-  measure_cold(state, message, [&](const char* text) {
-    push(text);
-    pop();
-  });
+  for (const char* outer : {"a", "b", "c", "d"}) push(outer);
+  measure_cold(
+      state, message, [&](const char* text) { push(text); }, [&](const char* /*text*/) { pop(); });
+  for (int i = 0; i < 4; ++i) pop();
 }
 
 void push_pop_same_text(benchmark::State& state) {
@@ -192,9 +138,18 @@ void push_pop_numbered_cold(benchmark::State& state) { push_pop_cold(state, numb
 void push_pop_same_text_cold(benchmark::State& state) {
   push_pop_cold(state, [] { return "aten::conv2d, seq = 32"; });
 }
+// What measuring itself costs, once as in a call and twice as in a push with its pop; and a look at the clock.
 void nothing_cold(benchmark::State& state) {
   measure_cold(
       state, [] { return 0; }, [](int) {});
+}
+void nothing_twice_cold(benchmark::State& state) {
+  measure_cold(
+      state, [] { return 0; }, [](int) {}, [](int) {});
+}
+void clock_cold(benchmark::State& state) {
+  measure_cold(
+      state, [] { return 0; }, [](int) { benchmark::DoNotOptimize(inject::event_clock_ns()); });
 }
 
 void start_end(benchmark::State& state) {
@@ -210,11 +165,8 @@ void timed_call_cold(benchmark::State& state) {
   CUpti_CallbackData data{};
   data.functionName = "cuLaunchKernel";
   measure_cold(
-      state, [] { return inject::OpenCall{}; },
-      [&](inject::OpenCall call) {
-        inject::Timeline::begin(call);
-        timeline.end(call, 1, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, data);
-      });
+      state, [] { return inject::OpenCall{}; }, [](inject::OpenCall& call) { inject::Timeline::begin(call); },
+      [&](inject::OpenCall& call) { timeline.end(call, 1, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, data); });
 }
 
 // Asked at the entry of every CUDA call.
@@ -232,14 +184,12 @@ BENCHMARK(push_pop_registered)->Threads(2);
 BENCHMARK(push_pop_same_text);
 BENCHMARK(push_pop_new_text);
 BENCHMARK(push_pop_numbered);
-// Of data and of code, KiB.
-void cold(benchmark::internal::Benchmark* bench) {
-  bench->Args({0, 0})->Args({256, 0})->Args({256, 256})->Args({4096, 256})->UseManualTime()->Iterations(20000);
-}
 BENCHMARK(push_pop_same_text_cold)->Apply(cold);
 BENCHMARK(push_pop_numbered_cold)->Apply(cold);
 BENCHMARK(timed_call_cold)->Apply(cold);
 BENCHMARK(nothing_cold)->Apply(cold);
+BENCHMARK(nothing_twice_cold)->Apply(cold);
+BENCHMARK(clock_cold)->Apply(cold);
 BENCHMARK(start_end);
 BENCHMARK(current_range);
 BENCHMARK(read_clock);
