@@ -1,7 +1,6 @@
 #include "inject/event_log.h"
 
 #include <algorithm>
-#include <ctime>
 
 namespace dlkprof::inject {
 namespace {
@@ -27,12 +26,6 @@ std::string_view cut(std::string_view text) {
 }
 
 }  // namespace
-
-std::int64_t event_clock_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 // --- The thread's own buffer ------------------------------------------------------------------------------------------
 
@@ -122,21 +115,32 @@ void EventLog::read_message(capture::RangeEvent& range, std::string_view message
 
 template <typename Event>
 void EventLog::add_event(const Event& event, std::string_view text) noexcept {
-  if (Buffer* buffer = own_buffer()) return add_to(queue_of(*buffer, event), event, text);
+  const auto fill = [&](Event& place) { place = event; };
+  if (Buffer* buffer = own_buffer()) {
+    add_to(queue_of(*buffer, event), text, fill);
+    return;
+  }
   const std::lock_guard lock(late_mutex_);
-  add_to(queue_of(late_buffer_, event), event, text);
+  add_to(queue_of(late_buffer_, event), text, fill);
 }
 
 template void EventLog::add_event(const capture::RangeEvent&, std::string_view) noexcept;
+template void EventLog::add_event(const RangeEnd&, std::string_view) noexcept;
 template void EventLog::add_event(const capture::CallEvent&, std::string_view) noexcept;
 template void EventLog::add_event(const capture::WorkEvent&, std::string_view) noexcept;
 
+// Seldom, and kept out of the way of the rest.
 template <typename Event>
-void EventLog::add_to(EventQueue<Event>& queue, const Event& event, std::string_view text) noexcept {
-  if (queue.add(event, text)) return;
+[[gnu::cold, gnu::noinline]] Event* EventLog::make_place(EventQueue<Event>& queue, std::string_view text) noexcept {
   make_room(queue);
-  if (!queue.add(event, text)) writer_.count_dropped(1);
+  Event* const place = queue.place(text);
+  if (place == nullptr) writer_.count_dropped(1);
+  return place;
 }
+
+template capture::RangeEvent* EventLog::make_place(EventQueue<capture::RangeEvent>&, std::string_view) noexcept;
+template RangeEnd* EventLog::make_place(EventQueue<RangeEnd>&, std::string_view) noexcept;
+template capture::CallEvent* EventLog::make_place(EventQueue<capture::CallEvent>&, std::string_view) noexcept;
 
 template <typename Event>
 void EventLog::make_room(EventQueue<Event>& queue) noexcept {
@@ -167,6 +171,7 @@ void EventLog::finish() noexcept {
 void EventLog::take_all() noexcept {
   const auto take = [this](Buffer& buffer) {
     writer_.write(buffer.ranges);
+    writer_.write(buffer.ends);
     writer_.write(buffer.calls);
     writer_.write(buffer.works);
   };
@@ -203,6 +208,7 @@ void EventLog::forget() noexcept {
     left_behind.push_back(std::move(buffers_));
     buffers_.clear();
     late_buffer_.ranges.clear();
+    late_buffer_.ends.clear();
     late_buffer_.calls.clear();
     late_buffer_.works.clear();
     table_.forget();

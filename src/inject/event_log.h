@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,7 +26,11 @@
 namespace dlkprof::inject {
 
 // Now, on the clock of all events (CLOCK_MONOTONIC), ns.
-[[nodiscard]] std::int64_t event_clock_ns() noexcept;
+[[nodiscard]] inline std::int64_t event_clock_ns() noexcept {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
 
 class EventLog {
  public:
@@ -46,10 +51,35 @@ class EventLog {
   // From the thread that they belong to. Of a range that is kUnreadName the message, at most kLongestUnread bytes without NUL,
   // is read when it is written.
   void add(const capture::RangeEvent& event, std::string_view message = {}) noexcept { add_event(event, message); }
+  void add(const RangeEnd& event) noexcept { add_event(event); }
   void add(const capture::CallEvent& event) noexcept { add_event(event); }
   // From CUPTI's thread.
   void add(const capture::WorkEvent& event) noexcept { add_event(event); }
   void add(capture::Fact fact) noexcept { writer_.add(std::move(fact)); }
+
+  // What a thread gathers, for those that have much to add: as add(), but from that thread alone, and the event is filled in
+  // where it is kept, by fill(event). False where it was left out, as there is no room.
+  struct Buffer {
+    EventQueue<capture::RangeEvent> ranges;
+    EventQueue<RangeEnd> ends;
+    EventQueue<capture::CallEvent> calls;
+    EventQueue<capture::WorkEvent> works;
+    std::atomic<bool> abandoned{false};  // its thread has ended
+  };
+  template <typename Event>
+  bool add_to(EventQueue<Event>& queue, std::string_view text, const auto& fill) noexcept {
+    Event* place = queue.place(text);
+    if (place == nullptr) [[unlikely]] {
+      place = make_place(queue, text);
+      if (place == nullptr) return false;
+    }
+    fill(*place);
+    queue.commit();
+    return true;
+  }
+  // This thread's, which stays until its thread-locals are destroyed that are older than the first call, or the log is. Null
+  // where it is gone already, as the thread is ending, or there is no memory.
+  [[nodiscard]] Buffer* own_buffer() noexcept;
 
   // Appends all that was gathered, of all threads, those that ended too. Called now and then.
   void flush() noexcept;
@@ -66,27 +96,20 @@ class EventLog {
   static constexpr std::size_t kMostHeld = std::size_t{1} << 16U;
 
  private:
-  struct Buffer {
-    EventQueue<capture::RangeEvent> ranges;
-    EventQueue<capture::CallEvent> calls;
-    EventQueue<capture::WorkEvent> works;
-    std::atomic<bool> abandoned{false};  // its thread has ended
-  };
   struct Local;
   struct Owner;
   static Local& local() noexcept;
 
   static auto& queue_of(Buffer& buffer, const capture::RangeEvent& /*kind*/) { return buffer.ranges; }
+  static auto& queue_of(Buffer& buffer, const RangeEnd& /*kind*/) { return buffer.ends; }
   static auto& queue_of(Buffer& buffer, const capture::CallEvent& /*kind*/) { return buffer.calls; }
   static auto& queue_of(Buffer& buffer, const capture::WorkEvent& /*kind*/) { return buffer.works; }
 
-  // Null where the thread's own is gone already, as it is ending, or there is no memory.
-  [[nodiscard]] Buffer* own_buffer() noexcept;
   [[nodiscard]] Buffer* make_buffer() noexcept;
   template <typename Event>
   void add_event(const Event& event, std::string_view text = {}) noexcept;
   template <typename Event>
-  void add_to(EventQueue<Event>& queue, const Event& event, std::string_view text) noexcept;
+  [[nodiscard]] Event* make_place(EventQueue<Event>& queue, std::string_view text) noexcept;
   template <typename Event>
   void make_room(EventQueue<Event>& queue) noexcept;
   void take_all() noexcept;

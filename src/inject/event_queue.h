@@ -21,6 +21,12 @@ namespace dlkprof::inject {
 
 // RangeEvent::name until then: the message is among the texts of the batch.
 inline constexpr std::uint32_t kUnreadName = ~std::uint32_t{0};
+// RangeEvent::end_ns of a range that was open when it was added: its end comes apart.
+inline constexpr std::int64_t kStillOpen = -1;
+struct RangeEnd {
+  std::uint64_t range = 0;
+  std::int64_t end_ns = 0;
+};
 // Longer messages are read at once.
 inline constexpr std::size_t kLongestUnread = 4096;
 
@@ -57,14 +63,13 @@ struct EventBatch {
 template <typename Event>
 class EventQueue {
  public:
-  // The owner: false where it is full. `text` has no NUL, and is empty but for ranges that are kUnreadName.
-  [[nodiscard]] bool add(const Event& event, std::string_view text = {}) noexcept {
+  // The owner: where the next event is to be written, which then is there with commit(); null where it is full. `text` has no
+  // NUL, and is empty but for ranges that are kUnreadName.
+  [[nodiscard]] Event* place(std::string_view text = {}) noexcept {
     const std::size_t count = count_.load(std::memory_order_relaxed);
-    if (count == batch_.capacity || !add_text(text)) return false;
-    batch_.room[count] = event;
-    count_.store(count + 1, std::memory_order_release);
-    return true;
+    return count != batch_.capacity && add_text(text) ? &batch_.room[count] : nullptr;
   }
+  void commit() noexcept { count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   [[nodiscard]] std::size_t capacity() const noexcept { return batch_.capacity; }
 
   // The owner: makes it as large, keeping what it holds. Without memory it stays as it is.

@@ -4,6 +4,7 @@
 #include <csignal>
 #include <exception>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "base/error.h"
@@ -95,18 +96,15 @@ void EventWriter::write_taken() noexcept {
 }
 
 void EventWriter::write_and_keep(AnyBatch batch) noexcept {
-  write_and_keep(std::get_if<EventBatch<capture::RangeEvent>>(&batch));
-  write_and_keep(std::get_if<EventBatch<capture::CallEvent>>(&batch));
-  write_and_keep(std::get_if<EventBatch<capture::WorkEvent>>(&batch));
+  std::visit([this](auto& of_kind) { write_and_keep(of_kind); }, batch);
 }
 
 template <typename Event>
-void EventWriter::write_and_keep(EventBatch<Event>* batch) noexcept {
-  if (batch == nullptr) return;
-  write(*batch);
-  if (batch->capacity != capture::kEventsInABatch) return;
+void EventWriter::write_and_keep(EventBatch<Event>& batch) noexcept {
+  write(batch);
+  if (batch.capacity != capture::kEventsInABatch) return;
   const std::lock_guard lock(taken_mutex_);
-  std::swap(std::get<EventBatch<Event>>(spare_), *batch);
+  std::swap(std::get<EventBatch<Event>>(spare_), batch);
 }
 
 // --- Writing ----------------------------------------------------------------------------------------------------------
@@ -123,18 +121,30 @@ template <typename Event>
 void EventWriter::write(EventBatch<Event>& batch) noexcept {
   if (closed_) return;
   try {
-    if constexpr (kTextBytes<Event> != 0) read_messages(batch);
-    for (std::span<const Event> events = batch.events(); !events.empty();
-         events = events.subspan(std::min(events.size(), capture::kEventsInABatch))) {
-      const auto packed = capture::pack_events(events.first(std::min(events.size(), capture::kEventsInABatch)));
-      const std::lock_guard lock(writing_);
-      append_strings();
-      recorder_.append(packed);
+    if constexpr (std::is_same_v<Event, capture::RangeEvent> || std::is_same_v<Event, RangeEnd>) {
+      if constexpr (kTextBytes<Event> != 0) read_messages(batch);
+      joined_.clear();
+      joiner_.add(batch.events(), joined_);
+      append(std::span<const capture::RangeEvent>(joined_));
+    } else {
+      append(std::span<const Event>(batch.events()));
     }
   } catch (const std::exception& error) {
     fail(error);
   }
   note_dropped();
+}
+
+template <typename Event>
+void EventWriter::append(std::span<const Event> events) {
+  while (!events.empty()) {
+    const auto some = events.first(std::min(events.size(), capture::kEventsInABatch));
+    const auto packed = capture::pack_events(some);
+    const std::lock_guard lock(writing_);
+    append_strings();
+    recorder_.append(packed);
+    events = events.subspan(some.size());
+  }
 }
 
 // Many at a time and mostly on our own thread: at a push, what this takes would be in no cache.
@@ -218,6 +228,7 @@ void EventWriter::unlock() {
 void EventWriter::forget() {
   for (AnyBatch& batch : taken_) batch = {};
   taken_count_ = 0;
+  joiner_ = {};
   facts_.clear();
   dropped_ = 0;
   // The parent's: here there is no thread to join, nor one that waits and could be waited for.
@@ -227,9 +238,11 @@ void EventWriter::forget() {
 }
 
 template void EventWriter::empty(EventQueue<capture::RangeEvent>&) noexcept;
+template void EventWriter::empty(EventQueue<RangeEnd>&) noexcept;
 template void EventWriter::empty(EventQueue<capture::CallEvent>&) noexcept;
 template void EventWriter::empty(EventQueue<capture::WorkEvent>&) noexcept;
 template void EventWriter::write(EventQueue<capture::RangeEvent>&) noexcept;
+template void EventWriter::write(EventQueue<RangeEnd>&) noexcept;
 template void EventWriter::write(EventQueue<capture::CallEvent>&) noexcept;
 template void EventWriter::write(EventQueue<capture::WorkEvent>&) noexcept;
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -22,6 +23,7 @@
 #include "capture/message.h"
 #include "dlkprof/capture_format.h"
 #include "inject/event_queue.h"
+#include "inject/range_joiner.h"
 #include "inject/recorder.h"
 #include "inject/string_table.h"
 
@@ -75,7 +77,10 @@ class EventWriter {
   static constexpr std::size_t kMostFacts = 4096;
 
  private:
-  using AnyBatch = std::variant<EventBatch<capture::RangeEvent>, EventBatch<capture::CallEvent>, EventBatch<capture::WorkEvent>>;
+  template <template <typename...> typename Of>
+  using EachBatch =
+      Of<EventBatch<capture::RangeEvent>, EventBatch<RangeEnd>, EventBatch<capture::CallEvent>, EventBatch<capture::WorkEvent>>;
+  using AnyBatch = EachBatch<std::variant>;
 
   template <typename Event>
   [[nodiscard]] EventBatch<Event> fresh_batch() noexcept;
@@ -88,9 +93,11 @@ class EventWriter {
   void write_taken() noexcept;
   void write_and_keep(AnyBatch batch) noexcept;
   template <typename Event>
-  void write_and_keep(EventBatch<Event>* batch) noexcept;
+  void write_and_keep(EventBatch<Event>& batch) noexcept;
   template <typename Event>
   void write(EventBatch<Event>& batch) noexcept;
+  template <typename Event>
+  void append(std::span<const Event> events);
   void read_messages(EventBatch<capture::RangeEvent>& batch);
   [[nodiscard]] std::uint32_t number_of(std::string_view text);
   void append_strings();  // the caller holds writing_
@@ -101,8 +108,10 @@ class EventWriter {
   StringTable& table_;
 
   std::mutex order_;     // who holds it writes events: so that those of a thread stay in order
-  StringCache strings_;  // under order_
-  std::mutex writing_;   // held over texts and the events that name them, so that texts come first
+  StringCache strings_;  // under order_, as the next two
+  RangeJoiner joiner_;
+  std::vector<capture::RangeEvent> joined_;
+  std::mutex writing_;  // held over texts and the events that name them, so that texts come first
   std::vector<capture::Fact> facts_;
   std::size_t facts_seen_ = 0;
 
@@ -113,7 +122,7 @@ class EventWriter {
   std::array<AnyBatch, kMostTaken> taken_;  // a ring: taking over must not need memory
   std::size_t first_taken_ = 0, taken_count_ = 0;
   // Room that was used before and is kept, since fresh memory costs a page fault every few events.
-  std::tuple<EventBatch<capture::RangeEvent>, EventBatch<capture::CallEvent>, EventBatch<capture::WorkEvent>> spare_;
+  EachBatch<std::tuple> spare_;
   std::unique_ptr<std::thread> thread_;
   bool stopping_ = false;
 

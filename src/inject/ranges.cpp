@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "inject/open_ranges.h"
+#include "inject/range_joiner.h"
 #include "inject/spin_lock.h"
 
 namespace dlkprof::inject {
 namespace {
-
-constexpr unsigned kThreadShift = 40;  // RangeEvent::id
 
 std::uint64_t new_ranges_number() noexcept {
   static std::atomic<std::uint64_t> last{0};
@@ -26,20 +25,23 @@ std::uint64_t new_ranges_number() noexcept {
 // In as few lines of the caches as may be, as they are seldom there when the next range comes.
 class alignas(64) Ranges::Thread {
  public:
-  Thread(std::uint64_t number, EventLog& log) : next_id_(number << kThreadShift), log_(&log) {}
+  // `buffer`: of this thread, which is the one that the range begins on.
+  Thread(std::uint64_t number, EventLog& log, EventLog::Buffer& buffer)
+      : next_id_(number << kRangeThreadShift), buffer_(&buffer), log_(&log) {}
 
   [[nodiscard]] std::uint64_t innermost() const noexcept { return innermost_.load(std::memory_order_relaxed); }
 
   int push(const RangeAttributes& attributes, std::atomic<std::uint64_t>& beyond) {
     const std::lock_guard lock(mutex_);
-    if (open_.size() >= kMostOpen || open_.is_beyond(attributes.domain)) {
+    if (open_.size() >= kMostOpen || open_.is_beyond(attributes.domain)) [[unlikely]] {
       ++beyond;
       return open_.push_beyond(attributes.domain);
     }
-    const Begun range = begin(attributes, capture::RangeKind::push_pop);
-    const int level = open_.push(range.event, range.message);
+    const std::uint64_t parent = open_.innermost();
+    const auto pushed = open_.push(next_id_, attributes.domain);
+    pushed.recorded = begin(attributes, capture::RangeKind::push_pop, parent);
     innermost_.store(next_id_++, std::memory_order_relaxed);
-    return level;
+    return pushed.level;
   }
 
   std::uint64_t start(const RangeAttributes& attributes, std::atomic<std::uint64_t>& beyond) {
@@ -48,8 +50,8 @@ class alignas(64) Ranges::Thread {
       ++beyond;
       return 0;
     }
-    const Begun range = begin(attributes, capture::RangeKind::start_end);
-    open_.start(range.event, range.message);
+    const std::uint64_t parent = open_.innermost();
+    open_.start(next_id_) = begin(attributes, capture::RangeKind::start_end, parent);
     innermost_.store(next_id_, std::memory_order_relaxed);
     return next_id_++;
   }
@@ -57,33 +59,37 @@ class alignas(64) Ranges::Thread {
   int pop(std::uint32_t domain, std::int64_t now) noexcept {
     const std::lock_guard lock(mutex_);
     const auto popped = open_.pop(domain);
-    if (popped.range != nullptr) close(*popped.range, now);
-    return popped.level == OpenRanges::kNone ? kNotTracked : popped.level;
+    if (popped.level == OpenRanges::kNone) return kNotTracked;
+    innermost_.store(open_.innermost(), std::memory_order_relaxed);
+    if (popped.range.recorded) {
+      log_->add_to(buffer_->ends, {}, [&](RangeEnd& end) { end = {popped.range.id, now}; });
+    }
+    return popped.level;
   }
 
-  // From any thread: the event goes to the log through the one that calls.
+  // From any thread: the end goes to the log through the one that calls.
   void end(std::uint64_t id, std::int64_t now) noexcept {
     const std::lock_guard lock(mutex_);
-    if (auto* range = open_.end(id)) close(*range, now);
+    const auto range = open_.end(id);
+    innermost_.store(open_.innermost(), std::memory_order_relaxed);
+    if (range.recorded) log_->add(RangeEnd{range.id, now});
   }
 
   void mark(const RangeAttributes& attributes) noexcept {
     const std::lock_guard lock(mutex_);
-    Begun range = begin(attributes, capture::RangeKind::mark);
-    range.event.end_ns = range.event.start_ns;
+    begin(attributes, capture::RangeKind::mark, open_.innermost());
     ++next_id_;
-    if (log_ != nullptr) log_->add(range.event, range.message);
   }
 
   // The thread ends: nobody can pop its ranges any more.
   void leave() noexcept {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    write_open(false);
+    end_open(false);
   }
   void finish() noexcept {
     const std::lock_guard lock(mutex_);
-    write_open(true);
+    end_open(true);
   }
   // Nothing more goes to the log, which may be gone.
   void disown() noexcept {
@@ -97,41 +103,41 @@ class alignas(64) Ranges::Thread {
   }
 
  private:
-  struct Begun {
-    capture::RangeEvent event;
-    std::string_view message;  // empty where it is read already
-  };
-  [[nodiscard]] Begun begin(const RangeAttributes& attributes, capture::RangeKind kind) const noexcept {
-    Begun range{.event = {.id = next_id_,
-                          .parent = open_.innermost(),
-                          .thread = system_id_,
-                          .domain = attributes.domain,
-                          .name = attributes.message.empty() ? attributes.name : kUnreadName,
-                          .category = attributes.category,
-                          .kind = kind,
-                          .start_ns = event_clock_ns(),
-                          .payload_type = attributes.payload_type,
-                          .payload_bits = attributes.payload_bits},
-                .message = attributes.message};
-    if (range.message.size() > kLongestUnread || !open_.has_room_for(range.message)) read_now(range);
-    return range;
+  // Gives the log the range next_id_. False where it has no room for it.
+  bool begin(const RangeAttributes& attributes, capture::RangeKind kind, std::uint64_t parent) noexcept {
+    if (attributes.message.size() > kLongestUnread) [[unlikely]]
+      return begin_read(attributes, kind, parent);
+    return log_->add_to(buffer_->ranges, attributes.message,
+                        [&](capture::RangeEvent& range) { fill(range, attributes, kind, parent); });
   }
 
-  void read_now(Begun& range) const noexcept {
-    range.event.name = 0;
-    if (log_ != nullptr) log_->read_message(range.event, range.message);
-    range.message = {};
+  [[gnu::cold, gnu::noinline]] bool begin_read(const RangeAttributes& attributes, capture::RangeKind kind,
+                                               std::uint64_t parent) noexcept {
+    capture::RangeEvent read;
+    fill(read, attributes, kind, parent);
+    log_->read_message(read, attributes.message);
+    return log_->add_to(buffer_->ranges, {}, [&](capture::RangeEvent& range) { range = read; });
   }
 
-  void close(OpenRanges::Open& range, std::int64_t now) noexcept {
-    range.event.end_ns = now;
-    innermost_.store(open_.innermost(), std::memory_order_relaxed);
-    if (log_ != nullptr) log_->add(range.event, open_.message_of(range));
+  void fill(capture::RangeEvent& range, const RangeAttributes& attributes, capture::RangeKind kind,
+            std::uint64_t parent) const noexcept {
+    const std::int64_t now = event_clock_ns();
+    range = {.id = next_id_,
+             .parent = parent,
+             .thread = system_id_,
+             .domain = attributes.domain,
+             .name = attributes.message.empty() ? attributes.name : kUnreadName,
+             .category = attributes.category,
+             .kind = kind,
+             .start_ns = now,
+             .end_ns = kind == capture::RangeKind::mark ? now : kStillOpen,
+             .payload_type = attributes.payload_type,
+             .payload_bits = attributes.payload_bits};
   }
 
-  void write_open(bool start_end_too) noexcept {
-    open_.take_all(start_end_too, [&](const OpenRanges::Open& range) {
-      if (log_ != nullptr) log_->add(range.event, open_.message_of(range));  // end_ns is 0: it never ended
+  void end_open(bool start_end_too) noexcept {
+    open_.take_all(start_end_too, [&](const OpenRanges::Range& range) {
+      if (log_ != nullptr && range.recorded) log_->add(RangeEnd{range.id, 0});  // it never ended
     });
     innermost_.store(open_.innermost(), std::memory_order_relaxed);
   }
@@ -139,10 +145,11 @@ class alignas(64) Ranges::Thread {
   SpinLock mutex_;
   bool ended_ = false;
   const std::uint32_t system_id_ = static_cast<std::uint32_t>(gettid());
-  std::atomic<std::uint64_t> innermost_{0};
   std::uint64_t next_id_;
-  EventLog* log_;
+  std::atomic<std::uint64_t> innermost_{0};
+  EventLog::Buffer* buffer_;
   OpenRanges open_;
+  EventLog* log_;
 };
 
 // --- The thread's own -------------------------------------------------------------------------------------------------
@@ -190,10 +197,12 @@ Ranges::Thread* Ranges::own_thread() noexcept {
 Ranges::Thread* Ranges::make_thread() noexcept {
   if (local().ending) return nullptr;
   try {
+    EventLog::Buffer* const buffer = log_.own_buffer();  // before the owner, so that it goes after it
+    if (buffer == nullptr) return nullptr;
     auto& owner = Owner::of_this_thread();
     const std::lock_guard lock(threads_mutex_);
     std::erase_if(threads_, [](const auto& entry) { return entry.second->is_done(); });
-    auto thread = std::make_shared<Thread>(last_thread_ + 1, log_);
+    auto thread = std::make_shared<Thread>(last_thread_ + 1, log_, *buffer);
     threads_.emplace(last_thread_ + 1, thread);
     ++last_thread_;
     owner.thread = std::move(thread);
@@ -206,7 +215,7 @@ Ranges::Thread* Ranges::make_thread() noexcept {
 
 // --- What the program does --------------------------------------------------------------------------------------------
 
-Ranges::Ranges(EventLog& log, Recorder& recorder) : log_(log), recorder_(recorder), number_(new_ranges_number()) {}
+Ranges::Ranges(EventLog& log, Recorder& recorder) : log_(log), number_(new_ranges_number()), recorder_(recorder) {}
 
 Ranges::~Ranges() {
   for (auto& [number, thread] : threads_) thread->disown();
@@ -243,7 +252,7 @@ void Ranges::end(std::uint64_t range) noexcept {
   try {
     // Held to the end, so that no other thread is amid a change of the one that forks.
     const std::lock_guard lock(threads_mutex_);
-    if (const auto found = threads_.find(range >> kThreadShift); found != threads_.end()) found->second->end(range, now);
+    if (const auto found = threads_.find(range >> kRangeThreadShift); found != threads_.end()) found->second->end(range, now);
   } catch (...) {  // nothing here throws but the lock, where the system is out of order
   }
 }

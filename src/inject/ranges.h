@@ -73,13 +73,13 @@ class Ranges {
   [[nodiscard]] Thread* make_thread() noexcept;
 
   EventLog& log_;
-  Recorder& recorder_;
   std::atomic<std::uint64_t> number_;  // of this object, and another one in a forked child: what thread-locals are known by
   std::atomic<bool> recording_{true};
+  std::atomic<std::uint64_t> beyond_{0};  // ranges that kMostOpen left out
+  Recorder& recorder_;
   std::mutex threads_mutex_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Thread>> threads_;  // by number; ended ones while a start/end range is open
   std::uint64_t last_thread_ = 0;
-  std::atomic<std::uint64_t> beyond_{0};  // ranges that kMostOpen left out
 };
 
 }  // namespace dlkprof::inject
