@@ -51,6 +51,7 @@ struct EventLog::Owner {
   Owner& operator=(const Owner&) = delete;
   ~Owner() {
     local() = {.ending = true};
+    own_.remove();
     abandon();
   }
   void abandon() const noexcept {
@@ -60,7 +61,7 @@ struct EventLog::Owner {
 
 EventLog::EventLog(Recorder& recorder) : number_(new_log_number()), writer_(recorder, table_) {}
 
-EventLog::Buffer* EventLog::own_buffer() noexcept {
+[[gnu::cold, gnu::noinline]] EventLog::Buffer* EventLog::find_buffer() noexcept {
   const Local& mine = local();
   return mine.log == number_.load(std::memory_order_relaxed) ? mine.buffer : make_buffer();
 }
@@ -77,6 +78,7 @@ EventLog::Buffer* EventLog::make_buffer() noexcept {
     owner.abandon();
     owner.buffer = std::move(buffer);
     local() = {.log = number_, .buffer = owner.buffer.get()};
+    own_.put(number_, owner.buffer.get());
     return local().buffer;
   } catch (...) {
     return nullptr;
@@ -214,6 +216,7 @@ void EventLog::forget() noexcept {
     table_.forget();
     writer_.forget();
     number_ = new_log_number();
+    own_.clear();
   } catch (...) {
     writer_.close();
   }

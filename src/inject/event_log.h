@@ -9,7 +9,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -18,19 +17,14 @@
 #include <vector>
 
 #include "dlkprof/capture_format.h"
+#include "inject/event_clock.h"
 #include "inject/event_queue.h"
 #include "inject/event_writer.h"
+#include "inject/own_pointer.h"
 #include "inject/recorder.h"
 #include "inject/string_table.h"
 
 namespace dlkprof::inject {
-
-// Now, on the clock of all events (CLOCK_MONOTONIC), ns.
-[[nodiscard]] inline std::int64_t event_clock_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 class EventLog {
  public:
@@ -79,7 +73,10 @@ class EventLog {
   }
   // This thread's, which stays until its thread-locals are destroyed that are older than the first call, or the log is. Null
   // where it is gone already, as the thread is ending, or there is no memory.
-  [[nodiscard]] Buffer* own_buffer() noexcept;
+  [[nodiscard]] Buffer* own_buffer() noexcept {
+    const auto mine = own_.get();
+    return mine.owner == number_.load(std::memory_order_relaxed) ? mine.pointer : find_buffer();
+  }
 
   // Appends all that was gathered, of all threads, those that ended too. Called now and then.
   void flush() noexcept;
@@ -105,6 +102,7 @@ class EventLog {
   static auto& queue_of(Buffer& buffer, const capture::CallEvent& /*kind*/) { return buffer.calls; }
   static auto& queue_of(Buffer& buffer, const capture::WorkEvent& /*kind*/) { return buffer.works; }
 
+  [[nodiscard]] Buffer* find_buffer() noexcept;
   [[nodiscard]] Buffer* make_buffer() noexcept;
   template <typename Event>
   void add_event(const Event& event, std::string_view text = {}) noexcept;
@@ -113,6 +111,8 @@ class EventLog {
   template <typename Event>
   void make_room(EventQueue<Event>& queue) noexcept;
   void take_all() noexcept;
+
+  static constinit inline OwnPointer<Buffer> own_;  // as Local has it, but for those that there is no place for
 
   std::atomic<std::uint64_t> number_;  // of this log, and another one in a forked child: what thread-locals are known by
   StringTable table_;

@@ -167,6 +167,8 @@ Ranges::Local& Ranges::local() noexcept {
   return local;
 }
 
+constinit OwnPointer<Ranges::Thread> Ranges::own_;
+
 struct Ranges::Owner {
   std::shared_ptr<Thread> thread;
 
@@ -175,6 +177,7 @@ struct Ranges::Owner {
   Owner& operator=(const Owner&) = delete;
   ~Owner() {
     local() = {.ending = true};
+    own_.remove();
     if (thread != nullptr) thread->leave();
   }
 
@@ -185,11 +188,17 @@ struct Ranges::Owner {
 };
 
 std::uint64_t current_range() noexcept {
-  const auto* thread = Ranges::local().thread;
+  const auto* thread = Ranges::own_.get().pointer;
+  if (thread == nullptr) [[unlikely]] thread = Ranges::local().thread;
   return thread != nullptr ? thread->innermost() : 0;
 }
 
-Ranges::Thread* Ranges::own_thread() noexcept {
+inline Ranges::Thread* Ranges::own_thread() noexcept {
+  const auto mine = own_.get();
+  return mine.owner == number_.load(std::memory_order_relaxed) ? mine.pointer : find_thread();
+}
+
+[[gnu::cold, gnu::noinline]] Ranges::Thread* Ranges::find_thread() noexcept {
   const Local& mine = local();
   return mine.owner == number_.load(std::memory_order_relaxed) ? mine.thread : make_thread();
 }
@@ -207,6 +216,7 @@ Ranges::Thread* Ranges::make_thread() noexcept {
     ++last_thread_;
     owner.thread = std::move(thread);
     local() = {.owner = number_, .thread = owner.thread.get()};
+    own_.put(number_, owner.thread.get());
     return local().thread;
   } catch (...) {
     return nullptr;
@@ -285,6 +295,7 @@ void Ranges::forget() noexcept {
     left_behind.push_back(std::move(threads_));
     threads_.clear();
     number_ = new_ranges_number();
+    own_.clear();
     if (!local().ending) {
       local() = {};
       Owner::of_this_thread().thread.reset();

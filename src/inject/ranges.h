@@ -15,6 +15,7 @@
 
 #include "dlkprof/capture_format.h"
 #include "inject/event_log.h"
+#include "inject/own_pointer.h"
 #include "inject/recorder.h"
 
 namespace dlkprof::inject {
@@ -68,8 +69,10 @@ class Ranges {
   struct Owner;
   static Local& local() noexcept;
   friend std::uint64_t current_range() noexcept;
+  static OwnPointer<Thread> own_;  // as Local has it, but for those that there is no place for
 
   [[nodiscard]] Thread* own_thread() noexcept;
+  [[nodiscard]] Thread* find_thread() noexcept;
   [[nodiscard]] Thread* make_thread() noexcept;
 
   EventLog& log_;

@@ -11,6 +11,13 @@ namespace dlkprof::inject {
 class SpinLock {
  public:
   void lock() noexcept {
+    if (locked_.test_and_set(std::memory_order_acquire)) [[unlikely]] wait();
+  }
+  void unlock() noexcept { locked_.clear(std::memory_order_release); }
+
+ private:
+  // Kept out of the way of what is done under the lock.
+  [[gnu::cold, gnu::noinline]] void wait() noexcept {
     for (int tries = 0; locked_.test_and_set(std::memory_order_acquire); ++tries) {
       if (tries < kYields) {
         std::this_thread::yield();
@@ -19,9 +26,7 @@ class SpinLock {
       }
     }
   }
-  void unlock() noexcept { locked_.clear(std::memory_order_release); }
 
- private:
   static constexpr int kYields = 100;
   std::atomic_flag locked_;
 };

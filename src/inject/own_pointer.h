@@ -1,0 +1,61 @@
+// A pointer that each thread has one of, found in a line of the caches and without a call: a thread-local of a library that is
+// loaded late lies behind a call into the loader and a handful of lines, which is most of what a push costs where they are cold.
+// The first threads have it, so many as there are places, and not two in the same one: others ask their thread-local. What is
+// put in is to be removed before the thread is gone, as the next one may come to lie where it did.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace dlkprof::inject {
+
+// Its constructor must be constant, its destructor do nothing: threads may ask at any time.
+template <typename Type>
+class OwnPointer {
+ public:
+  struct Found {
+    std::uint64_t owner = 0;  // 0: nothing is found
+    Type* pointer = nullptr;
+  };
+  [[nodiscard]] Found get() const noexcept {
+    const Place& place = places_[place_of(self())];
+    if (place.thread.load(std::memory_order_relaxed) != self()) [[unlikely]] return {};
+    return {place.owner, place.pointer};
+  }
+  // `owner`: what the pointer is of.
+  void put(std::uint64_t owner, Type* pointer) noexcept {
+    Place& place = places_[place_of(self())];
+    std::uintptr_t nobody = 0;
+    if (!place.thread.compare_exchange_strong(nobody, self(), std::memory_order_acquire) && nobody != self()) return;
+    place.owner = owner;
+    place.pointer = pointer;
+  }
+  void remove() noexcept {
+    Place& place = places_[place_of(self())];
+    if (place.thread.load(std::memory_order_relaxed) == self()) place.thread.store(0, std::memory_order_release);
+  }
+  // In a forked child, which has one thread only: those of the others may never have been removed.
+  void clear() noexcept {
+    for (Place& place : places_) place.thread.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  struct alignas(32) Place {
+    std::atomic<std::uintptr_t> thread{0};  // whose it is; the rest is that thread's alone
+    std::uint64_t owner = 0;
+    Type* pointer = nullptr;
+  };
+  static constexpr unsigned kPlaceBits = 9;
+
+  [[nodiscard]] static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()); }
+  // Fibonacci hashing: stacks, at whose ends threads are described, lie at regular distances.
+  [[nodiscard]] static std::size_t place_of(std::uintptr_t thread) noexcept {
+    return (std::uint64_t{thread} * 0x9e3779b97f4a7c15U) >> (64 - kPlaceBits);
+  }
+
+  std::array<Place, std::size_t{1} << kPlaceBits> places_{};
+};
+
+}  // namespace dlkprof::inject
