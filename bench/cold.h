@@ -108,6 +108,11 @@ inline void cold(benchmark::internal::Benchmark* bench) {
   bench->Args({0, 0})->Args({256, 256})->Args({1024, 1024})->Args({4096, 2048})->UseManualTime()->Iterations(4000);
 }
 
+// The last cache is not large enough either.
+inline void from_memory(benchmark::internal::Benchmark* bench) {
+  bench->Args({1 << 16U, 2048})->UseManualTime()->Iterations(500);
+}
+
 // The mean of the middle half, which what else the machine does in between leaves alone: of the mean of all it may be most, and
 // the median of a clock that ticks every 10 ns is coarse.
 inline double middle(std::vector<double> times) {

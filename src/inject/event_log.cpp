@@ -78,7 +78,7 @@ EventLog::Buffer* EventLog::make_buffer() noexcept {
     owner.abandon();
     owner.buffer = std::move(buffer);
     local() = {.log = number_, .buffer = owner.buffer.get()};
-    own_.put(number_, owner.buffer.get());
+    own_.put(this, owner.buffer.get());
     return local().buffer;
   } catch (...) {
     return nullptr;

@@ -29,6 +29,9 @@ namespace dlkprof::inject {
 class EventLog {
  public:
   explicit EventLog(Recorder& recorder);
+  ~EventLog() { own_.clear(); }
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
 
   // The number of a text, good for as long as the process lives and in forked children; the same for equal texts. For
   // names, which are few. Texts longer than kMaxText are cut; 0 where there is no memory for it.
@@ -74,8 +77,8 @@ class EventLog {
   // This thread's, which stays until its thread-locals are destroyed that are older than the first call, or the log is. Null
   // where it is gone already, as the thread is ending, or there is no memory.
   [[nodiscard]] Buffer* own_buffer() noexcept {
-    const auto mine = own_.get();
-    return mine.owner == number_.load(std::memory_order_relaxed) ? mine.pointer : find_buffer();
+    Buffer* const mine = own_.get(this).pointer;
+    return mine != nullptr ? mine : find_buffer();
   }
 
   // Appends all that was gathered, of all threads, those that ended too. Called now and then.

@@ -12,31 +12,37 @@
 namespace dlkprof::inject {
 
 // Its constructor must be constant, its destructor do nothing: threads may ask at any time.
-template <typename Type>
+template <typename Type, unsigned kPlaceBits = 9>
 class OwnPointer {
  public:
   struct Found {
-    std::uint64_t owner = 0;  // 0: nothing is found
     Type* pointer = nullptr;
+    const void* used_too = nullptr;
   };
-  [[nodiscard]] Found get() const noexcept {
+  // What this thread has put in last, where it is of that owner.
+  [[nodiscard]] Found get(const void* owner) const noexcept {
     const Place& place = places_[place_of(self())];
-    if (place.thread.load(std::memory_order_relaxed) != self()) [[unlikely]] return {};
-    return {place.owner, place.pointer};
+    const bool mine = place.thread.load(std::memory_order_relaxed) == self() && place.owner == owner;
+    return mine ? place.found : Found{};
   }
-  // `owner`: what the pointer is of.
-  void put(std::uint64_t owner, Type* pointer) noexcept {
+  // The same of whatever owner; null: nothing, or there is no place for this thread.
+  [[nodiscard]] Type* last() const noexcept {
+    const Place& place = places_[place_of(self())];
+    return place.thread.load(std::memory_order_relaxed) == self() ? place.found.pointer : nullptr;
+  }
+  // `used_too`: what will be needed with it, so that both can be on their way.
+  void put(const void* owner, Type* pointer, const void* used_too = nullptr) noexcept {
     Place& place = places_[place_of(self())];
     std::uintptr_t nobody = 0;
     if (!place.thread.compare_exchange_strong(nobody, self(), std::memory_order_acquire) && nobody != self()) return;
     place.owner = owner;
-    place.pointer = pointer;
+    place.found = {pointer, used_too};
   }
   void remove() noexcept {
     Place& place = places_[place_of(self())];
     if (place.thread.load(std::memory_order_relaxed) == self()) place.thread.store(0, std::memory_order_release);
   }
-  // In a forked child, which has one thread only: those of the others may never have been removed.
+  // When an owner ends, and nobody uses it any more, or in a forked child, which has one thread only.
   void clear() noexcept {
     for (Place& place : places_) place.thread.store(0, std::memory_order_relaxed);
   }
@@ -44,10 +50,9 @@ class OwnPointer {
  private:
   struct alignas(32) Place {
     std::atomic<std::uintptr_t> thread{0};  // whose it is; the rest is that thread's alone
-    std::uint64_t owner = 0;
-    Type* pointer = nullptr;
+    const void* owner = nullptr;
+    Found found;
   };
-  static constexpr unsigned kPlaceBits = 9;
 
   [[nodiscard]] static std::uintptr_t self() noexcept { return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()); }
   // Fibonacci hashing: stacks, at whose ends threads are described, lie at regular distances.

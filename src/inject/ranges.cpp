@@ -33,6 +33,8 @@ class alignas(64) Ranges::Thread {
 
   int push(const RangeAttributes& attributes, std::atomic<std::uint64_t>& beyond) {
     const std::lock_guard lock(mutex_);
+    if (finished_) [[unlikely]]
+      return kNotTracked;
     if (open_.size() >= kMostOpen || open_.is_beyond(attributes.domain)) [[unlikely]] {
       ++beyond;
       return open_.push_beyond(attributes.domain);
@@ -46,6 +48,7 @@ class alignas(64) Ranges::Thread {
 
   std::uint64_t start(const RangeAttributes& attributes, std::atomic<std::uint64_t>& beyond) {
     const std::lock_guard lock(mutex_);
+    if (finished_) return 0;
     if (open_.size() >= kMostOpen) {
       ++beyond;
       return 0;
@@ -77,6 +80,7 @@ class alignas(64) Ranges::Thread {
 
   void mark(const RangeAttributes& attributes) noexcept {
     const std::lock_guard lock(mutex_);
+    if (finished_) return;
     begin(attributes, capture::RangeKind::mark, open_.innermost());
     ++next_id_;
   }
@@ -89,6 +93,7 @@ class alignas(64) Ranges::Thread {
   }
   void finish() noexcept {
     const std::lock_guard lock(mutex_);
+    finished_ = true;
     end_open(true);
   }
   // Nothing more goes to the log, which may be gone.
@@ -104,7 +109,7 @@ class alignas(64) Ranges::Thread {
 
  private:
   // Gives the log the range next_id_. False where it has no room for it.
-  bool begin(const RangeAttributes& attributes, capture::RangeKind kind, std::uint64_t parent) noexcept {
+  [[gnu::always_inline]] bool begin(const RangeAttributes& attributes, capture::RangeKind kind, std::uint64_t parent) noexcept {
     if (attributes.message.size() > kLongestUnread) [[unlikely]]
       return begin_read(attributes, kind, parent);
     return log_->add_to(buffer_->ranges, attributes.message,
@@ -143,7 +148,7 @@ class alignas(64) Ranges::Thread {
   }
 
   SpinLock mutex_;
-  bool ended_ = false;
+  bool ended_ = false, finished_ = false;
   const std::uint32_t system_id_ = static_cast<std::uint32_t>(gettid());
   std::uint64_t next_id_;
   std::atomic<std::uint64_t> innermost_{0};
@@ -188,17 +193,25 @@ struct Ranges::Owner {
 };
 
 std::uint64_t current_range() noexcept {
-  const auto* thread = Ranges::own_.get().pointer;
-  if (thread == nullptr) [[unlikely]] thread = Ranges::local().thread;
+  const auto* thread = Ranges::own_.last();
+  if (thread == nullptr) [[unlikely]]
+    thread = Ranges::local().thread;
   return thread != nullptr ? thread->innermost() : 0;
 }
 
 inline Ranges::Thread* Ranges::own_thread() noexcept {
-  const auto mine = own_.get();
-  return mine.owner == number_.load(std::memory_order_relaxed) ? mine.pointer : find_thread();
+  const auto mine = own_.get(this);
+  if (mine.pointer == nullptr) [[unlikely]]
+    return find_thread();
+  __builtin_prefetch(mine.pointer);
+  const auto* buffer = static_cast<const EventLog::Buffer*>(mine.used_too);
+  __builtin_prefetch(&buffer->ranges);
+  __builtin_prefetch(&buffer->ends);
+  return mine.pointer;
 }
 
 [[gnu::cold, gnu::noinline]] Ranges::Thread* Ranges::find_thread() noexcept {
+  if (!recording_.load(std::memory_order_relaxed)) return nullptr;
   const Local& mine = local();
   return mine.owner == number_.load(std::memory_order_relaxed) ? mine.thread : make_thread();
 }
@@ -210,13 +223,14 @@ Ranges::Thread* Ranges::make_thread() noexcept {
     if (buffer == nullptr) return nullptr;
     auto& owner = Owner::of_this_thread();
     const std::lock_guard lock(threads_mutex_);
+    if (!recording_) return nullptr;
     std::erase_if(threads_, [](const auto& entry) { return entry.second->is_done(); });
     auto thread = std::make_shared<Thread>(last_thread_ + 1, log_, *buffer);
     threads_.emplace(last_thread_ + 1, thread);
     ++last_thread_;
     owner.thread = std::move(thread);
     local() = {.owner = number_, .thread = owner.thread.get()};
-    own_.put(number_, owner.thread.get());
+    own_.put(this, owner.thread.get(), buffer);
     return local().thread;
   } catch (...) {
     return nullptr;
@@ -229,10 +243,10 @@ Ranges::Ranges(EventLog& log, Recorder& recorder) : log_(log), number_(new_range
 
 Ranges::~Ranges() {
   for (auto& [number, thread] : threads_) thread->disown();
+  own_.clear();
 }
 
 int Ranges::push(const RangeAttributes& attributes) noexcept {
-  if (!recording_.load(std::memory_order_relaxed)) return kNotTracked;
   try {
     Thread* thread = own_thread();
     return thread != nullptr ? thread->push(attributes, beyond_) : kNotTracked;
@@ -242,13 +256,12 @@ int Ranges::push(const RangeAttributes& attributes) noexcept {
 }
 
 int Ranges::pop(std::uint32_t domain) noexcept {
+  Thread* thread = own_thread();
   const std::int64_t now = event_clock_ns();
-  Thread* thread = recording_.load(std::memory_order_relaxed) ? own_thread() : nullptr;
   return thread != nullptr ? thread->pop(domain, now) : kNotTracked;
 }
 
 std::uint64_t Ranges::start(const RangeAttributes& attributes) noexcept {
-  if (!recording_.load(std::memory_order_relaxed)) return 0;
   try {
     Thread* thread = own_thread();
     return thread != nullptr ? thread->start(attributes, beyond_) : 0;
@@ -268,7 +281,6 @@ void Ranges::end(std::uint64_t range) noexcept {
 }
 
 void Ranges::mark(const RangeAttributes& attributes) noexcept {
-  if (!recording_.load(std::memory_order_relaxed)) return;
   if (Thread* thread = own_thread()) thread->mark(attributes);
 }
 

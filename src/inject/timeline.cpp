@@ -23,15 +23,25 @@ void Timeline::begin(OpenCall& call) noexcept {
 
 void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
   if (call.start_ns == 0) return;
-  log_.add(capture::CallEvent{.correlation = data.correlationId,
-                              .thread = thread,
-                              .range = call.range,
-                              .name = name_of(id, data.functionName),
-                              .start_ns = call.start_ns,
-                              .end_ns = event_clock_ns(),
-                              .launch_index = call.launch_index,
-                              .function = call.function,
-                              .held = call.held});
+  const std::int64_t now = event_clock_ns();
+  const auto fill = [&](capture::CallEvent& event) {
+    event = {.correlation = data.correlationId,
+             .thread = thread,
+             .range = call.range,
+             .name = name_of(id, data.functionName),
+             .start_ns = call.start_ns,
+             .end_ns = now,
+             .launch_index = call.launch_index,
+             .function = call.function,
+             .held = call.held};
+  };
+  if (EventLog::Buffer* buffer = log_.own_buffer()) {
+    log_.add_to(buffer->calls, {}, fill);
+  } else {
+    capture::CallEvent event;
+    fill(event);
+    log_.add(event);
+  }
   call = {};
 }
 

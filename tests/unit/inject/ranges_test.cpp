@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <set>
 
 #include "unit/inject/captured_log.h"
@@ -229,6 +230,30 @@ TEST_F(RangesTest, ManyDomainsComeAndGo) {
   EXPECT_THAT(captured_.flushed().ranges, SizeIs(2 * domains.size()));
 }
 
+TEST_F(RangesTest, DomainsTakeTurns) {
+  const auto domain = captured_.log().intern("domain");
+  constexpr int kTurns = 1000;
+  EXPECT_EQ(ranges_.push(named("outer")), 0);
+  const auto outer = ranges_.start(named("started"));
+  EXPECT_EQ(ranges_.push({}), 1);
+  for (int i = 0; i < kTurns; ++i) {  // the one that ends is never the innermost
+    ASSERT_EQ(ranges_.push({.domain = domain}), 0);
+    ASSERT_EQ(ranges_.pop(kDefault), 1);
+    ASSERT_EQ(ranges_.push({}), 1);
+    ASSERT_EQ(ranges_.pop(domain), 0);
+  }
+  const auto last = current_range();
+  ranges_.end(outer);
+  EXPECT_EQ(current_range(), last);
+  EXPECT_EQ(ranges_.pop(kDefault), 1);
+  EXPECT_NE(current_range(), 0U);
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  EXPECT_EQ(current_range(), 0U);
+  const auto written = captured_.flushed().ranges;
+  EXPECT_THAT(written, SizeIs(2 * kTurns + 3));
+  for (const auto& range : written) EXPECT_GE(range.end_ns, range.start_ns);
+}
+
 TEST_F(RangesTest, ThousandsNest) {
   constexpr int kDeep = 20'000;
   for (int i = 0; i < kDeep; ++i) ASSERT_EQ(ranges_.push({.category = static_cast<std::uint32_t>(i)}), i);
@@ -326,6 +351,41 @@ TEST_F(RangesTest, AnEndingThreadIsNotTracked) {
     EXPECT_EQ(ranges_.push(named("open")), 0);
   });
   EXPECT_THAT(ended(), SizeIs(1));
+}
+
+TEST_F(RangesTest, RangesAreWrittenWhenTheyEndWhoeverEndsThem) {
+  std::uint64_t started = 0;
+  std::barrier all(2);
+  std::thread other([&] {  // its end is written before the range is
+    ranges_.mark(named("mark"));
+    all.arrive_and_wait();
+    ranges_.end(started);
+  });
+  started = ranges_.start(named("started"));
+  all.arrive_and_wait();
+  other.join();
+  EXPECT_EQ(ranges_.push(named("open")), 0);
+  EXPECT_TRUE(ended().contains("started"));
+  EXPECT_EQ(ranges_.pop(kDefault), 0);
+  EXPECT_THAT(ended(), SizeIs(3));
+}
+
+TEST(RangesHeld, ThatThereIsNoRoomForAreLeftOutWithTheirEnds) {
+  CapturedLog captured;
+  Ranges ranges{captured.log(), captured.recorder()};
+  EXPECT_EQ(ranges.push({}), 0);
+  for (std::size_t i = 0; i < EventLog::kMostHeld + 11; ++i) {
+    ASSERT_EQ(ranges.push({}), 1);
+    ASSERT_EQ(ranges.pop(kDefault), 1);
+  }
+  captured.open();
+  testing::internal::CaptureStderr();
+  EXPECT_THAT(captured.flushed().ranges, SizeIs(EventLog::kMostHeld - 1));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("12 events"));
+  EXPECT_EQ(ranges.pop(kDefault), 0);
+  const auto written = captured.flushed().ranges;
+  EXPECT_THAT(written, SizeIs(EventLog::kMostHeld));
+  for (const auto& range : written) EXPECT_GE(range.end_ns, range.start_ns);
 }
 
 TEST_F(RangesTest, ThreadsEndEachOthersRanges) {
