@@ -13,7 +13,7 @@ extern constinit ClockFunction g_clock;
 
 // Now, CLOCK_MONOTONIC, ns.
 [[nodiscard]] inline std::int64_t event_clock_ns() noexcept {
-  timespec now;
+  timespec now{};
   g_clock(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }

@@ -204,6 +204,7 @@ void EventLog::unlock() {
 }
 
 void EventLog::forget() noexcept {
+  own_.clear();
   try {
     // Not destroyed: their threads, which this process does not have, may have been amid a change.
     static auto& left_behind = *new std::vector<std::vector<std::shared_ptr<Buffer>>>;
@@ -216,7 +217,6 @@ void EventLog::forget() noexcept {
     table_.forget();
     writer_.forget();
     number_ = new_log_number();
-    own_.clear();
   } catch (...) {
     writer_.close();
   }

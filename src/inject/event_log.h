@@ -115,7 +115,7 @@ class EventLog {
   void make_room(EventQueue<Event>& queue) noexcept;
   void take_all() noexcept;
 
-  static constinit inline OwnPointer<Buffer> own_;  // as Local has it, but for those that there is no place for
+  static constinit inline OwnPointer<Buffer> own_;  // what Local has, of most threads
 
   std::atomic<std::uint64_t> number_;  // of this log, and another one in a forked child: what thread-locals are known by
   StringTable table_;

@@ -92,8 +92,7 @@ class OpenRanges {
 // Inline, as all that is called at a push is in no cache then.
 
 inline OpenRanges::Range& OpenRanges::put(std::uint64_t id, std::uint32_t kind) {
-  if (end_ == places_.size()) [[unlikely]]
-    make_room();
+  if (end_ == places_.size()) make_room();
   Range& range = places_[end_++];
   range.id = id;
   range.kind = kind;
@@ -109,8 +108,7 @@ inline OpenRanges::Pushed OpenRanges::push(std::uint64_t id, std::uint32_t domai
 inline OpenRanges::Popped OpenRanges::pop(std::uint32_t domain) noexcept {
   Depth* const depth = find_depth(domain);
   if (depth == nullptr) return {};
-  if (depth->beyond > 0) [[unlikely]]
-    return {.level = depth->kept + --depth->beyond};
+  if (depth->beyond > 0) return {.level = depth->kept + --depth->beyond};
   if (depth->kept == 0) return {};
   Popped popped{--depth->kept, places_[end_ - 1]};
   if (popped.range.kind != domain) [[unlikely]] {

@@ -44,7 +44,7 @@ class OwnPointer {
   }
   // When an owner ends, and nobody uses it any more, or in a forked child, which has one thread only.
   void clear() noexcept {
-    for (Place& place : places_) place.thread.store(0, std::memory_order_relaxed);
+    for (Place& place : places_) place.thread.store(0, std::memory_order_release);
   }
 
  private:

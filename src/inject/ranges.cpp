@@ -33,8 +33,7 @@ class alignas(64) Ranges::Thread {
 
   int push(const RangeAttributes& attributes, std::atomic<std::uint64_t>& beyond) {
     const std::lock_guard lock(mutex_);
-    if (finished_) [[unlikely]]
-      return kNotTracked;
+    if (finished_) return kNotTracked;
     if (open_.size() >= kMostOpen || open_.is_beyond(attributes.domain)) [[unlikely]] {
       ++beyond;
       return open_.push_beyond(attributes.domain);
@@ -54,7 +53,8 @@ class alignas(64) Ranges::Thread {
       return 0;
     }
     const std::uint64_t parent = open_.innermost();
-    open_.start(next_id_) = begin(attributes, capture::RangeKind::start_end, parent);
+    bool& recorded = open_.start(next_id_);
+    recorded = begin(attributes, capture::RangeKind::start_end, parent);
     innermost_.store(next_id_, std::memory_order_relaxed);
     return next_id_++;
   }
@@ -110,8 +110,7 @@ class alignas(64) Ranges::Thread {
  private:
   // Gives the log the range next_id_. False where it has no room for it.
   [[gnu::always_inline]] bool begin(const RangeAttributes& attributes, capture::RangeKind kind, std::uint64_t parent) noexcept {
-    if (attributes.message.size() > kLongestUnread) [[unlikely]]
-      return begin_read(attributes, kind, parent);
+    if (attributes.message.size() > kLongestUnread) return begin_read(attributes, kind, parent);
     return log_->add_to(buffer_->ranges, attributes.message,
                         [&](capture::RangeEvent& range) { fill(range, attributes, kind, parent); });
   }
@@ -194,15 +193,14 @@ struct Ranges::Owner {
 
 std::uint64_t current_range() noexcept {
   const auto* thread = Ranges::own_.last();
-  if (thread == nullptr) [[unlikely]]
-    thread = Ranges::local().thread;
+  if (thread == nullptr) thread = Ranges::local().thread;
   return thread != nullptr ? thread->innermost() : 0;
 }
 
 inline Ranges::Thread* Ranges::own_thread() noexcept {
   const auto mine = own_.get(this);
-  if (mine.pointer == nullptr) [[unlikely]]
-    return find_thread();
+  if (mine.pointer == nullptr) return find_thread();
+  // On their way before the clock is read, which waits for all that came before.
   __builtin_prefetch(mine.pointer);
   const auto* buffer = static_cast<const EventLog::Buffer*>(mine.used_too);
   __builtin_prefetch(&buffer->ranges);
@@ -301,13 +299,13 @@ void Ranges::finish() noexcept {
 }
 
 void Ranges::forget() noexcept {
+  own_.clear();
   try {
     // Not destroyed: their threads, which this process does not have, may have been amid a change.
     static auto& left_behind = *new std::vector<decltype(threads_)>;
     left_behind.push_back(std::move(threads_));
     threads_.clear();
     number_ = new_ranges_number();
-    own_.clear();
     if (!local().ending) {
       local() = {};
       Owner::of_this_thread().thread.reset();

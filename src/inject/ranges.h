@@ -69,7 +69,7 @@ class Ranges {
   struct Owner;
   static Local& local() noexcept;
   friend std::uint64_t current_range() noexcept;
-  static OwnPointer<Thread> own_;  // as Local has it, but for those that there is no place for
+  static OwnPointer<Thread> own_;  // what Local has, of most threads
 
   [[nodiscard]] Thread* own_thread() noexcept;
   [[nodiscard]] Thread* find_thread() noexcept;

@@ -11,8 +11,7 @@ namespace dlkprof::inject {
 class SpinLock {
  public:
   void lock() noexcept {
-    if (locked_.test_and_set(std::memory_order_acquire)) [[unlikely]]
-      wait();
+    if (locked_.test_and_set(std::memory_order_acquire)) wait();
   }
   void unlock() noexcept { locked_.clear(std::memory_order_release); }
 
