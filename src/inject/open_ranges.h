@@ -110,8 +110,10 @@ inline OpenRanges::Popped OpenRanges::pop(std::uint32_t domain) noexcept {
   if (depth == nullptr) return {};
   if (depth->beyond > 0) return {.level = depth->kept + --depth->beyond};
   if (depth->kept == 0) return {};
-  Popped popped{--depth->kept, places_[end_ - 1]};
-  if (popped.range.kind != domain) [[unlikely]] {
+  const Range& last = places_[end_ - 1];
+  // Field by field: as a whole it could only be read once all that the push wrote has reached the caches.
+  Popped popped{.level = --depth->kept, .range = {.id = last.id, .recorded = last.recorded}};
+  if (last.kind != domain) [[unlikely]] {
     popped.range = take_from_below(domain);
   } else if (--end_ != 0 && places_[end_ - 1].kind == kGone) [[unlikely]] {
     drop_gone();
