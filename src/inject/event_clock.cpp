@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <initializer_list>
+
 namespace dlkprof::inject {
 
 constinit ClockFunction g_clock = &clock_gettime;
@@ -18,7 +20,7 @@ ClockFunction kernels_clock() noexcept {
   return &clock_gettime;
 }
 
-[[maybe_unused]] const bool g_clock_found = [] {
+[[maybe_unused]] const bool kClockFound = [] {
   g_clock = kernels_clock();
   return true;
 }();
