@@ -275,6 +275,7 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   check_folding(command.folding);
   if (!typed.reports.empty()) command.outputs.reports = report_names(typed.reports, command.folding.simple());
   options.timeline = wants_timeline(typed.timeline, command, purpose);
+  options.in_bursts = options.collect == capture::Collect::sample && typed.timeline != "on" && options.profile_from_start;
   command.outputs.database = options.timeline && !command.folding.simple();
   command.outputs.formats = typed.formats;
   if (!typed.reports.empty() && typed.formats.empty()) command.outputs.formats = {"csv"};

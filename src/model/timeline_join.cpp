@@ -33,6 +33,7 @@ std::optional<std::int64_t> HostClocks::shift_ns(const std::string& host, const 
 }
 
 void TimelineLoader::join() {
+  drop_absent_ranges();
   join_ranges();
   join_calls();
   join_strings();
@@ -42,6 +43,7 @@ void TimelineLoader::join() {
   join_samples(devices);
   bound_clocks();
   cut_held(devices);
+  cut_absences();
   join_measured();
   join_counts();
   join_facts();
