@@ -93,21 +93,22 @@ void PmSampling::run() noexcept {
 
 // Reading takes longer than sampling, and needs nothing of the program's.
 void PmSampling::take_burst(Devices& devices) {
-  const auto begin = Clock::now();
+  const Pause wait = [this](std::chrono::microseconds time) { pause(time); };
+  auto begin = Clock::now();
   try {
-    hooks_.come([this](auto time) { pause(time); });
-    away_ = false;
+    hooks_.come(wait);
   } catch (const std::exception& error) {
     for (const auto& [index, device] : devices) fail(error, index);
     (void)new Devices(std::exchange(devices, {}));  // as at the end
     return;
   }
   for_each(devices, &DeviceSampling::start);
+  if (!std::exchange(away_, false)) begin = Clock::now();  // CUPTI was here anyway, and samplers have been set up for all bursts
   std::chrono::microseconds length{0};
   for (const auto& [index, device] : devices) length = std::max(length, device->burst_length());
   pause(length);
   for_each(devices, &DeviceSampling::stop);
-  away_ = hooks_.go([this](auto time) { pause(time); });
+  away_ = hooks_.go(wait);
   const auto end = Clock::now();
   for_each(devices, &DeviceSampling::read);
   const auto away = kAwayForEachHere * (end - begin) - (Clock::now() - end);

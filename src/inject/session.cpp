@@ -403,7 +403,7 @@ void Session::finish() noexcept {
   try {
     const bool is_away = presence_ == Presence::away;
     if (!cupti_left_ && !is_away) cupti::Activity::flush(true);
-    if (is_away) recorder_.append(capture::AbsenceRecord{left_ns_, event_clock_ns()});
+    finish_presence();
     if (options_.timeline) {
       ranges_.finish();
       event_log_.flush();

@@ -126,6 +126,8 @@ class Session {
   void come_back(const PmSampling::Pause& pause);
   [[nodiscard]] bool go_away(const PmSampling::Pause& pause);
   void leave_for_now() noexcept;
+  void end_absence();
+  void finish_presence();
   [[nodiscard]] PmSampling::Hooks sampling_hooks();
 
   void on_new_function(const capture::FunctionRecord& record);
@@ -184,6 +186,7 @@ class Session {
   enum class Presence : std::uint8_t { here, due_to_leave, leaving, away };
   std::atomic<Presence> presence_{Presence::here};
   std::int64_t left_ns_ = 0;
+  std::int64_t away_ns_ = 0;  // all of it
 
   std::shared_mutex gate_;
   std::mutex mutex_;

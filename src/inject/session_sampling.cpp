@@ -1,4 +1,6 @@
 // The session's way with sampling: which GPUs are sampled, and which contexts of theirs by PC sampling, and when.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -91,11 +93,17 @@ void Session::come_back(const PmSampling::Pause& pause) {
   presence_ = Presence::here;
   watch(true);
   take_activity();
-  recorder_.append(capture::AbsenceRecord{left_ns_, event_clock_ns()});
+  end_absence();
   for (int looks = 0; looks < kLooks && active_ && !timeline_.has_work(); ++looks) {
     pause(kBetweenLooks);
     cupti::Activity::flush(false);
   }
+}
+
+void Session::end_absence() {
+  const std::int64_t now = event_clock_ns();
+  away_ns_ += now - left_ns_;
+  recorder_.append(capture::AbsenceRecord{left_ns_, now});
 }
 
 // From the sampling thread: has the program's next launch do it. False where CUPTI stays, as nothing is launched now, or must.
@@ -129,6 +137,16 @@ void Session::leave_for_now() noexcept {
     fail(error);
   }
   thread.ours = false;
+}
+
+// At the end of the program, once the sampling thread has ended.
+void Session::finish_presence() {
+  if (presence_ == Presence::away) end_absence();
+  if (away_ns_ == 0) return;
+  const std::chrono::duration<double> all = std::chrono::steady_clock::now() - started_;
+  recorder_.note(capture::Severity::info, "launches were watched in bursts only: counts, ops and iterations are of these",
+                 fmt::format("{:.2f} s of {:.1f} s", all.count() - static_cast<double>(away_ns_) / 1e9, all.count()),
+                 "--timeline on watches all of them, and slows the program by what a timeline costs.");
 }
 
 }  // namespace dlkprof::inject

@@ -42,8 +42,8 @@ void TimelineLoader::join() {
   end_copies();
   join_samples(devices);
   bound_clocks();
-  cut_held(devices);
   cut_absences();
+  cut_held(devices);
   join_measured();
   join_counts();
   join_facts();
