@@ -88,7 +88,7 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
                      "does the same, as it does where nothing else is asked for"));
   group(app.add_option("--timeline", typed.timeline,
                        "on: record ops and iterations; off: counters only, and least disturbance; auto: on unless kernels are "
-                       "picked by name and nothing is asked about ops"))
+                       "picked by name and nothing is asked about ops, and with --replay-mode sample while samples are taken"))
       ->check(CLI::IsMember({"auto", "on", "off"}))
       ->capture_default_str();
   group(app.add_flag("--keep-counters", options.keep_counters,
