@@ -359,8 +359,8 @@ struct PcNamesRecord {
   std::vector<PcLine> lines;
 };
 
-// A time for which CUPTI was not in the process, so that it ran at its own speed: of it only NVTX ranges are known. On the clock of
-// events; `end_ns` is when CUPTI was back, or the program's end.
+// A time for which CUPTI was not in the process, so that it ran at its own speed: of it only NVTX ranges are known. On the clock
+// of events; `end_ns` is when CUPTI was back, or the program's end.
 struct AbsenceRecord {
   std::int64_t start_ns = 0, end_ns = 0;
 };
