@@ -1,3 +1,6 @@
+# Layers that several threads of the profiled program run through: their tests run under ThreadSanitizer too.
+set(DLKPROF_THREADED_LAYERS base capture cupti select inject)
+
 # dlkprof_layer(<name> <public dependencies>...): the static library of src/<name>, linked by the layers above it
 # and by tests. Who may include whom is checked by cmake/check_layers.py.
 function(dlkprof_layer name)
@@ -6,14 +9,16 @@ function(dlkprof_layer name)
   if(sources)
     add_library(dlkprof_${name} STATIC ${sources})
     target_link_libraries(dlkprof_${name} PUBLIC dlkprof_flags ${ARGN})
+    # Optimizing what ThreadSanitizer adds takes longer than the few tests that run through these layers.
+    if(DLKPROF_SANITIZE STREQUAL thread AND NOT name IN_LIST DLKPROF_THREADED_LAYERS)
+      target_compile_options(dlkprof_${name} PRIVATE -O0)
+    endif()
   else()
     add_library(dlkprof_${name} INTERFACE)
     target_link_libraries(dlkprof_${name} INTERFACE dlkprof_flags ${ARGN})
   endif()
 endfunction()
 
-# Layers that several threads of the profiled program run through: their tests run under ThreadSanitizer too.
-set(DLKPROF_THREADED_LAYERS base capture cupti select inject)
 add_custom_target(threaded_tests)
 
 # dlkprof_test(<name> <layers>...): the GoogleTest program of tests/unit/<name>/*.cpp. Its tests are labelled

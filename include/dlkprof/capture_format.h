@@ -50,6 +50,7 @@ enum class RecordType : std::uint16_t {
   samples = 14,
   pc_samples = 15,
   pc_names = 16,
+  absence = 17,
 };
 
 // The process profiled. First record of every capture.
@@ -358,8 +359,14 @@ struct PcNamesRecord {
   std::vector<PcLine> lines;
 };
 
+// A time for which CUPTI was not in the process, so that it ran at its own speed: of it only NVTX ranges are known. On the clock
+// of events; `end_ns` is when CUPTI was back, or the program's end.
+struct AbsenceRecord {
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
 using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
                             KeyStatsRecord, NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord,
-                            SamplesRecord, PcSamplesRecord, PcNamesRecord>;
+                            SamplesRecord, PcSamplesRecord, PcNamesRecord, AbsenceRecord>;
 
 }  // namespace dlkprof::capture

@@ -143,6 +143,12 @@ constexpr auto fields(Visit&& visit, Either<ClockRecord> auto& record) {
 }
 
 template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<AbsenceRecord> auto& record) {
+  auto& [start, end] = record;
+  return visit(start, end);
+}
+
+template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<SamplesRecord> auto& record) {
   auto& [set, interval, count, lost, bytes, columns] = record;
   return visit(set, interval, count, lost, bytes, columns);

@@ -33,6 +33,7 @@ void fields(Visit&& visit, auto& options) {
   visit("sampling_interval_ns", options.sampling_interval_ns);
   visit("pc_sampling", options.pc_sampling);
   visit("timeline", options.timeline);
+  visit("in_bursts", options.in_bursts);
   visit("metrics", options.metrics);
   visit("output_directory", options.output_directory);
   visit("base_name", options.base_name);

@@ -44,6 +44,7 @@ struct ProfileOptions {
   std::uint64_t sampling_interval_ns = 0;    // of replay mode sample; 0: the shortest that can be kept up with
   std::optional<std::uint32_t> pc_sampling;  // the period, of 2^n cycles; none: there is no PC sampling
   bool timeline = true;                      // NVTX ranges, CUDA calls and what GPUs did, as events
+  bool in_bursts = false;                    // replay mode sample: of calls and GPUs only while samples are taken
   std::vector<MetricRequest> metrics;
   std::string output_directory;  // absolute
   std::string base_name = "dlkprof";

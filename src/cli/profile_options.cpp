@@ -88,7 +88,7 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
                      "does the same, as it does where nothing else is asked for"));
   group(app.add_option("--timeline", typed.timeline,
                        "on: record ops and iterations; off: counters only, and least disturbance; auto: on unless kernels are "
-                       "picked by name and nothing is asked about ops"))
+                       "picked by name and nothing is asked about ops, and with --replay-mode sample while samples are taken"))
       ->check(CLI::IsMember({"auto", "on", "off"}))
       ->capture_default_str();
   group(app.add_flag("--keep-counters", options.keep_counters,
@@ -275,6 +275,7 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   check_folding(command.folding);
   if (!typed.reports.empty()) command.outputs.reports = report_names(typed.reports, command.folding.simple());
   options.timeline = wants_timeline(typed.timeline, command, purpose);
+  options.in_bursts = options.collect == capture::Collect::sample && typed.timeline != "on" && options.profile_from_start;
   command.outputs.database = options.timeline && !command.folding.simple();
   command.outputs.formats = typed.formats;
   if (!typed.reports.empty() && typed.formats.empty()) command.outputs.formats = {"csv"};

@@ -20,6 +20,7 @@ struct State {
   const Library* library = nullptr;
   OnWork on_work;
   std::mutex mutex;
+  bool registered = false;
   std::atomic<bool> enabled{false};
   std::atomic<int> pauses{0};
   std::atomic<bool> with_memory{false};
@@ -162,11 +163,8 @@ void Activity::enable(const Library& library, Scope scope, OnWork on_work) {
     state().library = &library;
     state().on_work = std::move(on_work);
   }
-  static const bool registered = [&library] {
-    register_callbacks(library);
-    return true;
-  }();
-  (void)registered;
+  if (!state().registered) register_callbacks(library);
+  state().registered = true;
   state().with_memory = scope == Scope::kernels_and_memory;
   if (state().pauses == 0) check(library, switch_kinds(true), "cuptiActivityEnable");
   state().enabled = true;
@@ -180,6 +178,13 @@ void Activity::disable() {
 void Activity::flush(bool forced) {
   if (state().library == nullptr) return;
   DLKPROF_CUPTI(*state().library, cuptiActivityFlushAll, forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+}
+
+void Activity::forget() noexcept {
+  state().enabled = false;
+  state().registered = false;
+  const std::lock_guard lock(state().mutex);
+  state().launches = {};  // correlations may begin anew
 }
 
 ActivityPause::ActivityPause() {

@@ -27,6 +27,8 @@ class Activity {
   static void disable();
   // Hands over what has completed; with `forced` also partly filled buffers.
   static void flush(bool forced);
+  // CUPTI has been left (cuptiFinalize), and knows nothing any more of what it was told.
+  static void forget() noexcept;
 };
 
 // No records are taken while any of these lives, as is due while counters are collected. CUPTI takes the times of kernels by

@@ -51,12 +51,8 @@ void DeviceSampling::plan(const std::string& chip, const std::vector<capture::Me
   }
 }
 
-void DeviceSampling::take_burst(const Pause& pause) {
-  start();
-  pause(std::min(kLongestBurst, std::chrono::microseconds(kSamplesABurst * interval_ns_ / 1'000)));
-  sampler_->stop();
-  read();
-  turn_ = (turn_ + 1) % plan_.turns.size();
+std::chrono::microseconds DeviceSampling::burst_length() const {
+  return std::min(kLongestBurst, std::chrono::microseconds(kSamplesABurst * interval_ns_ / 1'000));
 }
 
 void DeviceSampling::start() {
@@ -84,6 +80,11 @@ void DeviceSampling::recover() {
 }
 
 void DeviceSampling::read() {
+  read_turn();
+  turn_ = (turn_ + 1) % plan_.turns.size();
+}
+
+void DeviceSampling::read_turn() {
   names_.clear();
   for (const auto& metric : turn().metrics) names_.push_back(metric.c_str());
   values_.resize(names_.size());

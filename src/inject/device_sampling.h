@@ -32,16 +32,17 @@ class DeviceSampling {
   DeviceSampling(const cupti::Library& library, const capture::DeviceRecord& device,
                  const std::vector<capture::MetricRequest>& metrics, std::uint64_t interval_ns, Output output);
 
-  // Waits for so long, or until the program ends.
-  using Pause = std::function<void(std::chrono::microseconds)>;
-  // A burst, and reading it. Throws Error.
-  void take_burst(const Pause& pause);
+  // A burst, and reading it. Throw Error.
+  void start();
+  void stop() { sampler_->stop(); }
+  void read();
+  // How long it should be.
+  [[nodiscard]] std::chrono::microseconds burst_length() const;
 
  private:
   void plan(const std::string& chip, const std::vector<capture::MetricRequest>& metrics);
-  void start();
   void start_turn();
-  void read();
+  void read_turn();
   void evaluate(std::size_t samples);
   void write_batch();
   void recover();

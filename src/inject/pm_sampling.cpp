@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -12,9 +13,13 @@ namespace dlkprof::inject {
 namespace {
 
 using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 
 // How long the thread sleeps where now is no time to measure.
 constexpr auto kBetweenLooks = 5ms;
+// A burst is some 50 ms, in which a program that launches all the time is slowed by a quarter (docs/performance.md), and both
+// coming and leaving take some 10 ms of its time.
+constexpr int kAwayForEachHere = 32;
 // A program may end while the driver keeps the thread waiting.
 constexpr auto kPatience = 3s;
 
@@ -54,24 +59,14 @@ void PmSampling::forget() noexcept {
   stopping_ = true;
 }
 
+void PmSampling::pause(std::chrono::microseconds time) {
+  std::unique_lock lock(*mutex_);
+  changed_->wait_for(lock, time, [this] { return stopping_; });
+}
+
 void PmSampling::run() noexcept {
   hooks_.on_thread();
-  std::map<std::uint32_t, std::unique_ptr<DeviceSampling>> devices;
-  const auto for_each = [&](auto&& act) {
-    for (auto device = devices.begin(); device != devices.end();) {
-      try {
-        act(*device->second);
-        ++device;
-      } catch (const std::exception& error) {
-        fail(error, device->first);
-        device = devices.erase(device);
-      }
-    }
-  };
-  const DeviceSampling::Pause pause = [this](std::chrono::microseconds time) {
-    std::unique_lock lock(*mutex_);
-    changed_->wait_for(lock, time, [this] { return stopping_; });
-  };
+  Devices devices;
   for (;;) {
     std::vector<capture::DeviceRecord> added;
     {
@@ -83,15 +78,53 @@ void PmSampling::run() noexcept {
       if (auto opened = open(device)) devices.emplace(device.index, std::move(opened));
     }
     if (!devices.empty() && hooks_.wanted()) {
-      for_each([&](DeviceSampling& device) { device.take_burst(pause); });
+      take_burst(devices);
     } else {
       pause(kBetweenLooks);
     }
   }
+  // A sampler is not ended where CUPTI was left, which would come to life again. The process ends, and it with it.
+  if (away_) (void)new Devices(std::move(devices));
   devices.clear();
   const std::lock_guard lock(*mutex_);
   ended_ = true;
   changed_->notify_all();
+}
+
+// Reading takes longer than sampling, and needs nothing of the program's.
+void PmSampling::take_burst(Devices& devices) {
+  const Pause wait = [this](std::chrono::microseconds time) { pause(time); };
+  auto begin = Clock::now();
+  try {
+    hooks_.come(wait);
+  } catch (const std::exception& error) {
+    for (const auto& [index, device] : devices) fail(error, index);
+    (void)new Devices(std::exchange(devices, {}));  // as at the end
+    return;
+  }
+  for_each(devices, &DeviceSampling::start);
+  if (!std::exchange(away_, false)) begin = Clock::now();  // CUPTI was here anyway, and samplers have been set up for all bursts
+  std::chrono::microseconds length{0};
+  for (const auto& [index, device] : devices) length = std::max(length, device->burst_length());
+  pause(length);
+  for_each(devices, &DeviceSampling::stop);
+  away_ = hooks_.go(wait);
+  const auto end = Clock::now();
+  for_each(devices, &DeviceSampling::read);
+  const auto away = kAwayForEachHere * (end - begin) - (Clock::now() - end);
+  if (away_) pause(std::chrono::duration_cast<std::chrono::microseconds>(away));
+}
+
+void PmSampling::for_each(Devices& devices, void (DeviceSampling::*act)()) {
+  for (auto device = devices.begin(); device != devices.end();) {
+    try {
+      (*device->second.*act)();
+      ++device;
+    } catch (const std::exception& error) {
+      fail(error, device->first);
+      device = devices.erase(device);
+    }
+  }
 }
 
 std::unique_ptr<DeviceSampling> PmSampling::open(const capture::DeviceRecord& device) noexcept {

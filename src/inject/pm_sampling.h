@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -22,9 +23,13 @@ namespace dlkprof::inject {
 
 class PmSampling {
  public:
+  // Waits for so long, or until the program ends.
+  using Pause = std::function<void(std::chrono::microseconds)>;
   struct Hooks {
-    std::function<void()> on_thread;  // first thing on the sampling thread
-    std::function<bool()> wanted;     // whether now is a time to measure
+    std::function<void()> on_thread;         // first thing on the sampling thread
+    std::function<bool()> wanted;            // whether now is a time to measure
+    std::function<void(const Pause&)> come;  // before a burst: has the program's work told of. May throw Error
+    std::function<bool(const Pause&)> go;    // after it: leaves the program alone, where that is possible
   };
   PmSampling(const cupti::Library& library, Recorder& recorder, const capture::ProfileOptions& options, Hooks hooks);
 
@@ -41,7 +46,11 @@ class PmSampling {
   void forget() noexcept;
 
  private:
+  using Devices = std::map<std::uint32_t, std::unique_ptr<DeviceSampling>>;
   void run() noexcept;
+  void pause(std::chrono::microseconds time);
+  void take_burst(Devices& devices);
+  void for_each(Devices& devices, void (DeviceSampling::*act)());
   [[nodiscard]] std::unique_ptr<DeviceSampling> open(const capture::DeviceRecord& device) noexcept;
   void fail(const std::exception& error, std::uint32_t device) noexcept;
 
@@ -49,7 +58,8 @@ class PmSampling {
   Recorder& recorder_;
   const capture::ProfileOptions& options_;
   const Hooks hooks_;
-  std::uint32_t metric_sets_ = 0;  // of the thread's own
+  std::uint32_t metric_sets_ = 0;  // of the thread's own, as is:
+  bool away_ = false;              // CUPTI was left until the next burst
 
   // Never destroyed in a forked child, where they are as the thread left them.
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();

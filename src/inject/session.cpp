@@ -98,7 +98,7 @@ Session::Session(capture::ProfileOptions options)
                 }()),
       event_log_(recorder_),
       ranges_(event_log_, recorder_),
-      timeline_(event_log_),
+      timeline_(event_log_, options_.in_bursts),
       pm_sampling_(library_, recorder_, options_, sampling_hooks()),
       pc_sampling_(options_.pc_sampling ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling,
                                                                        [] { this_thread().ours = true; })
@@ -204,7 +204,8 @@ void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_Callbac
   // The modules are the program's even where a call of ours has the driver load them.
   const bool loads = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
   if (thread.ours && !loads) return;
-  const Counting counting(session.options_.timeline ? nullptr : &session.in_callbacks_);
+  const bool leaves = !session.options_.timeline || session.options_.in_bursts;
+  const Counting counting(leaves ? &session.in_callbacks_ : nullptr);
   try {
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(thread, id, *static_cast<const CUpti_CallbackData*>(data));
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
@@ -332,6 +333,7 @@ void Session::on_launch_exit(Thread& thread, const CUpti_CallbackData& data) {
   if (thread.gate == Thread::Gate::alone && detached_) leave_cupti();
   thread.leave(gate_);
   if (!active_.load(std::memory_order_relaxed)) return;
+  if (presence_.load(std::memory_order_relaxed) == Presence::due_to_leave) leave_for_now();
   if (timing_.load(std::memory_order_relaxed) && launches_ >= timing_ends_) stop_timing();
 }
 
@@ -399,7 +401,9 @@ void Session::finish() noexcept {
   if (iterating_) finish_iterations();
   this_thread().ours = true;
   try {
-    if (!cupti_left_) cupti::Activity::flush(true);
+    const bool is_away = presence_ == Presence::away;
+    if (!cupti_left_ && !is_away) cupti::Activity::flush(true);
+    finish_presence();
     if (options_.timeline) {
       ranges_.finish();
       event_log_.flush();
@@ -431,7 +435,7 @@ void Session::fail(const std::exception& error) noexcept {
     }
     timing_complete_ = false;
     timing_ = false;
-    if (!cupti_left_) cupti::Activity::disable();
+    if (!cupti_left_ && presence_ != Presence::away) cupti::Activity::disable();
   } catch (const std::exception&) {  // the first failure is what counts
   }
 }

@@ -123,6 +123,11 @@ class Session {
 
   void sample(std::uint32_t device);
   void begin_sampling(const std::string& chip);
+  void come_back(const PmSampling::Pause& pause);
+  [[nodiscard]] bool go_away(const PmSampling::Pause& pause);
+  void leave_for_now() noexcept;
+  void end_absence();
+  void finish_presence();
   [[nodiscard]] PmSampling::Hooks sampling_hooks();
 
   void on_new_function(const capture::FunctionRecord& record);
@@ -177,6 +182,11 @@ class Session {
   std::atomic<int> in_callbacks_{0};                // threads, where the session may detach
   std::atomic<bool> detached_{false};               // no callback will come any more
   std::atomic<bool> cupti_left_{false};             // nor may CUPTI be called, which would come to life again
+  // Whether CUPTI is in the process, where it leaves between bursts of samples (session_sampling.cpp).
+  enum class Presence : std::uint8_t { here, due_to_leave, leaving, away };
+  std::atomic<Presence> presence_{Presence::here};
+  std::int64_t left_ns_ = 0;
+  std::int64_t away_ns_ = 0;  // all of it
 
   std::shared_mutex gate_;
   std::mutex mutex_;

@@ -1,8 +1,12 @@
 // The session's way with sampling: which GPUs are sampled, and which contexts of theirs by PC sampling, and when.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "base/error.h"
+#include "cupti/activity.h"
 #include "cupti/range_profiler.h"
 #include "inject/session.h"
 #include "inject/session_thread.h"
@@ -61,7 +65,88 @@ void Session::finish_pc_sampling() noexcept {
 }
 
 PmSampling::Hooks Session::sampling_hooks() {
-  return {.on_thread = [] { this_thread().ours = true; }, .wanted = [this] { return active_ && window_open(); }};
+  return {.on_thread = [] { this_thread().ours = true; },
+          .wanted = [this] { return active_ && window_open(); },
+          .come = [this](const PmSampling::Pause& pause) { come_back(pause); },
+          .go = [this](const PmSampling::Pause& pause) { return go_away(pause); }};
+}
+
+// --- Only for bursts --------------------------------------------------------------------------------------------------
+//
+// Callbacks and activity slow a program's calls, and what CUPTI has put into the driver does so also when nobody listens
+// (leave_cupti). So between two bursts CUPTI is taken out of the process, from a launch of the program's; the sampling thread
+// brings it back. A sampler that was made before goes on working without it (seen with CUDA 13.0 on an H200).
+
+// From the sampling thread. Returns once the GPU does work whose launch was seen, or soon after that should have been so: what
+// was launched before stands in the GPU's queues, and its samples would be nobody's.
+void Session::come_back(const PmSampling::Pause& pause) {
+  constexpr int kLooks = 60;
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(5);
+  if (presence_ == Presence::here) return;
+  {
+    const std::lock_guard lock(mutex_);  // nobody told us meanwhile which modules and contexts ended
+    functions_.forget_handles();
+    context_devices_.clear();
+  }
+  timeline_.resume();
+  DLKPROF_CUPTI(library_, cuptiSubscribe, &subscriber_, &Session::on_callback, this);
+  presence_ = Presence::here;
+  watch(true);
+  take_activity();
+  end_absence();
+  for (int looks = 0; looks < kLooks && active_ && !timeline_.has_work(); ++looks) {
+    pause(kBetweenLooks);
+    cupti::Activity::flush(false);
+  }
+}
+
+void Session::end_absence() {
+  const std::int64_t now = event_clock_ns();
+  away_ns_ += now - left_ns_;
+  recorder_.append(capture::AbsenceRecord{left_ns_, now});
+}
+
+// From the sampling thread: has the program's next launch do it. False where CUPTI stays, as nothing is launched now, or must.
+bool Session::go_away(const PmSampling::Pause& pause) {
+  constexpr int kLooks = 100;
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(1);
+  if (!options_.in_bursts || graphs_seen_) return false;
+  presence_ = Presence::due_to_leave;
+  for (int looks = 0; looks < kLooks && presence_ == Presence::due_to_leave && active_; ++looks) pause(kBetweenLooks);
+  if (auto due = Presence::due_to_leave; presence_.compare_exchange_strong(due, Presence::here)) return false;
+  while (presence_ == Presence::leaving) pause(kBetweenLooks);
+  event_log_.flush();
+  return presence_ == Presence::away;
+}
+
+// At the exit of a launch, where CUPTI may be left (cuptiFinalize in cupti_activity.h).
+void Session::leave_for_now() noexcept {
+  if (in_callbacks_ > 1) return;
+  if (auto due = Presence::due_to_leave; !presence_.compare_exchange_strong(due, Presence::leaving)) return;
+  auto& thread = this_thread();
+  thread.ours = true;
+  try {
+    cupti::Activity::disable();
+    cupti::Activity::flush(true);
+    cupti::Activity::forget();
+    left_ns_ = event_clock_ns();
+    cupti::check(library_, library_.cuptiFinalize(), "cuptiFinalize");
+    presence_ = Presence::away;
+  } catch (const std::exception& error) {
+    presence_ = Presence::here;
+    fail(error);
+  }
+  thread.ours = false;
+}
+
+// At the end of the program, once the sampling thread has ended.
+void Session::finish_presence() {
+  if (presence_ == Presence::away) end_absence();
+  if (away_ns_ == 0) return;
+  const std::chrono::duration<double> all = std::chrono::steady_clock::now() - started_;
+  recorder_.note(capture::Severity::info, "launches were watched in bursts only: counts, ops and iterations are of these",
+                 fmt::format("{:.2f} s of {:.1f} s", all.count() - static_cast<double>(away_ns_) / 1e9, all.count()),
+                 "--timeline on watches all of them, and slows the program by what a timeline costs.");
 }
 
 }  // namespace dlkprof::inject

@@ -24,8 +24,14 @@ void Timeline::begin(OpenCall& call) noexcept {
 void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
   if (call.start_ns == 0) return;
   const std::int64_t now = event_clock_ns();
+  if (call.start_ns < since_ns_.load(std::memory_order_relaxed)) {  // of another call, whose end was not told
+    call = {};
+    return;
+  }
+  const std::uint32_t correlation = correlation_base_.load(std::memory_order_relaxed) + data.correlationId;
+  if (resumes_) last_correlation_.store(correlation, std::memory_order_relaxed);
   const auto fill = [&](capture::CallEvent& event) {
-    event = {.correlation = data.correlationId,
+    event = {.correlation = correlation,
              .thread = thread,
              .range = call.range,
              .name = name_of(id, data.functionName),
@@ -47,7 +53,17 @@ void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, co
 
 void Timeline::add(capture::WorkEvent event, const char* kernel) noexcept {
   if (kernel != nullptr) event.name = log_.intern(kernel);
+  event.correlation += correlation_base_.load(std::memory_order_relaxed);
+  if (resumes_ && event.end_ns != 0) has_work_.store(true, std::memory_order_relaxed);
   log_.add(event);
+}
+
+void Timeline::resume() noexcept {
+  // Threads end their calls in any order.
+  constexpr std::uint32_t kMostThreads = 1U << 16U;
+  correlation_base_.store(last_correlation_.load(std::memory_order_relaxed) + kMostThreads, std::memory_order_relaxed);
+  has_work_.store(false, std::memory_order_relaxed);
+  since_ns_.store(event_clock_ns(), std::memory_order_relaxed);
 }
 
 std::uint32_t Timeline::name_of(CUpti_CallbackId id, const char* name) noexcept {

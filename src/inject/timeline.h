@@ -26,7 +26,8 @@ struct OpenCall {
 
 class Timeline {
  public:
-  explicit Timeline(EventLog& log) : log_(log) {}
+  // `resumes`: CUPTI will leave the process and come back.
+  explicit Timeline(EventLog& log, bool resumes = false) : log_(log), resumes_(resumes) {}
 
   // The last thing at a call's entry and the first at its exit, so that what the profiler does counts for neither; the other
   // way round where it does much, so that all of it can be cut out.
@@ -36,10 +37,20 @@ class Timeline {
   // `kernel`: the mangled name, or null.
   void add(capture::WorkEvent event, const char* kernel) noexcept;
 
+  // CUPTI is about to come back to the process, or has come; work that is told of later is of calls that it saw.
+  void resume() noexcept;
+  // Whether any was told of since.
+  [[nodiscard]] bool has_work() const noexcept { return has_work_.load(std::memory_order_relaxed); }
+
  private:
   [[nodiscard]] std::uint32_t name_of(CUpti_CallbackId id, const char* name) noexcept;
 
   EventLog& log_;
+  const bool resumes_;
+  std::atomic<std::int64_t> since_ns_{0};           // calls that began before were not seen to begin
+  std::atomic<std::uint32_t> last_correlation_{0};  // of the capture, so far
+  std::atomic<std::uint32_t> correlation_base_{0};  // CUPTI may number calls from 1 again when it comes back
+  std::atomic<bool> has_work_{false};
   std::array<std::atomic<std::uint32_t>, CUPTI_DRIVER_TRACE_CBID_SIZE> names_{};  // by callback id; 0: not asked for yet
 };
 

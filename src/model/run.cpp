@@ -98,6 +98,7 @@ class Folder {
   void add(capture::EventsRecord&& /*record*/) {}
   void add(capture::FactsRecord&& /*record*/) {}
   void add(capture::ClockRecord&& /*record*/) {}
+  void add(capture::AbsenceRecord&& /*record*/) {}
   void add(capture::SamplesRecord&& /*record*/) {}
   void add(capture::PcNamesRecord&& /*record*/) {}
   // What was sampled where is the timeline's as well.

@@ -3,6 +3,9 @@
 // A call during which a launch was replayed takes seconds instead of microseconds. What is cut is the part of it in which
 // nothing of the program ran on a GPU: work that was called before still ends as it did. The replayed launch itself, of which
 // CUPTI's activity tells without times, or not at all, then stands right at the end with the length that its counters gave it.
+//
+// And cutting out the time for which CUPTI was not in the process: what is left is as if the program had stood still meanwhile.
+// An iteration that CUPTI left in goes on with the rest of the one that it came back in.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -171,6 +174,34 @@ void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devi
   disentangle(holds);
   const Cuts cuts = find_cuts(holds, busy, timeline_.works);
   timeline_.processes[parts_.process].held_ns = cuts.total_ns();
+  move_times([&](std::int64_t ns) { return cuts.moved(ns); });
+}
+
+// Of ranges that were pushed and popped meanwhile nothing is known but that; those inside them, which ended before, go as well.
+void TimelineLoader::drop_absent_ranges() {
+  if (parts_.absences.empty()) return;
+  const auto is_absent = [&](const Range& range) {
+    const auto after = std::upper_bound(parts_.absences.begin(), parts_.absences.end(), range.start_ns,
+                                        [](std::int64_t ns, const auto& absence) { return ns < absence.start_ns; });
+    return after != parts_.absences.begin() && range.closed && range.end_ns <= (after - 1)->end_ns;
+  };
+  JoinIndex<std::uint64_t> ids;
+  std::size_t kept = parts_.ranges;
+  for (const auto& [id, index] : parts_.range_ids.entries()) {  // in the order of indices: not sorted yet
+    if (is_absent(timeline_.ranges[index])) continue;
+    ids.add(id, static_cast<std::uint32_t>(kept));
+    parts_.parents[kept - parts_.ranges] = parts_.parents[index - parts_.ranges];
+    timeline_.ranges[kept++] = timeline_.ranges[index];
+  }
+  timeline_.ranges.resize(kept);
+  parts_.parents.resize(kept - parts_.ranges);
+  parts_.range_ids = std::move(ids);
+}
+
+void TimelineLoader::cut_absences() {
+  if (parts_.absences.empty()) return;
+  Cuts cuts;
+  for (const auto& [start_ns, end_ns] : parts_.absences) cuts.add({start_ns, end_ns});
   move_times([&](std::int64_t ns) { return cuts.moved(ns); });
 }
 

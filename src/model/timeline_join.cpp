@@ -33,6 +33,7 @@ std::optional<std::int64_t> HostClocks::shift_ns(const std::string& host, const 
 }
 
 void TimelineLoader::join() {
+  drop_absent_ranges();
   join_ranges();
   join_calls();
   join_strings();
@@ -41,6 +42,7 @@ void TimelineLoader::join() {
   end_copies();
   join_samples(devices);
   bound_clocks();
+  cut_absences();
   cut_held(devices);
   join_measured();
   join_counts();

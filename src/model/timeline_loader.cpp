@@ -170,6 +170,14 @@ void TimelineLoader::add(const capture::ClockRecord& record) {
   timeline_.processes.back().clock = record;
 }
 
+void TimelineLoader::add(const capture::AbsenceRecord& record) {
+  const bool possible = is_time(record.start_ns) && is_time(record.end_ns) && record.start_ns <= record.end_ns;
+  if (!possible) return notices_.count("Impossible times without CUPTI left out");
+  // In order, and none within another: each begins where one of the library's stays has ended.
+  const std::int64_t start = parts_.absences.empty() ? record.start_ns : std::max(record.start_ns, parts_.absences.back().end_ns);
+  if (start < record.end_ns) parts_.absences.push_back({start, record.end_ns});
+}
+
 void TimelineLoader::add(capture::EventsRecord&& record) {
   try {
     switch (record.kind) {

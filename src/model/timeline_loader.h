@@ -74,6 +74,7 @@ struct CaptureParts {
   std::map<std::uint64_t, capture::LaunchRecord> launches;  // by LaunchRecord::index
   std::vector<capture::SamplesRecord> samples;              // packed, as kernels may come after them
   std::map<capture::LaunchKey, capture::KeyStats> key_stats;
+  std::vector<capture::AbsenceRecord> absences;
   std::vector<capture::Fact> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> fact_numbers;
   bool has_process = false, ended = false;
@@ -98,6 +99,7 @@ class TimelineLoader {
   void add(capture::EventsRecord&& record);
   void add(capture::FactsRecord&& record);
   void add(const capture::ClockRecord& record);
+  void add(const capture::AbsenceRecord& record);
   void add(capture::SamplesRecord&& record) { parts_.samples.push_back(std::move(record)); }
   void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
   void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
@@ -146,6 +148,8 @@ class TimelineLoader {
   // timeline_clocks.cpp, timeline_cuts.cpp: likewise.
   void bound_clocks();
   void cut_held(const std::map<std::uint32_t, std::uint32_t>& devices);
+  void drop_absent_ranges();
+  void cut_absences();
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
   [[nodiscard]] std::int64_t replayed_ns(const Work& work) const;
 

@@ -11,12 +11,17 @@ RATIOS = ["dram__throughput.avg.pct_of_peak_sustained_elapsed", "sm__warps_activ
 COUNT = "dram__bytes_read.sum"
 SAMPLED = [*RATIOS, COUNT]
 OFTEN = ["--replay-mode=sample", "--pm-sampling-interval=10000"]
+THROUGHOUT = ["--timeline=on"]  # CUPTI stays, so that burst follows burst
 # Launches for longer than it takes to begin, with pauses in which the GPU is idle.
 PROGRAM = [step for _ in range(12) for step in ("train:500", "sleep:80")]
 
 
-class SamplingTest(EndToEndTest):
-    def sampled(self, *steps, options=(), **more):
+# Long enough for CUPTI to come back, with what happens once in each iteration and what happens in none.
+LONG_PROGRAM = [step for _ in range(45) for step in ("train:500", "sleep:80")]
+
+
+class SampledTest(EndToEndTest):
+    def sampled(self, *steps, options=THROUGHOUT, **more):
         return self.profile_unharmed(*(steps or PROGRAM), options=[*OFTEN, *options], metrics=SAMPLED, **more)
 
     def report_rows(self, name):
@@ -34,9 +39,7 @@ class SamplingTest(EndToEndTest):
         finally:
             connection.close()
 
-    def test_samples_are_those_of_the_kernel_that_ran(self):
-        self.sampled()
-        self.assertEqual([], self.journal_lines("trace"), "something was replayed")
+    def assert_samples_are_of_their_kernels(self):
         rows = [row for row in self.report_rows("sampling") if row["Level"] == "kernel" and row["Metric"] in RATIOS]
         self.assertTrue(rows)
         for row in rows:
@@ -51,6 +54,13 @@ class SamplingTest(EndToEndTest):
             if row["95 % Low"]:
                 self.assertLessEqual(float(row["95 % Low"]), float(row["Value"]) * (1 + 1e-9))
                 self.assertGreaterEqual(float(row["95 % High"]), float(row["Value"]) * (1 - 1e-9))
+
+
+class SamplingTest(SampledTest):
+    def test_samples_are_those_of_the_kernel_that_ran(self):
+        self.sampled()
+        self.assertEqual([], self.journal_lines("trace"), "something was replayed, or CUPTI was left")
+        self.assert_samples_are_of_their_kernels()
 
     def test_utilization_over_time_is_of_iterations(self):
         self.sampled()
@@ -76,7 +86,7 @@ class SamplingTest(EndToEndTest):
         for call in ("cuptiPmSamplingGetCounterAvailability", "cuptiPmSamplingEnable", "cuptiPmSamplingSetConfig",
                      "cuptiPmSamplingStart", "cuptiPmSamplingStop", "cuptiPmSamplingDecodeData"):
             with self.subTest(call=call):
-                done = self.sampled("train:50", "sleep:400", "exit:5", options=["--force"],
+                done = self.sampled("train:50", "sleep:400", "exit:5", options=[*THROUGHOUT, "--force"],
                                     env={"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"})
                 text = " ".join(done.stderr.split())
                 self.assertEqual(5, done.code)
@@ -105,3 +115,32 @@ class SamplingTest(EndToEndTest):
         done = self.profile("train:1", options=["--pm-sampling-interval=10000"])
         self.assertEqual(2, done.code)
         self.assertIn("is for --replay-mode sample", " ".join(done.stderr.split()))
+
+
+class BurstsTest(SampledTest):
+    """Between two bursts CUPTI is not in the process."""
+
+    def bursts(self, *steps, **more):
+        done = self.sampled(*(steps or LONG_PROGRAM), options=["--force"], **more)
+        return done, self.journal_lines("trace").count("finalized")
+
+    def test_cupti_leaves_and_comes_back(self):
+        _, times = self.bursts()
+        self.assertGreaterEqual(times, 2)
+        self.assert_samples_are_of_their_kernels()
+        self.assertGreaterEqual(self.query("SELECT count(*) FROM utilization")[0][0], 2)
+
+    def test_times_without_cupti_are_cut_out(self):
+        self.bursts()
+        wall_ns = self.query("SELECT max(end_ns) - min(start_ns) FROM call")[0][0]
+        self.assertLess(wall_ns, 2e9, "the program takes longer than 3.6 s")
+        # Every launch that was seen has its kernel, by numbers that begin anew whenever CUPTI does.
+        uncalled = self.query("SELECT count(*) FROM notice WHERE what LIKE '%CUDA call%'")[0][0]
+        self.assertEqual(0, uncalled)
+
+    def test_it_ends_as_it_would_alone(self):
+        for call, program in (("cuptiSubscribe=CUPTI_ERROR_UNKNOWN@2", LONG_PROGRAM), ("cuptiFinalize=CUPTI_ERROR_UNKNOWN", PROGRAM)):
+            with self.subTest(call=call):
+                done, _ = self.bursts(*program, "exit:5", env={"FAKE_CUPTI_FAIL": call})
+                self.assertEqual(5, done.code)
+                self.assertTrue(self.report_rows("sampling"))

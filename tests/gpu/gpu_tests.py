@@ -4,7 +4,7 @@
     gpu_tests.py INSTALL_DIR OUT_DIR [part...]
 
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of two parts
-accuracy.md and performance.md. Parts: identical, accuracy, diagnosis, robust, selection, cost, iteration, speed, sampling, endurance, overhead, timeline, python, nccl;
+accuracy.md and performance.md. Parts: identical, accuracy, diagnosis, robust, selection, cost, iteration, speed, sampling, endurance, shapes, overhead, timeline, python, nccl;
 all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time
 for everything.
 """
@@ -28,13 +28,14 @@ import part_python
 import part_robust
 import part_sampling
 import part_selection
+import part_shapes
 import part_speed
 import part_timeline
 from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_table
 from tools import Bench, Dlkprof, Ncu
 
 MODULES = (part_identical, part_accuracy, part_diagnosis, part_robust, part_selection, part_cost, part_iteration, part_speed,
-           part_sampling, part_endurance, part_overhead, part_timeline, part_python, part_nccl)
+           part_sampling, part_endurance, part_shapes, part_overhead, part_timeline, part_python, part_nccl)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

@@ -18,6 +18,7 @@ import part_overhead
 import part_robust
 import part_sampling
 import part_selection
+import part_shapes
 import part_speed
 import tools
 from deviation import EXACT, PRINTED, RELATIVE, Rule
@@ -84,13 +85,13 @@ class EnduranceTest(InFolder):
             tools.median_step_ms(mock.Mock(stderr="hello"))
 
     def test_instructions_of_other_shapes(self):
-        of = lambda number, count: launch("k", ID=number, **{part_endurance.INSTRUCTIONS: count})  # noqa: E731
+        of = lambda number, count: launch("k", ID=number, **{part_shapes.INSTRUCTIONS: count})  # noqa: E731
         ours = [of("3", "100"), of("4", "120")]
-        self.assertIn("in 2 of 2", part_endurance.same_instructions(ours, [of("4", "120"), of("3", "100")]))
+        self.assertIn("in 2 of 2", part_shapes.same_instructions(ours, [of("4", "120"), of("3", "100")]))
         with self.assertRaisesRegex(CheckFailed, "in 1 of 2"):
-            part_endurance.same_instructions(ours, [of("3", "100"), of("4", "121")])
+            part_shapes.same_instructions(ours, [of("3", "100"), of("4", "121")])
         with self.assertRaisesRegex(CheckFailed, "no launch"):
-            part_endurance.same_instructions(ours, [of("5", "100")])
+            part_shapes.same_instructions(ours, [of("5", "100")])
 
 
 class SamplingTest(InFolder):

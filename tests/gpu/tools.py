@@ -23,6 +23,14 @@ def median_step_ms(done):
     return float(found.group(1))
 
 
+def mean_step_ms(done, batch_size):
+    """Likewise of all timed steps together, bursts of measuring included."""
+    found = re.search(r"samples_per_second (\S+)", done.stderr)
+    if not found:
+        raise CheckFailed("the program told no speed")
+    return 1e3 * batch_size / float(found.group(1))
+
+
 class Dlkprof:
     """An installed dlkprof: bin/dlkprof, lib/libdlkprof_inject.so, share/dlkprof."""
 

@@ -81,6 +81,7 @@ const fakes::DriverTable* fake_driver_table() {
       .device_of = [](CUcontext context) { return context->device; },
       .cubin = fakes::cubin,
       .stream_id = fakes::stream_id,
+      .number_calls_anew = fakes::number_calls_anew,
   };
   return &table;
 }

@@ -6,10 +6,12 @@
 
 namespace fakes {
 
-std::uint32_t next_correlation() {
-  static std::atomic<std::uint32_t> last{0};
-  return ++last;
+namespace {
+std::atomic<std::uint32_t> g_last_correlation{0};
 }
+
+std::uint32_t next_correlation() { return ++g_last_correlation; }
+void number_calls_anew() { g_last_correlation = 0; }
 
 ApiCall::ApiCall(CUpti_CallbackId id, const char* name, const void* params, const char* symbol) : id_(id) {
   data_.callbackSite = CUPTI_API_ENTER;

@@ -76,6 +76,7 @@ void finish(CUcontext context);
 std::uint32_t stream_id(CUcontext context, CUstream stream, bool per_thread);
 [[nodiscard]] bool capturing();
 [[nodiscard]] std::uint32_t next_correlation();
+void number_calls_anew();
 
 // The callbacks around an API call; the call's result is set before the end of its scope.
 class ApiCall {

@@ -95,6 +95,7 @@ void take(Record& record, CUpti_ActivityKind kind, CUcontext context, std::uint3
   record.correlationId = correlation;
   record.deviceId = static_cast<std::uint32_t>(driver()->device_of(context));
   record.contextId = driver()->context_id(context);
+  if (state.request == nullptr) return;  // CUPTI was left since it was launched
   state.records.push_back(to_slot(record));
   if (state.records.size() >= kRecordsPerBuffer) hand_over_on_own_thread();
 }
@@ -115,6 +116,17 @@ void record_activity(const KernelRun& run) {
   record.dynamicSharedMemory = shared;
   take(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, run.context, run.correlation, run.kernel->nanoseconds);
   state.ran.push_back({record.start, record.end, driver()->device_of(run.context), run.kernel->recorded_range});
+}
+
+void forget_activity() {
+  auto& state = activity();
+  std::unique_lock lock(state.mutex);
+  state.handed_over.wait(lock, [&] { return state.under_way == 0; });
+  state.request = nullptr;
+  state.complete = nullptr;
+  state.timestamp = nullptr;
+  state.enabled.clear();
+  state.records.clear();
 }
 
 bool records_kernels() {

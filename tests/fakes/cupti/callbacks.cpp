@@ -66,8 +66,9 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
 }
 
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* data) {
-  FAKE_GPU_CALL(cuptiSubscribe);
+  FAKE_LASTING_CALL(cuptiSubscribe);
   const std::lock_guard lock(fakes::state_mutex());
+  fakes::set_finalized(false);
   if (fakes::g_subscriber != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   *subscriber = fakes::g_subscriber = new CUpti_Subscriber_st{callback, data};
   fakes::attach_to_driver();
@@ -83,14 +84,17 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber) {
   return CUPTI_SUCCESS;
 }
 
-// The real one comes to life again with the next call; ours is not to make any.
+// The real one comes to life again with the next call; ours is to make none but to subscribe. Who relies on correlations that go
+// on from before is wrong: they begin anew.
 CUptiResult cuptiFinalize(void) {
   FAKE_GPU_CALL(cuptiFinalize);
   const std::lock_guard lock(fakes::state_mutex());
   delete std::exchange(fakes::g_subscriber, nullptr);
   fakes::g_enabled.clear();
   fakes::trace("finalized");
-  fakes::set_finalized();
+  fakes::forget_activity();
+  fakes::driver()->number_calls_anew();
+  fakes::set_finalized(true);
   return CUPTI_SUCCESS;
 }
 

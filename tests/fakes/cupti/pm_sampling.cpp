@@ -114,7 +114,7 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) 
 }
 
 CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* params) {
-  FAKE_GPU_CALL(cuptiPmSamplingStart);
+  FAKE_LASTING_CALL(cuptiPmSamplingStart);
   const std::lock_guard lock(fakes::state_mutex());
   auto* sampler = valid(params->pPmSamplingObject, "cuptiPmSamplingStart");
   if (sampler == nullptr || !sampler->configured || sampler->started) return CUPTI_ERROR_INVALID_OPERATION;
@@ -125,7 +125,7 @@ CUptiResult cuptiPmSamplingStart(CUpti_PmSampling_Start_Params* params) {
 }
 
 CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params* params) {
-  FAKE_GPU_CALL(cuptiPmSamplingStop);
+  FAKE_LASTING_CALL(cuptiPmSamplingStop);
   const std::lock_guard lock(fakes::state_mutex());
   auto* sampler = valid(params->pPmSamplingObject, "cuptiPmSamplingStop");
   if (sampler == nullptr || !sampler->started) return CUPTI_ERROR_INVALID_OPERATION;
@@ -143,7 +143,7 @@ CUptiResult cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSiz
 }
 
 CUptiResult cuptiPmSamplingCounterDataImageInitialize(CUpti_PmSampling_CounterDataImage_Initialize_Params* params) {
-  FAKE_GPU_CALL(cuptiPmSamplingCounterDataImageInitialize);
+  FAKE_LASTING_CALL(cuptiPmSamplingCounterDataImageInitialize);
   const std::lock_guard lock(fakes::state_mutex());
   if (valid(params->pPmSamplingObject, "cuptiPmSamplingCounterDataImageInitialize") == nullptr) {
     return CUPTI_ERROR_INVALID_OPERATION;
@@ -155,7 +155,7 @@ CUptiResult cuptiPmSamplingCounterDataImageInitialize(CUpti_PmSampling_CounterDa
 }
 
 CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params) {
-  FAKE_GPU_CALL(cuptiPmSamplingDecodeData);
+  FAKE_LASTING_CALL(cuptiPmSamplingDecodeData);
   const std::lock_guard lock(fakes::state_mutex());
   auto* sampler = valid(params->pPmSamplingObject, "cuptiPmSamplingDecodeData");
   auto* image = as_image(params->pCounterDataImage, params->counterDataImageSize);

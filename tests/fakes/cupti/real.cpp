@@ -72,10 +72,14 @@ std::optional<CUptiResult> told_to_fail(const char* function) {
   return result;
 }
 
-void set_finalized() { g_finalized = true; }
+void set_finalized(bool finalized) { g_finalized = finalized; }
 
 void check_alive(const char* function) {
   if (g_finalized) misuse(std::string(function) + " after cuptiFinalize");
+  check_driver(function);
+}
+
+void check_driver(const char* function) {
   if (driver()->shut_down()) misuse(std::string(function) + " after the driver was taken down");
 }
 

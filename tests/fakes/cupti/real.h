@@ -39,8 +39,16 @@ namespace fakes {
   if (::fakes::driver() == nullptr) return CUPTI_ERROR_NOT_INITIALIZED; \
   ::fakes::check_alive(#function)
 void check_alive(const char* function);
-// From now on all of them are misuse.
-void set_finalized();
+// From now on all of them are misuse, but for those below, until somebody subscribes again.
+void set_finalized(bool finalized);
+// Those that go on working where CUPTI was left: of a sampler that was made before.
+#define FAKE_LASTING_CALL(function)                                     \
+  FAKE_CALL(function);                                                  \
+  if (::fakes::driver() == nullptr) return CUPTI_ERROR_NOT_INITIALIZED; \
+  ::fakes::check_driver(#function)
+void check_driver(const char* function);
+// As CUPTI does when it is left.
+void forget_activity();
 
 // Guards subscriber and range profilers. Never taken where a context's lock is held; activity has a lock of its own.
 [[nodiscard]] std::recursive_mutex& state_mutex();

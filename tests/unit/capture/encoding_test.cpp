@@ -232,6 +232,7 @@ TEST(Types, AreThoseOfTheFormat) {
   EXPECT_EQ(type_of(ClockRecord{}), RecordType::clock);
   EXPECT_EQ(type_of(SamplesRecord{}), RecordType::samples);
   EXPECT_EQ(type_of(PcSamplesRecord{}), RecordType::pc_samples);
+  EXPECT_EQ(type_of(AbsenceRecord{}), RecordType::absence);
 }
 
 // The bytes themselves, so that files written today stay readable.

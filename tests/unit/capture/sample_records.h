@@ -35,6 +35,7 @@ inline std::vector<Record> sample_records() {
       SamplesRecord{39, 40, 41, 42, 43, {5, 0, 2, 253}},
       PcSamplesRecord{1, 17, 39, 40, 41, 42, {{43, 1ULL << 42U, {{44, 1ULL << 43U}, {45, 46}}}, {47, 48, {}}}},
       PcNamesRecord{{{49, "stalled"}}, {{50, 1ULL << 63U, "_Z1fv"}}, {"/a.cu", ""}, {{51, 52, 53, 54}}},
+      AbsenceRecord{55, 56},
   };
 }
 

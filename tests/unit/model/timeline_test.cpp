@@ -540,6 +540,60 @@ TEST_F(LoadTimeline, AThreadThatWaitedForAnothersMeasuringIsCutOnce) {
     EXPECT_TRUE(work.replayed || work.end_ns - work.start_ns == (work.launch_index == 0 ? 90 : 10));
 }
 
+// A step on either side of a time without CUPTI, and one that was going on when it left; within it a whole one and an end.
+test::EventCapture absent_capture() {
+  test::EventCapture capture;
+  capture.before = {capture::AbsenceRecord{10'000, 1'010'000}};
+  capture.range(range_id(0), 0, 1'000, 9'000, "first");
+  capture.range(range_id(1), 0, 9'500, 500'000, "leaving");
+  capture.range(range_id(2), 0, 600'000, 700'000, "unseen");
+  capture.range(range_id(3), range_id(2), 650'000, 660'000, "unseen");
+  capture.range(range_id(4), 0, 1'000'000, 1'020'000, "coming");
+  capture.range(range_id(5), range_id(4), 1'012'000, 1'013'000, "last");
+  capture.call(1, range_id(0), 2'000, 3'000);
+  capture.call(2, range_id(5), 1'012'100, 1'012'200);
+  capture.work(1, 4'000, 5'000);
+  capture.work(2, 1'012'300, 1'014'300);
+  return capture;
+}
+
+TEST_F(LoadTimeline, CutsOutTimesWithoutCupti) {
+  const Timeline t = load(absent_capture());
+  EXPECT_THAT(words(t), IsEmpty());
+  ASSERT_THAT(t.ranges, SizeIs(4));  // those within the absence are gone
+  EXPECT_EQ(t.ranges[1].start_ns, 9'500);
+  EXPECT_EQ(t.ranges[1].end_ns, 10'000);
+  EXPECT_EQ(t.ranges[2].start_ns, 10'000);
+  EXPECT_EQ(t.ranges[2].end_ns, 20'000);
+  EXPECT_EQ(t.ranges[3].parent, 2U);
+  EXPECT_EQ(t.strings[t.ranges[3].message], "last");
+  EXPECT_EQ(t.calls[1].range, 3U);
+  EXPECT_EQ(t.calls[1].start_ns, 12'100);
+  EXPECT_EQ(t.works[0].end_ns, 5'000);
+  EXPECT_EQ(t.works[1].start_ns, 12'300);
+  EXPECT_EQ(t.works[1].end_ns, 14'300);
+  EXPECT_EQ(t.last_ns, 20'000);
+}
+
+TEST_F(LoadTimeline, CutsOutWhatWasHeldBeforeCuptiLeft) {
+  test::EventCapture capture = absent_capture();
+  capture.call(3, 0, 5'000, 8'000).held = true;
+  const Timeline t = load(capture);
+  EXPECT_EQ(t.processes[0].held_ns, 3'000);
+  EXPECT_EQ(t.works.back().start_ns, 9'300);
+  EXPECT_EQ(t.works.back().end_ns, 11'300);
+}
+
+TEST_F(LoadTimeline, ImpossibleTimesWithoutCuptiAreLeftOut) {
+  test::EventCapture capture = absent_capture();
+  capture.before.emplace_back(capture::AbsenceRecord{5, 4});
+  capture.before.emplace_back(capture::AbsenceRecord{-5, 4});
+  capture.before.emplace_back(capture::AbsenceRecord{2'000, 500'000});  // within the one before
+  const Timeline t = load(capture);
+  EXPECT_THAT(words(t), ElementsAre(HasSubstr("Impossible times without CUPTI left out: 2")));
+  EXPECT_EQ(t.last_ns, 20'000);
+}
+
 TEST_F(LoadTimeline, BoundsHowFarClocksMayBeOff) {
   test::EventCapture capture;
   capture.call(1, 0, 100, 110);
