@@ -10,7 +10,7 @@ from tools import mean_step_ms
 PART = "sampling"
 
 LIMIT = 120
-PAIRS = 3
+PAIRS = 4
 MOST_SLOWER = {"cifar10.py batch 512": 1.05, "transformer.py batch 32": 1.02}
 BATCH_SIZES = {"cifar10.py batch 512": 512, "transformer.py batch 32": 32}
 ENOUGH = 100        # samples of a kernel
