@@ -16,6 +16,7 @@
 #include "cli/fingerprint.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
+#include "cli/kept_memory.h"
 #include "cli/progress.h"
 #include "cupti/host.h"
 #include "model/coverage_times.h"
@@ -179,6 +180,14 @@ void note_ending(model::Timeline& timeline, const ChildResult& program) {
   timeline.facts.push_back({kFactSource, kToldToEndFact, std::to_string(program.told_to_end)});
 }
 
+std::vector<model::Run> load_runs(const std::vector<fs::path>& captures) {
+  std::vector<model::Run> runs;
+  for (const auto& path : captures) {
+    runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
+  }
+  return runs;
+}
+
 // Whether a database was written.
 bool report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
   const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
@@ -187,13 +196,10 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
     if (!quiet) fmt::print(stderr, "dlkprof: the program launched no CUDA kernel, so there is no capture\n");
     return false;
   }
-  // Large captures take seconds either way.
-  std::future<model::Timeline> timeline = std::async(std::launch::async, [&] { return model::load_timeline(captures); });
-  std::vector<model::Run> runs;
-  for (const auto& path : captures) {
-    runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
-  }
-  model::Timeline joined = timeline.get();
+  // Large captures take seconds either way. The timeline is made by this thread, whose heap can take all of it.
+  std::future<std::vector<model::Run>> launches = std::async(std::launch::async, [&] { return load_runs(captures); });
+  model::Timeline joined = model::load_timeline(captures);
+  std::vector<model::Run> runs = launches.get();
   note_ending(joined, program);
   const Analysis analysis = analyse_somehow(std::move(joined), command.folding);
   model::add_gpu_times(runs, analysis.timeline);
@@ -206,6 +212,7 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
 
 // The program has run, and its exit code is what counts: whatever goes wrong now is said, and no more.
 bool report_unharmed(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
+  const KeptMemory memory;
   const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is to be an error, not our end
   try {
     return report_captures(command, catalogue, program);
