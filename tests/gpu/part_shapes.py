@@ -24,9 +24,9 @@ def run(bench):
     except Skipped as reason:
         bench.board.skip(PART, "PyTorch programs", reason)
         return
-    shapes(bench)
     with bench.board.case(PART, "cifar10.py batch 512 after detaching, beside alone") as row:
         row.detail = detached(bench)
+    shapes(bench)
 
 
 # --- Detaching --------------------------------------------------------------------------------------------------------
