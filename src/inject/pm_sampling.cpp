@@ -83,7 +83,7 @@ void PmSampling::run() noexcept {
       pause(kBetweenLooks);
     }
   }
-  // A sampler is not ended where CUPTI was left, which would come to life again. The process ends, and it with it.
+  // A sampler is not ended where CUPTI was left, which would come to life again: that is left to the end of the process.
   if (away_) (void)new Devices(std::move(devices));
   devices.clear();
   const std::lock_guard lock(*mutex_);
@@ -122,6 +122,7 @@ void PmSampling::for_each(Devices& devices, void (DeviceSampling::*act)()) {
       ++device;
     } catch (const std::exception& error) {
       fail(error, device->first);
+      if (away_) (void)device->second.release();  // as at the end
       device = devices.erase(device);
     }
   }

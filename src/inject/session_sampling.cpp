@@ -121,7 +121,7 @@ bool Session::go_away(const PmSampling::Pause& pause) {
 
 // At the exit of a launch, where CUPTI may be left (cuptiFinalize in cupti_activity.h).
 void Session::leave_for_now() noexcept {
-  if (in_callbacks_ > 1) return;
+  if (in_callbacks_ > 1 || graphs_seen_) return;
   if (auto due = Presence::due_to_leave; !presence_.compare_exchange_strong(due, Presence::leaving)) return;
   auto& thread = this_thread();
   thread.ours = true;

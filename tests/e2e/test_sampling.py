@@ -138,9 +138,15 @@ class BurstsTest(SampledTest):
         uncalled = self.query("SELECT count(*) FROM notice WHERE what LIKE '%CUDA call%'")[0][0]
         self.assertEqual(0, uncalled)
 
+    def test_a_buffer_that_was_full_is_left_behind(self):
+        self.bursts(env={"FAKE_CUPTI_FAIL": "cuptiPmSamplingDecodeData=CUPTI_ERROR_OUT_OF_MEMORY@1"})
+        self.assertTrue(self.report_rows("sampling"))
+        self.assertEqual(1, self.query("SELECT count(*) FROM notice WHERE what LIKE 'Times that a GPU%full%'")[0][0])
+
     def test_it_ends_as_it_would_alone(self):
-        for call, program in (("cuptiSubscribe=CUPTI_ERROR_UNKNOWN@2", LONG_PROGRAM), ("cuptiFinalize=CUPTI_ERROR_UNKNOWN", PROGRAM)):
+        for call, program in (("cuptiSubscribe=CUPTI_ERROR_UNKNOWN@2", LONG_PROGRAM), ("cuptiFinalize=CUPTI_ERROR_UNKNOWN", PROGRAM),
+                              ("cuptiPmSamplingDecodeData=CUPTI_ERROR_UNKNOWN", PROGRAM)):
             with self.subTest(call=call):
                 done, _ = self.bursts(*program, "exit:5", env={"FAKE_CUPTI_FAIL": call})
                 self.assertEqual(5, done.code)
-                self.assertTrue(self.report_rows("sampling"))
+                self.assertEqual("DecodeData" not in call, bool(self.report_rows("sampling")))
