@@ -83,9 +83,7 @@ void PmSampling::run() noexcept {
       pause(kBetweenLooks);
     }
   }
-  // A sampler is not ended where CUPTI was left, which would come to life again: that is left to the end of the process.
-  if (away_) (void)new Devices(std::move(devices));
-  devices.clear();
+  end(devices);
   const std::lock_guard lock(*mutex_);
   ended_ = true;
   changed_->notify_all();
@@ -99,7 +97,7 @@ void PmSampling::take_burst(Devices& devices) {
     hooks_.come(wait);
   } catch (const std::exception& error) {
     for (const auto& [index, device] : devices) fail(error, index);
-    (void)new Devices(std::exchange(devices, {}));  // as at the end
+    end(devices);
     return;
   }
   for_each(devices, &DeviceSampling::start);
@@ -115,6 +113,14 @@ void PmSampling::take_burst(Devices& devices) {
   if (away_) pause(std::chrono::duration_cast<std::chrono::microseconds>(away));
 }
 
+// A sampler is not ended where CUPTI was left, which would come to life again: that is left to the end of the process.
+void PmSampling::end(Devices& devices) noexcept {
+  for (auto& [index, device] : devices) {
+    if (away_) (void)device.release();
+  }
+  devices.clear();
+}
+
 void PmSampling::for_each(Devices& devices, void (DeviceSampling::*act)()) {
   for (auto device = devices.begin(); device != devices.end();) {
     try {
@@ -122,7 +128,7 @@ void PmSampling::for_each(Devices& devices, void (DeviceSampling::*act)()) {
       ++device;
     } catch (const std::exception& error) {
       fail(error, device->first);
-      if (away_) (void)device->second.release();  // as at the end
+      if (away_) (void)device->second.release();  // as in end()
       device = devices.erase(device);
     }
   }

@@ -51,6 +51,7 @@ class PmSampling {
   void pause(std::chrono::microseconds time);
   void take_burst(Devices& devices);
   void for_each(Devices& devices, void (DeviceSampling::*act)());
+  void end(Devices& devices) noexcept;
   [[nodiscard]] std::unique_ptr<DeviceSampling> open(const capture::DeviceRecord& device) noexcept;
   void fail(const std::exception& error, std::uint32_t device) noexcept;
 

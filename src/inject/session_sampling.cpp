@@ -81,7 +81,7 @@ PmSampling::Hooks Session::sampling_hooks() {
 // was launched before stands in the GPU's queues, and its samples would be nobody's.
 void Session::come_back(const PmSampling::Pause& pause) {
   constexpr int kLooks = 60;
-  constexpr auto kBetweenLooks = std::chrono::milliseconds(5);
+  constexpr auto kPause = std::chrono::milliseconds(5);
   if (presence_ == Presence::here) return;
   {
     const std::lock_guard lock(mutex_);  // nobody told us meanwhile which modules and contexts ended
@@ -95,7 +95,7 @@ void Session::come_back(const PmSampling::Pause& pause) {
   take_activity();
   end_absence();
   for (int looks = 0; looks < kLooks && active_ && !timeline_.has_work(); ++looks) {
-    pause(kBetweenLooks);
+    pause(kPause);
     cupti::Activity::flush(false);
   }
 }
@@ -109,12 +109,12 @@ void Session::end_absence() {
 // From the sampling thread: has the program's next launch do it. False where CUPTI stays, as nothing is launched now, or must.
 bool Session::go_away(const PmSampling::Pause& pause) {
   constexpr int kLooks = 100;
-  constexpr auto kBetweenLooks = std::chrono::milliseconds(1);
+  constexpr auto kPause = std::chrono::milliseconds(1);
   if (!options_.in_bursts || graphs_seen_) return false;
   presence_ = Presence::due_to_leave;
-  for (int looks = 0; looks < kLooks && presence_ == Presence::due_to_leave && active_; ++looks) pause(kBetweenLooks);
+  for (int looks = 0; looks < kLooks && presence_ == Presence::due_to_leave && active_; ++looks) pause(kPause);
   if (auto due = Presence::due_to_leave; presence_.compare_exchange_strong(due, Presence::here)) return false;
-  while (presence_ == Presence::leaving) pause(kBetweenLooks);
+  while (presence_ == Presence::leaving) pause(kPause);
   event_log_.flush();
   return presence_ == Presence::away;
 }
