@@ -20,6 +20,7 @@ constexpr auto kBetweenLooks = 5ms;
 // A burst is some 50 ms, in which a program that launches all the time is slowed by a quarter (docs/performance.md), and both
 // coming and leaving take some 10 ms of its time.
 constexpr int kAwayForEachHere = 32;
+constexpr Clock::duration kLongestAway = 2s;
 // A program may end while the driver keeps the thread waiting.
 constexpr auto kPatience = 3s;
 
@@ -109,7 +110,7 @@ void PmSampling::take_burst(Devices& devices) {
   away_ = hooks_.go(wait);
   const auto end = Clock::now();
   for_each(devices, &DeviceSampling::read);
-  const auto away = kAwayForEachHere * (end - begin) - (Clock::now() - end);
+  const auto away = std::min(kAwayForEachHere * (end - begin), kLongestAway) - (Clock::now() - end);
   if (away_) pause(std::chrono::duration_cast<std::chrono::microseconds>(away));
 }
 

@@ -17,7 +17,7 @@ PROGRAM = [step for _ in range(12) for step in ("train:500", "sleep:80")]
 
 
 # Long enough for CUPTI to come back, with what happens once in each iteration and what happens in none.
-LONG_PROGRAM = [step for _ in range(45) for step in ("train:500", "sleep:80")]
+LONG_PROGRAM = [step for _ in range(60) for step in ("train:500", "sleep:80")]
 
 
 class SampledTest(EndToEndTest):
@@ -133,10 +133,9 @@ class BurstsTest(SampledTest):
     def test_times_without_cupti_are_cut_out(self):
         self.bursts()
         wall_ns = self.query("SELECT max(end_ns) - min(start_ns) FROM call")[0][0]
-        self.assertLess(wall_ns, 2e9, "the program takes longer than 3.6 s")
-        # Every launch that was seen has its kernel, by numbers that begin anew whenever CUPTI does.
-        uncalled = self.query("SELECT count(*) FROM notice WHERE what LIKE '%CUDA call%'")[0][0]
-        self.assertEqual(0, uncalled)
+        self.assertLess(wall_ns, 3e9, "the program takes longer than 4.8 s")
+        # CUPTI numbers calls anew whenever it comes.
+        self.assertEqual(0, self.query("SELECT count(*) FROM notice WHERE what LIKE '%with the number of another%'")[0][0])
 
     def test_a_buffer_that_was_full_is_left_behind(self):
         self.bursts(env={"FAKE_CUPTI_FAIL": "cuptiPmSamplingDecodeData=CUPTI_ERROR_OUT_OF_MEMORY@1"})
