@@ -96,6 +96,14 @@ TEST(SampleJoin, LeavesOutValuesThatAreNone) {
 
 // Pairs of launches that follow one another without a pause: of 100 ns each, the first at 20 % throughout, the second at 90 % in
 // its first 5 ns and at 10 % from there. Samples of 10 ns cut each pair at another place.
+std::vector<Work> pairs_of_launches(int pairs) {
+  std::vector<Work> works;
+  for (int pair = 0; pair < pairs; ++pair) {
+    works.push_back(launch(0, 1000 * pair, 1000 * pair + 100));
+    works.push_back(launch(1, 1000 * pair + 100, 1000 * pair + 200));
+  }
+  return works;
+}
 std::vector<Taken> samples_of_pairs(int pairs) {
   std::vector<Taken> samples;
   for (int pair = 0; pair < pairs; ++pair) {
@@ -110,11 +118,7 @@ std::vector<Taken> samples_of_pairs(int pairs) {
 }
 
 TEST(SampleJoin, PartsSharedSamplesBetweenNeighbours) {
-  std::vector<Work> works;
-  for (int pair = 0; pair < 40; ++pair) {
-    works.push_back(launch(0, 1000 * pair, 1000 * pair + 100));
-    works.push_back(launch(1, 1000 * pair + 100, 1000 * pair + 200));
-  }
+  const std::vector<Work> works = pairs_of_launches(40);
   SampleJoin join(works, 0);
   join.add({kShare}, batch_of(samples_of_pairs(40), 1));
   auto figures = join.finish();
@@ -124,11 +128,7 @@ TEST(SampleJoin, PartsSharedSamplesBetweenNeighbours) {
 }
 
 TEST(SampleJoin, AFewSharedSamplesAreNobodys) {
-  std::vector<Work> works;
-  for (int pair = 0; pair < 4; ++pair) {
-    works.push_back(launch(0, 1000 * pair, 1000 * pair + 100));
-    works.push_back(launch(1, 1000 * pair + 100, 1000 * pair + 200));
-  }
+  const std::vector<Work> works = pairs_of_launches(4);
   SampleJoin join(works, 0);
   join.add({kShare}, batch_of(samples_of_pairs(4), 1));
   EXPECT_FLOAT_EQ(static_cast<float>(join.finish()[0][kShare].mean), 20);
