@@ -119,6 +119,17 @@ class SamplingTest(InFolder):
                 part_sampling.compare(sampled, measured)
 
 
+    def test_turns(self):
+        def turns(ratio, rounds=6):
+            return Times(32, [{"alone": [70.0, 77.0] * (rounds // 2), "sampled": [ratio * 70.0, ratio * 77.0] * (rounds // 2)}])
+
+        self.assertIn("sampled / alone 1.0150", part_sampling.turns_verdict(turns(1.015)))
+        with self.assertRaisesRegex(CheckFailed, "limit 1.02"):
+            part_sampling.turns_verdict(turns(1.025))
+        with self.assertRaises(Skipped):
+            part_sampling.turns_verdict(turns(1.0, 4))
+
+
 class SelectionTest(InFolder):
     CSV = ('ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum\n'
            '0,alpha,"(64, 1, 1)","(64, 1, 1)",100\n1,alpha,"(64, 1, 1)","(64, 1, 1)",{}\n')
@@ -253,25 +264,61 @@ class CostTest(InFolder):
 
 
 class IterationTest(InFolder):
-    def launches(self, instructions, nanoseconds):
-        columns = {metric: "1" for metric in part_iteration.COMPARED}
-        columns |= {"smsp__inst_executed.sum": str(instructions), "gpu__time_duration.sum": str(nanoseconds)}
-        return [launch("kernel", **columns)]
+    def launches(self, instructions, nanoseconds, number="7"):
+        columns = {"smsp__inst_executed.sum": str(instructions), "gpu__time_duration.sum": str(nanoseconds)}
+        return [launch("kernel", ID=number, **columns)]
 
-    def test_beside_kernel_replay(self):
-        words = part_iteration.compare(self.launches(1000, 21000), self.launches(1000, 20000))
-        self.assertIn("1 configurations both ways; instructions equal in 1", words)
+    def verdict(self, ours, reference):
+        return part_iteration.Table(part_iteration.matched_by_number(ours, reference)).verdict()
+
+    def test_near(self):
+        words = self.verdict(self.launches(1000, 21000), self.launches(1000, 20000))
+        self.assertIn("instructions equal in 1 of 1 launches", words)
         self.assertIn("gpu__time_duration.sum 5.00 % and 5.00 %", words)
 
-    def test_other_instructions_fail(self):
-        with self.assertRaisesRegex(CheckFailed, "2.000 % apart"):
-            part_iteration.compare(self.launches(1020, 1), self.launches(1000, 1))
-        with self.assertRaisesRegex(CheckFailed, "no configuration"):
-            part_iteration.compare([], self.launches(1000, 1))
+    def test_far_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "at most 2.000 % apart"):
+            self.verdict(self.launches(1020, 20000), self.launches(1000, 20000))
+        with self.assertRaisesRegex(CheckFailed, "beyond 5 and 15 %: gpu__time_duration.sum 6.00 % and 6.00 %"):
+            self.verdict(self.launches(1000, 21200), self.launches(1000, 20000))
+
+    def test_others_launches_fail(self):
+        with self.assertRaisesRegex(CheckFailed, "no launch"):
+            self.verdict(self.launches(1000, 1, "8"), self.launches(1000, 1))
+        with self.assertRaisesRegex(CheckFailed, "not numbered alike"):
+            self.verdict([launch("other", ID="7")], self.launches(1000, 1))
 
     def test_metrics_that_are_missing_fail(self):
         with self.assertRaisesRegex(CheckFailed, "not measured in some: gpu__time_duration.sum"):
-            part_iteration.compare(self.launches(1000, ""), self.launches(1000, 20000))
+            self.verdict(self.launches(1000, ""), self.launches(1000, 20000))
+
+    def test_other_caches_are_left_out(self):
+        def hits(number, per_cent):
+            return launch("kernel", ID=number, **{part_iteration.L2_HITS: per_cent})
+
+        table = part_iteration.Table([(hits("1", "50"), hits("1", "55")), (hits("2", "50"), hits("2", "56"))])
+        self.assertEqual([ours.text("ID") for ours, _ in table.with_caches_alike().pairs], ["1"])
+
+    def test_the_same_launches_are_asked_for(self):
+        asked = part_iteration.same_launches(self.launches(1, 1, "9") + self.launches(1, 1, "5"))
+        self.assertEqual(asked[:4], ("--launch-skip-before-match", "5", "-c", "5"))
+
+    def test_ncu_measures_what_follows_without_a_gap(self):
+        ncu = """
+            import sys
+            first, count = (int(sys.argv[sys.argv.index(option) + 1]) for option in ('-s', '-c'))
+            print('ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum')
+            for number in range(count):
+                print(f'{number},kernel,"(1, 1, 1)","(1, 1, 1)",{first + number}')
+            """
+        ours = [one for number in ("9", "5", "6") for one in self.launches(number, 20000, number)]
+        pairs = part_iteration.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
+        self.assertEqual([theirs.text("smsp__inst_executed.sum") for _, theirs in pairs], ["5", "6"])
+
+    def test_table(self):
+        one = part_iteration.Table([(self.launches(1000, 23200)[0], self.launches(1000, 20000)[0])])
+        page = part_iteration.markdown({"kernel replay": one})
+        self.assertIn("| `gpu__time_duration.sum` | 1 | 16.00 % | 16.00 % |", page)
 
     def test_percentiles(self):
         self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
