@@ -309,7 +309,7 @@ class IterationTest(InFolder):
             first, count = (int(sys.argv[sys.argv.index(option) + 1]) for option in ('-s', '-c'))
             print('ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum')
             for number in range(count):
-                print(f'{number},kernel,"(1, 1, 1)","(1, 1, 1)",{first + number}')
+                print(f'{number},kernel,"(1, 1, 1)","(32, 1, 1)",{first + number}')
             """
         ours = [one for number in ("9", "5", "6") for one in self.launches(number, 20000, number)]
         pairs = part_iteration.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
