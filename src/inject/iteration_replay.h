@@ -24,10 +24,10 @@ namespace dlkprof::inject {
 
 class IterationReplay {
  public:
-  // Sets up counters for `context`. `wants_all`: launches may be wanted without a limit. Throws Error (permission, busy,
+  // Sets up counters for `context`, for those of `options` that tell what is to be measured. Throws Error (permission, busy,
   // unsupported, no metric).
-  IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
-                  const std::vector<capture::MetricRequest>& metrics, bool wants_all, LaunchEvaluator::Listener listener);
+  IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip, const capture::ProfileOptions& options,
+                  LaunchEvaluator::Listener listener);
 
   [[nodiscard]] const cupti::CollectionPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<std::string>& unavailable() const noexcept { return unavailable_; }
@@ -60,7 +60,7 @@ class IterationReplay {
 
   const cupti::Library& library_;
   CUcontext context_;
-  const bool wants_all_;
+  const bool wants_all_;  // launches may be wanted without a limit
   cupti::CollectionPlan plan_;
   std::vector<std::string> unavailable_;
   std::optional<cupti::RangeProfiler> profiler_;

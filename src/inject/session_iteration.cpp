@@ -118,8 +118,7 @@ IterationReplay& Session::iteration_for(CUcontext context, std::uint32_t device)
   release_replays();
   try {
     if (metric_sets_ == 0) cupti::initialize_profiler(library_);
-    replay = std::make_unique<IterationReplay>(library_, context, devices_.at(device).chip, options_.metrics, !options_.samples,
-                                               evaluated());
+    replay = std::make_unique<IterationReplay>(library_, context, devices_.at(device).chip, options_, evaluated());
   } catch (...) {
     iterations_.erase(context);
     stop_iterating();  // counters cannot be set up: nor will they be next time

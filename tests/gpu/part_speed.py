@@ -1,10 +1,15 @@
 """Every kernel of a training loop: what iteration replay costs beside ncu, on the same programs with the same metrics."""
 
+import contextlib
 import dataclasses
+import itertools
+import sqlite3
+import statistics
 import sys
 from pathlib import Path
 
 from harness import CheckFailed, Skipped, check
+from tools import mean_step_ms
 
 PART = "speed"
 
@@ -14,6 +19,10 @@ SETS = ("quick", "basic")
 FEW, MANY = 5, {"quick": 205, "basic": 35}
 SKIPPED = 300          # launches before them, in which libraries warm up
 MOST_BYTES = 300 << 20  # of host memory beyond the program's own
+# All launches of a few steps, in windows that each hold a step of transformer.py: for those there must be memory.
+EVERY = ("--samples", "all", "--launch-skip-before-match", "6000", "-c", "9000", "--max-memory", "4400")
+MOST_COST_US = 40.0     # of a launch within a window, beyond what it takes alone
+LEAST_TIMES = 1000      # as long that ncu takes
 LIMIT = 240            # seconds a run
 
 
@@ -25,6 +34,8 @@ class Loop:
     name: str
     long: list
     once: list
+    batch_size: int
+    least_times: float = 1.0  # as long that ncu takes for all kernels of a step, with basic
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,6 +45,24 @@ class Run:
     seconds: float
     peak_bytes: int
     launches: list
+    stderr: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """Of a metric set: iteration replay, and the seconds that ncu takes for a further launch; None what was not measured."""
+
+    ours: Run
+    slope: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Measured:
+    """A launch that was measured: when it began, its part of its window's time, and its launch configuration."""
+
+    start_unix_ns: int
+    cost_ns: int
+    config: int
 
 
 def run(bench):
@@ -48,27 +77,27 @@ def run(bench):
             alone = {"long": run_alone(bench, loop, loop.long), "once": run_alone(bench, loop, loop.once)}
             row.detail = f"{alone['long'].seconds:.1f} s, and {alone['once'].seconds:.1f} s for a few iterations"
         if alone:
-            for metric_set in SETS:
-                measure(bench, loop, metric_set, alone)
+            results = {metric_set: measure(bench, loop, metric_set, alone) for metric_set in SETS}
+            whole_steps(bench, loop, results, alone["long"])
 
 
 def loops(bench):
-    def loop(name, program, iterations, few, *more):
-        return Loop(name, program("--iters", iterations, *more), program("--iters", few, *more))
+    def loop(name, program, batch_size, least_times, iterations, few, *more):
+        more = ("--batch_size", str(batch_size), *more)
+        return Loop(name, program("--iters", iterations, *more), program("--iters", few, *more), batch_size, least_times)
 
-    return [loop("cifar10.py batch 512", bench.cifar10, "300", "8", "--print_every", "20", "--batch_size", "512"),
-            loop("transformer.py", bench.transformer, "160", "2")]
+    return [loop("cifar10.py batch 512", bench.cifar10, 512, 10.0, "300", "8", "--print_every", "20"),
+            loop("transformer.py", bench.transformer, 8, 50.0, "160", "2")]
 
 
 def measure(bench, loop, metric_set, alone):
-    ours = None
+    ours = slope = None
     with bench.board.case(PART, f"{loop.name}, --set {metric_set}: iteration replay") as row:
         ours = run_ours(bench, loop, metric_set)
         row.detail = our_words(ours, alone["long"])
     if ours is None:
-        return
+        return Result(None, None)
     metrics = metrics_of(ours.launches)
-    slope = None
     with bench.board.case(PART, f"{loop.name}, --set {metric_set}: ncu, launch by launch") as row:
         slope = ncu_slope(bench, loop, metric_set, metrics)
         row.detail = f"{1e3 * slope:.1f} ms a further launch ({FEW} and {MANY[metric_set]} launches)"
@@ -77,6 +106,23 @@ def measure(bench, loop, metric_set, alone):
     with bench.board.case(PART, f"{loop.name}, --set {metric_set}: memory of the process") as row:
         row.detail = memory_words(ours, alone["long"])
     bench.board.figure(PART, f"{loop.name}, --set {metric_set}: against ncu", against_ncu(ours, alone["long"], slope))
+    return Result(ours, slope)
+
+
+def whole_steps(bench, loop, results, alone):
+    steps, slope = None, results["quick"].slope
+    with bench.board.case(PART, f"{loop.name}, --set quick: ncu, launch by launch, by the names in its own sections") as row:
+        check(results["quick"].ours is not None, "nothing was measured to compare with")
+        slope, row.detail = usual_slope(bench, loop, metrics_of(results["quick"].ours.launches))
+    with bench.board.case(PART, f"{loop.name}, --set quick: every launch of a few steps") as row:
+        steps = measure_every_launch(bench, loop)
+        row.detail = steps.words(alone)
+    if steps is None:
+        return
+    with bench.board.case(PART, f"{loop.name}, --set quick: what a launch takes") as row:
+        row.detail = steps.verdict(1e3 * mean_step_ms(alone, loop.batch_size) / steps.in_step, slope)
+    with bench.board.case(PART, f"{loop.name}, --set basic: all of a step, beside ncu") as row:
+        row.detail = basic_verdict(loop, results["basic"], alone, steps.in_step)
 
 
 def run_alone(bench, loop, program):
@@ -84,9 +130,13 @@ def run_alone(bench, loop, program):
         name, watched, timeout=LIMIT))
 
 
-def run_ours(bench, loop, metric_set):
-    name = f"speed_{loop.name}_{metric_set}".replace(" ", "_")
-    options = ("--replay-mode", "iteration", "--set", metric_set, "--samples", "1", "--timeline", "off")
+def name_of(loop, metric_set, which):
+    return f"speed_{loop.name}_{metric_set}_{which[1]}".replace(" ", "_")
+
+
+def run_ours(bench, loop, metric_set, which=("--samples", "1"), timeline="off"):
+    name = name_of(loop, metric_set, which)
+    options = ("--replay-mode", "iteration", "--set", metric_set, "--timeline", timeline, *which)
     done = run_watched(bench, name, loop.long, lambda _, watched: bench.dlkprof.profile(name, options, watched, timeout=LIMIT))
     launches = bench.dlkprof.launches(name)
     check(launches, "nothing was measured")
@@ -98,7 +148,7 @@ def run_watched(bench, name, program, start):
     peak = bench.out / f"{name.replace(' ', '_')}.bytes"
     watched = [sys.executable, Path(__file__).with_name("peak_memory.py"), peak, *program]
     done = start(name, watched).require_success()
-    return Run(done.seconds, int(peak.read_text()), [])
+    return Run(done.seconds, int(peak.read_text()), [], done.stderr)
 
 
 def our_words(ours, alone):
@@ -116,15 +166,96 @@ def memory_words(ours, alone):
     return words
 
 
+def measure_every_launch(bench, loop):
+    run = run_ours(bench, loop, "quick", EVERY, timeline="on")
+    first, *windows = windows_of(measured_launches(bench, name_of(loop, "quick", EVERY)))
+    check(windows, "all launches were in one window")
+    return Steps(run, first, windows, launches_of_step([launch.config for window in windows for launch in window]))
+
+
+@dataclasses.dataclass(frozen=True)
+class Steps:
+    """Every launch of a few steps, measured in windows, the first of which sets up."""
+
+    run: Run
+    first: list
+    windows: list
+    in_step: int  # launches
+
+    def words(self, alone):
+        whole = [launch.cost_ns for window in self.windows for launch in window]
+        return (f"{len(whole)} launches, {self.in_step} a step, in {len(self.windows)} windows: {statistics.mean(whole) / 1e3:.1f} us each "
+                f"with opening, closing and reading out windows; the first window, which sets up, "
+                f"{sum(launch.cost_ns for launch in self.first) / 1e9:.1f} s; whole process {self.run.seconds:.1f} s, {alone.seconds:.1f} s "
+                f"alone; {(self.run.peak_bytes - alone.peak_bytes) / 2**20:+.0f} MB")
+
+    def verdict(self, alone_us, slope):
+        """Of a launch within a window, beyond what it takes alone; what windows cost is by window, and said beside it."""
+        gaps = [gap for window in self.windows for gap in gaps_of(window)]
+        inside = statistics.mean(gaps)
+        words = (f"{inside:.1f} us a launch within windows (n {len(gaps)}, median {statistics.median(gaps):.1f}, {min(gaps):.1f} to "
+                 f"{max(gaps):.1f}), {alone_us:.1f} us alone")
+        if slope is not None:
+            words += f"; ncu takes {1e6 * slope / inside:.0f} times as long as a launch within windows"
+        check(inside - alone_us <= MOST_COST_US, f"{words}; limit {MOST_COST_US:.0f} us more than alone")
+        check(slope is None or 1e6 * slope >= LEAST_TIMES * inside, f"{words}; limit {LEAST_TIMES}")
+        return words
+
+
+def basic_verdict(loop, result, alone, in_step):
+    """All kernels of a step: each launch by ncu; each launch configuration by iteration replay, starting and ending included."""
+    check(result.ours is not None and result.slope is not None, "one of the two was not measured")
+    seconds = max(result.ours.seconds - alone.seconds, sum(launch.number("cost_ns") for launch in result.ours.launches) / 1e9)
+    times = result.slope * in_step / seconds
+    words = (f"ncu takes {result.slope * in_step:.0f} s for {in_step} launches; iteration replay measures their "
+             f"{len({launch.key for launch in result.ours.launches})} configurations in {seconds:.1f} s: {times:.1f} times as long")
+    check(times >= loop.least_times, f"{words}; limit {loop.least_times}")
+    return words
+
+
+def measured_launches(bench, name):
+    """From the database: in order of launching."""
+    with contextlib.closing(sqlite3.connect(bench.dlkprof.captures / f"{name}_dldb.sqlite")) as database:
+        rows = database.execute("SELECT start_unix_ns, cost_ns, config FROM measured_launch ORDER BY launch_index")
+        return [Measured(*row) for row in rows]
+
+
+def windows_of(launches):
+    """Launches in runs: those of a window have its time in equal parts, and no others have the same."""
+    return [list(window) for _, window in itertools.groupby(launches, key=lambda launch: launch.cost_ns)]
+
+
+def gaps_of(window):
+    """Microseconds from launch to launch; the window is opened after the first of them has begun."""
+    return [(later.start_unix_ns - earlier.start_unix_ns) / 1e3 for earlier, later in zip(window[1:], window[2:])]
+
+
+def launches_of_step(configs):
+    """After how many the same come again, but for one in a hundred."""
+    def repeats(period):
+        return sum(one == other for one, other in zip(configs, configs[period:])) >= 0.99 * (len(configs) - period)
+
+    period = next((period for period in range(1, len(configs) // 2 + 1) if repeats(period)), None)
+    check(period, f"{len(configs)} launches do not repeat themselves")
+    return period
+
+
 def metrics_of(launches):
     """NVPerf's names, as columns of the report have them; those that dlkprof computes itself have no unit within."""
     return [name for name in launches[0].columns if "__" in name]
 
 
-def ncu_slope(bench, loop, metric_set, metrics):
+def usual_slope(bench, loop, metrics):
+    """Of what ncu's sections have for the same: quick takes performance monitors' counters by names that they do not have."""
+    usual = sorted({metric.replace("TPC.TriageCompute.", "").replace("tpc__", "sm__").replace("_realtime", "") for metric in metrics})
+    slope = ncu_slope(bench, loop, "quick", usual, "usual")
+    return slope, f"{1e3 * slope:.1f} ms a further launch ({FEW} and {MANY['quick']} launches); {', '.join(usual)}"
+
+
+def ncu_slope(bench, loop, metric_set, metrics, names="same"):
     seconds, many = {}, MANY[metric_set]
     for count in (FEW, many):
-        name = f"speed_{loop.name}_{metric_set}_{count}"
+        name = f"speed_{loop.name}_{metric_set}_{names}_{count}"
         seconds[count] = run_ncu(bench, name, metrics, ("-s", str(SKIPPED), "-c", str(count)), loop.once).seconds
     check(seconds[many] > seconds[FEW], f"{seconds[many]:.1f} s for {many} launches, {seconds[FEW]:.1f} s for {FEW}")
     return (seconds[many] - seconds[FEW]) / (many - FEW)

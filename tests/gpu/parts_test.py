@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import sqlite3
 import sys
 from pathlib import Path
 from unittest import mock
@@ -326,7 +327,7 @@ class IterationTest(InFolder):
 
 class SpeedTest(InFolder):
     def made(self, seconds, mebibytes=100, launches=()):
-        return part_speed.Run(seconds, mebibytes << 20, list(launches))
+        return part_speed.Run(seconds, mebibytes << 20, list(launches), "samples_per_second 1000.0\n")
 
     def test_against_ncu(self):
         launches = [launch("kernel", cost_ns="2000000", passes="3")] * 4
@@ -345,18 +346,64 @@ class SpeedTest(InFolder):
 
     def test_peak_memory_of_a_program(self):
         program = [sys.executable, "-c", "held = b'x' * (64 << 20)"]
-        done = part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", program, program), program)
+        done = part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", program, program, 1), program)
         self.assertGreater(done.peak_bytes, 64 << 20)
         with self.assertRaises(CheckFailed):
-            part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", [], []), [sys.executable, "-c", "exit(3)"])
+            part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", [], [], 1), [sys.executable, "-c", "exit(3)"])
 
     def test_ncu_by_two_counts(self):
         ncu = "import sys, time; time.sleep(0.02 * int(sys.argv[sys.argv.index('-c') + 1]))"
-        loop = part_speed.Loop("loop", ["true"], ["true"])
+        loop = part_speed.Loop("loop", ["true"], ["true"], 1)
         slope = part_speed.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "basic", ["a__b"])
         self.assertTrue(0.005 < slope < 0.1, slope)
         with self.assertRaises(Skipped):
             part_speed.ncu_slope(self.bench(GOOD_DLKPROF, "print('==ERROR== no')"), loop, "quick", ["a__b"])
+
+    def steps(self, inside_us):
+        """Windows of four launches, two a step."""
+        launches = [part_speed.Measured(1000 * inside_us * number, 1000 * (60 + number // 4), number % 2) for number in range(12)]
+        loop = part_speed.Loop("loop", ["true"], ["true"], 1)
+        with mock.patch.object(part_speed, "run_ours", return_value=self.made(2.0)), \
+                mock.patch.object(part_speed, "measured_launches", return_value=launches):
+            return part_speed.measure_every_launch(None, loop)
+
+    def test_every_launch(self):
+        self.assertIn("8 launches, 2 a step, in 2 windows: 61.5 us each", self.steps(30).words(self.made(1.0)))
+        words = self.steps(30).verdict(10.0, 0.05)
+        self.assertIn("30.0 us a launch within windows (n 4, median 30.0, 30.0 to 30.0), 10.0 us alone", words)
+        self.assertIn("ncu takes 1667 times as long as a launch within windows", words)
+        with self.assertRaisesRegex(CheckFailed, "limit 40 us more than alone"):
+            self.steps(51).verdict(10.0, None)
+        with self.assertRaisesRegex(CheckFailed, "limit 1000"):
+            self.steps(30).verdict(10.0, 0.02)
+
+    def test_launches_from_a_database(self):
+        bench = self.bench(GOOD_DLKPROF)
+        with contextlib.closing(sqlite3.connect(bench.dlkprof.captures / "some_dldb.sqlite")) as database:
+            database.execute("CREATE TABLE measured_launch (launch_index, start_unix_ns, cost_ns, config)")
+            database.executemany("INSERT INTO measured_launch VALUES (?, ?, ?, ?)", [(7, 20, 5, 1), (6, 10, 5, 0), (9, 30, 6, 1)])
+            database.commit()
+        launches = part_speed.measured_launches(bench, "some")
+        self.assertEqual([[launch.start_unix_ns for launch in window] for window in part_speed.windows_of(launches)], [[10, 20], [30]])
+
+    def test_a_whole_step(self):
+        loop = part_speed.Loop("loop", [], [], 1, 50.0)
+        ours = self.made(12.0, launches=[launch("kernel", cost_ns="1000000000")] * 4)
+        words = part_speed.basic_verdict(loop, part_speed.Result(ours, 0.5), self.made(11.0), 400)
+        self.assertIn("ncu takes 200 s for 400 launches; iteration replay measures their 1 configurations in 4.0 s: 50.0 times", words)
+        with self.assertRaisesRegex(CheckFailed, "limit 50"):
+            part_speed.basic_verdict(loop, part_speed.Result(ours, 0.5), self.made(7.0), 400)
+        with self.assertRaisesRegex(CheckFailed, "not measured"):
+            part_speed.basic_verdict(loop, part_speed.Result(ours, None), self.made(7.0), 400)
+
+    def test_launches_of_no_step(self):
+        with self.assertRaisesRegex(CheckFailed, "do not repeat"):
+            part_speed.launches_of_step(list(range(9)))
+
+    def test_usual_names_of_metrics(self):
+        with mock.patch.object(part_speed, "ncu_slope", return_value=0.05) as slope:
+            part_speed.usual_slope(None, None, ["dram__bytes_read.sum", "TPC.TriageCompute.tpc__warps_active_realtime.avg"])
+        self.assertEqual(slope.call_args.args[3], ["dram__bytes_read.sum", "sm__warps_active.avg"])
 
     def test_skipped_without_pytorch(self):
         bench = self.bench(GOOD_DLKPROF)
