@@ -1,8 +1,9 @@
 // What a window of iteration replay costs on the GPU of this machine, taken apart: opening it, the launches in it, closing it.
 //   window_cost <folder of metrics> <set> [most launches a window may have]...
 // Prints milliseconds: opening the first window, which is where CUPTI makes room for them all; then medians over the windows of
-// kRuns runs, with the smallest and largest; decoding is once a run, when all passes are made, with making ready for the next. A launch includes its kernel, as in a window each waits for the one before; "bare"
-// is the same launches without a window, each waited for.
+// kRuns runs, with the smallest and largest; decoding is once a run, when all passes are made, with making ready for the next. A
+// launch includes its kernel, as in a window each waits for the one before; "bare" is the same launches without a window, each
+// waited for.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -135,7 +136,8 @@ void measure(const cupti::Library& library, const Gpu& gpu, const cupti::Collect
     }
   }
   fmt::print(
-      "{:>5} launches: configure {:.1f}, first open {:.1f}, open {}, a launch {}, close {}, decode {} ms; {} windows; {} MB resident\n",
+      "{:>5} launches: configure {:.1f}, first open {:.1f}, open {}, a launch {}, close {}, decode {} ms; {} windows; {} MB "
+      "resident\n",
       most, configure, first, spread(open), spread(launch), spread(close), spread(decode), close.size(), resident_megabytes());
 }
 

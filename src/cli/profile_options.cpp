@@ -76,9 +76,10 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
                        "Seconds that measuring in the program's own repetitions may take in all; 0: no limit"))
       ->check(not_negative())
       ->capture_default_str();
-  group(app.add_option("--max-memory", options.max_memory_mb,
-                       "Megabytes of host memory that measuring in the program's own repetitions may add to the program: with more, "
-                       "more launches are measured at a time, each at less cost"))
+  group(app.add_option(
+            "--max-memory", options.max_memory_mb,
+            "Megabytes of host memory that measuring in the program's own repetitions may add to the program: with more, "
+            "more launches are measured at a time, each at less cost"))
       ->check(CLI::Range(kLeastMemoryMb, kMostMemoryMb))
       ->capture_default_str();
   group(app.add_option("--pm-sampling-interval", options.sampling_interval_ns,

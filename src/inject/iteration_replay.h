@@ -26,8 +26,8 @@ class IterationReplay {
  public:
   // Sets up counters for `context`, for those of `options` that tell what is to be measured. Throws Error (permission, busy,
   // unsupported, no metric).
-  IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip, const capture::ProfileOptions& options,
-                  LaunchEvaluator::Listener listener);
+  IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
+                  const capture::ProfileOptions& options, LaunchEvaluator::Listener listener);
 
   [[nodiscard]] const cupti::CollectionPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<std::string>& unavailable() const noexcept { return unavailable_; }

@@ -42,6 +42,16 @@ class IterationTest(EndToEndTest):
         self.profile_unharmed("train:30", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
         self.assertEqual(30 * OF_ONE, len(self.capture().rows))
 
+    def test_with_more_memory_windows_hold_more(self):
+        largest = {}
+        for megabytes in ("200", "1000"):
+            self.profile_unharmed("train:100", options=[ITERATION, "--samples=all", f"--max-memory={megabytes}", "--force"],
+                                  metrics=ONE_PASS)
+            # The time of a window is parted evenly among its launches; no two take the same.
+            largest[megabytes] = max(collections.Counter(row["cost_ns"] for row in self.capture().rows).values())
+        self.assertLess(largest["200"], 30, "35 MB beside what is set up")
+        self.assertGreater(largest["1000"], 300)
+
     def test_selected_launches_only(self):
         self.profile_unharmed("train:200", options=[ITERATION, "-k", GEMM, "--samples=2"])
         self.assertEqual({GEMM}, set(self.measured()))

@@ -3,8 +3,8 @@
 
     gpu_tests.py INSTALL_DIR OUT_DIR [part...]
 
-INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of two parts
-accuracy.md and performance.md. Parts: identical, accuracy, diagnosis, robust, selection, cost, iteration, speed, sampling, endurance, shapes, overhead, timeline, python, nccl;
+INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of some
+parts accuracy.md, iteration_accuracy.md and performance.md. Parts: identical, accuracy, diagnosis, robust, selection, cost, iteration, speed, sampling, endurance, shapes, overhead, timeline, python, nccl;
 all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time
 for everything.
 """

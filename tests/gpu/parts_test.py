@@ -319,7 +319,17 @@ class IterationTest(InFolder):
     def test_table(self):
         one = part_iteration.Table([(self.launches(1000, 23200)[0], self.launches(1000, 20000)[0])])
         page = part_iteration.markdown({"kernel replay": one})
-        self.assertIn("| `gpu__time_duration.sum` | 1 | 16.00 % | 16.00 % |", page)
+        self.assertIn("| `gpu__time_duration.sum` | 1 | 16.00 % and 16.00 % (far) |  |", page)
+
+    def test_near_zero_is_in_points(self):
+        def written(number):
+            return launch("kernel", **{"gpu__time_duration.sum": "20000", "lts__t_bytes.sum": "1000", "dram__bytes_write.sum": number})
+
+        table = part_iteration.Table([(written("30"), written("19")), (written("30"), written("20"))])
+        self.assertEqual(table.rows["dram__bytes_write.sum"], [0.5])
+        self.assertEqual(table.near_zero["dram__bytes_write.sum"], [1.1])
+        self.assertIn("| `dram__bytes_write.sum` | 1 | 50.00 % and 50.00 % (far) | 1, at most 1.10 points |",
+                      part_iteration.markdown({"kernel replay": table}))
 
     def test_percentiles(self):
         self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
