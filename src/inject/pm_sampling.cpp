@@ -108,9 +108,9 @@ void PmSampling::take_burst(Devices& devices) {
   pause(length);
   for_each(devices, &DeviceSampling::stop);
   away_ = hooks_.go(wait);
-  const auto end = Clock::now();
+  const auto gone = Clock::now();
   for_each(devices, &DeviceSampling::read);
-  const auto away = std::min(kAwayForEachHere * (end - begin), kLongestAway) - (Clock::now() - end);
+  const auto away = std::min(kAwayForEachHere * (gone - begin), kLongestAway) - (Clock::now() - gone);
   if (away_) pause(std::chrono::duration_cast<std::chrono::microseconds>(away));
 }
 
