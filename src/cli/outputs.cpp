@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/report_file.h"
 #include "report/bottleneck_report.h"
@@ -210,6 +211,19 @@ std::vector<fs::path> output_files(const Outputs& outputs) {
   return paths;
 }
 
+std::vector<fs::path> earlier_files(const Outputs& outputs, const std::vector<fs::path>& captures) {
+  std::vector<fs::path> paths = output_files(outputs);
+  if (!outputs.database) paths.push_back(database_file(outputs));  // of another run, where this one writes none
+  for (const fs::path& capture : captures) {
+    paths.push_back(capture);
+    for (const std::string& report : outputs.reports) {
+      if (!is_of_capture(report)) continue;
+      for (const std::string& format : outputs.formats) paths.push_back(file_of(outputs, capture.stem(), report, format));
+    }
+  }
+  return paths;
+}
+
 void check_files(const fs::path& directory, const std::string& base_name, const std::vector<fs::path>& files, bool force) {
   if (base_name.empty() || base_name.find('/') != std::string::npos) {
     throw UsageError(fmt::format("'{}' cannot begin the name of a file", printable(base_name, 80)), "",
@@ -218,6 +232,11 @@ void check_files(const fs::path& directory, const std::string& base_name, const 
   std::error_code failure;
   if (!files.empty() && fs::exists(directory, failure) && !fs::is_directory(directory, failure)) {
     throw UsageError(printable(directory.string()) + " is no folder", "", "Name another with --output_path.");
+  }
+  for (const fs::path& file : files) {  // which no --force removes
+    if (!fs::is_directory(fs::symlink_status(file, failure))) continue;
+    throw UsageError(printable(file.string()) + " is a folder", "",
+                     "Take it away, or name another with --base_name or --output_path.");
   }
   if (!force) check_free(files);
 }
@@ -252,7 +271,7 @@ void print_hints(const std::vector<std::string>& reports, const ReportInputs& in
   if (inputs.analysis == nullptr) return;
   for (const std::string& name : reports) {
     const std::string hint = report::missing_sections(name, inputs.analysis->model());
-    if (!hint.empty()) fmt::print(stderr, "dlkprof: {}\n", hint);
+    if (!hint.empty()) say("dlkprof: {}\n", hint);
   }
 }
 

@@ -12,7 +12,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/say.h"
 #include "base/text.h"
+#include "cli/captures.h"
 #include "cli/fingerprint.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
@@ -120,10 +122,9 @@ void show_kernels(const model::Run& run, const ProfileCommand& command) {
   const bool all = command.verbosity >= Verbosity::detailed || run.launches.size() <= kMostTables;
   report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
   if (!all) tables.most = kMostTables;
-  fmt::print(stderr, "{}", report::kernel_tables(run, tables));
+  say("{}", report::kernel_tables(run, tables));
   if (!all) {
-    fmt::print(stderr, "... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables,
-               printable(run.path.string()));
+    say("... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables, printable(run.path.string()));
   }
 }
 
@@ -133,9 +134,9 @@ void show_ops(const Analysis& analysis, const ProfileCommand& command) {
   const std::string text = command.folding.simple()
                                ? report::summary_text(report::simple_summary_tables(analysis.model()))
                                : report::top_ops(analysis.model()) + "\n" + report::top_findings(analysis.model());
-  fmt::print(stderr, "{}\n", text);
+  say("{}\n", text);
   const std::string stalls = command.folding.simple() ? "" : report::top_stalls(analysis.model());
-  if (!stalls.empty()) fmt::print(stderr, "{}\n", stalls);
+  if (!stalls.empty()) say("{}\n", stalls);
 }
 
 void show(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command) {
@@ -143,7 +144,7 @@ void show(const std::vector<model::Run>& runs, const Analysis& analysis, const P
     for (const auto& run : runs) show_kernels(run, command);
   }
   show_ops(analysis, command);
-  for (const auto& run : runs) fmt::print(stderr, "{}", report::coverage(run));
+  for (const auto& run : runs) say("{}", report::coverage(run));
 }
 
 std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command,
@@ -193,7 +194,7 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
   const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
   const bool quiet = command.verbosity == Verbosity::quiet;
   if (captures.empty()) {
-    if (!quiet) fmt::print(stderr, "dlkprof: the program launched no CUDA kernel, so there is no capture\n");
+    if (!quiet) say("dlkprof: the program launched no CUDA kernel, so there is no capture\n");
     return false;
   }
   // Large captures take seconds either way. The timeline is made by this thread, whose heap can take all of it.
@@ -205,7 +206,7 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
   model::add_gpu_times(runs, analysis.timeline);
   if (!quiet) show(runs, analysis, command);
   for (const auto& file : write_files(runs, analysis, command, catalogue)) {
-    if (!quiet) fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));
+    if (!quiet) say("dlkprof: wrote {}\n", printable(file.string()));
   }
   return command.outputs.database;
 }
@@ -218,17 +219,18 @@ bool report_unharmed(const ProfileCommand& command, const cupti::Catalogue& cata
     return report_captures(command, catalogue, program);
   } catch (const std::exception& failure) {
     const auto* error = dynamic_cast<const Error*>(&failure);
-    fmt::print(stderr, "dlkprof: {}\n", error != nullptr ? error->message() : failure.what());
+    say("dlkprof: {}\n", error != nullptr ? error->message() : failure.what());
     return false;
   }
 }
 
 // What is not to pass for this run's where it leaves none, after check_place().
 void remove_earlier(const Outputs& outputs) {
-  std::vector<fs::path> files = captures_in(outputs.directory, outputs.base_name);
-  if (outputs.database) files.push_back(database_file(outputs));
+  if (!outputs.force) return;  // then nothing of that name was there
   std::error_code ignored;
-  for (const auto& file : files) fs::remove(file, ignored);
+  for (const auto& file : earlier_files(outputs, captures_in(outputs.directory, outputs.base_name))) {
+    if (!fs::is_directory(fs::symlink_status(file, ignored))) fs::remove(file, ignored);
+  }
 }
 
 ChildResult run_program(const ProfileCommand& command) {
@@ -269,6 +271,7 @@ void check_profile(const ProfileCommand& command) {
 void check_place(ProfileCommand& command) {
   auto& folder = command.outputs.directory;
   std::error_code error;
+  if (folder.empty()) folder = ".";
   fs::create_directories(folder, error);
   folder = fs::absolute(folder, error).lexically_normal();
   try {
@@ -280,6 +283,11 @@ void check_place(ProfileCommand& command) {
                      "Name a folder that you may write to.");
   }
   check_outputs(command.outputs);
+  try {
+    (void)capture::to_json(options_for(command));
+  } catch (const Error& failure) {  // in the child it would be too late
+    throw UsageError(failure.what(), failure.detail(), failure.remedy());
+  }
   const auto captures = captures_in(folder, command.outputs.base_name);
   if (command.outputs.force || captures.empty()) return;
   throw UsageError(printable(captures.front().string()) + " is there already", "",
@@ -297,9 +305,10 @@ ProfileOutcome profile(ProfileCommand command, const cupti::Catalogue& catalogue
     outcome.not_started = failure.what();
     return outcome;
   }
+  const IgnoredSignal guard(SIGPIPE);  // what is left to do is not to be lost where nobody reads what we say
   if (outcome.program.signal != 0 && command.verbosity != Verbosity::quiet) {
     const int signal = outcome.program.signal;
-    fmt::print(stderr, "dlkprof: the program was ended by signal {} ({})\n", signal, strsignal(signal));
+    say("dlkprof: the program was ended by signal {} ({})\n", signal, strsignal(signal));
   }
   outcome.has_database = report_unharmed(command, catalogue, outcome.program);
   return outcome;

@@ -9,9 +9,10 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/say.h"
 #include "base/text.h"
+#include "cli/captures.h"
 #include "cli/installation.h"
-#include "cli/progress.h"
 #include "model/coverage_times.h"
 #include "report/asked.h"
 #include "report/kernel_tables.h"
@@ -117,7 +118,7 @@ void print_reports(const ReportCommand& command, const report::Asked& chosen, co
 void print_warning(const capture::NoticeRecord& notice) {
   if (notice.severity == capture::Severity::info) return;
   const Error words(printable(notice.what), printable(notice.detail), printable(notice.remedy));
-  fmt::print(stderr, "dlkprof: {}\n", words.message());
+  say("dlkprof: {}\n", words.message());
 }
 
 // The runs of captures say what is wrong with their files, naming them; what the timeline adds are counts of events.
@@ -152,13 +153,13 @@ model::Timeline load(const Source& source) {
 void keep(const ReportCommand& command, const Source& source, const Analysis& analysis) {
   const store::Aggregation aggregation{command.folding.fold, command.folding.range, analysis.fold, analysis.aggregate};
   const int id = store::add_aggregation(source.database, aggregation);
-  fmt::print(stderr, "dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
+  say("dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
 }
 
 void show(const ReportCommand& command, const report::Asked& chosen, const ReportInputs& inputs) {
   const std::vector<std::string>& reports = command.outputs.reports;
   for (const fs::path& file : write_reports(command.outputs, inputs)) {
-    fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));
+    say("dlkprof: wrote {}\n", printable(file.string()));
   }
   if (!command.to_files) print_reports(command, chosen, inputs);
   const bool told =

@@ -1,6 +1,7 @@
 #include "inject/iteration_replay.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/error.h"
@@ -45,8 +46,16 @@ IterationReplay::IterationReplay(const cupti::Library& library, CUcontext contex
   evaluator_ = std::make_unique<LaunchEvaluator>(library, chip, std::move(availability), plan_.metrics, std::move(listener));
 }
 
+bool IterationReplay::must_wait(const MeasuredLaunch& launch) const {
+  return launch.wanted > 0 && !window_open_ && wants_all_ && evaluator_->busy();
+}
+
 RunScheduler::Before IterationReplay::decide(const MeasuredLaunch& launch) {
-  if (launch.wanted > 0 && !window_open_ && wants_all_) evaluator_->wait_until_idle();
+  if (must_wait(launch)) {
+    const auto begin = Clock::now();
+    evaluator_->wait_until_idle();
+    spent_ += Clock::now() - begin;
+  }
   return scheduler_->before(launch.entry, window_open_ || !evaluator_->busy() ? launch.wanted : 0);
 }
 
@@ -101,7 +110,12 @@ void IterationReplay::prepare_run() {
   half_done_ = true;
   if (profiler_) return profiler_->reset();
   profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
-  profiler_->configure(plan_, CUPTI_UserReplay, most_launches_);
+  try {
+    profiler_->configure(plan_, CUPTI_UserReplay, most_launches_);
+  } catch (const std::bad_alloc&) {
+    throw Error("there is no memory for windows of " + std::to_string(most_launches_) + " launches", "",
+                "Give less --max-memory.");
+  }
 }
 
 void IterationReplay::close_window() {

@@ -36,10 +36,14 @@ class IterationReplay {
   // Wall-clock time in windows and around them.
   [[nodiscard]] std::chrono::nanoseconds spent() const noexcept { return spent_; }
 
+  // Whether decide() will wait for what was measured before to be evaluated.
+  [[nodiscard]] bool must_wait(const MeasuredLaunch& launch) const;
   // At a launch's entry: what it is to be. Unless idle, enter() follows.
   [[nodiscard]] RunScheduler::Before decide(const MeasuredLaunch& launch);
   // Whether it will be in a window. Throws Error; the run is then forgotten, as in all that follows.
   [[nodiscard]] bool enter(RunScheduler::Before decision, MeasuredLaunch launch);
+  // Instead of enter(), where that cannot be.
+  void forget_run() { scheduler_->forget_run(); }
   // At the exit of one that was. Whether a window was closed.
   bool leave();
   // Before work that no window may hold: graphs, and the beginning of a capture.

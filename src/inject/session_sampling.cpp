@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -91,9 +92,9 @@ void Session::come_back(const PmSampling::Pause& pause) {
   timeline_.resume();
   DLKPROF_CUPTI(library_, cuptiSubscribe, &subscriber_, &Session::on_callback, this);
   presence_ = Presence::here;
+  end_absence();
   watch(true);
   take_activity();
-  end_absence();
   for (int looks = 0; looks < kLooks && active_ && !timeline_.has_work(); ++looks) {
     pause(kPause);
     cupti::Activity::flush(false);
@@ -115,12 +116,20 @@ bool Session::go_away(const PmSampling::Pause& pause) {
   for (int looks = 0; looks < kLooks && presence_ == Presence::due_to_leave && active_; ++looks) pause(kPause);
   if (auto due = Presence::due_to_leave; presence_.compare_exchange_strong(due, Presence::here)) return false;
   while (presence_ == Presence::leaving) pause(kPause);
-  event_log_.flush();
-  return presence_ == Presence::away;
+  if (presence_ != Presence::away) return false;
+  try {
+    recorder_.append(capture::AbsenceRecord{left_ns_, 0});
+    event_log_.flush();
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+  return true;
 }
 
-// At the exit of a launch, where CUPTI may be left (cuptiFinalize in cupti_activity.h).
+// At the exit of a launch, where CUPTI may be left (cuptiFinalize in cupti_activity.h); not while another thread is in a
+// callback.
 void Session::leave_for_now() noexcept {
+  constexpr int kLooks = 100;
   if (in_callbacks_ > 1 || graphs_seen_) return;
   if (auto due = Presence::due_to_leave; !presence_.compare_exchange_strong(due, Presence::leaving)) return;
   auto& thread = this_thread();
@@ -128,6 +137,13 @@ void Session::leave_for_now() noexcept {
   try {
     cupti::Activity::disable();
     cupti::Activity::flush(true);
+    for (int looks = 0; looks < kLooks && in_callbacks_ > 1; ++looks) std::this_thread::yield();
+    if (in_callbacks_ > 1 || graphs_seen_) {
+      take_activity();
+      presence_ = Presence::here;
+      thread.ours = false;
+      return;
+    }
     cupti::Activity::forget();
     left_ns_ = event_clock_ns();
     cupti::check(library_, library_.cuptiFinalize(), "cuptiFinalize");

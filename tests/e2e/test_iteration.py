@@ -42,6 +42,13 @@ class IterationTest(EndToEndTest):
         self.profile_unharmed("train:30", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
         self.assertEqual(30 * OF_ONE, len(self.capture().rows))
 
+    def test_a_wait_that_fails_ends_no_program(self):
+        for call in ("@1", "@2", "@2+", ""):
+            with self.subTest(call=call):
+                env = {"FAKE_CUDA_FAIL": f"cuCtxSynchronize=700{call}"}
+                done = self.profile("train:100", "exit:5", options=["--verbosity=minimal", ITERATION, "--force"], env=env)
+                self.assertEqual(5, done.code, done.stderr)
+
     def test_with_more_memory_windows_hold_more(self):
         largest = {}
         for megabytes in ("200", "1000"):

@@ -142,6 +142,20 @@ class BurstsTest(SampledTest):
         self.assertTrue(self.report_rows("sampling"))
         self.assertEqual(1, self.query("SELECT count(*) FROM notice WHERE what LIKE 'Times that a GPU%full%'")[0][0])
 
+    def test_where_sampling_fails_cupti_stays(self):
+        """Then the timeline goes on as without sampling."""
+        calls = {}
+        for call in ("Start", "DecodeData"):
+            _, times = self.bursts(*PROGRAM, *PROGRAM, env={"FAKE_CUPTI_FAIL": f"cuptiPmSampling{call}=CUPTI_ERROR_UNKNOWN"})
+            self.assertEqual(1 if call == "DecodeData" else 0, times, call)
+            self.journal.unlink()
+            calls[call] = self.query("SELECT count(*) FROM call")[0][0]
+        self.assertGreater(min(calls.values()), 0.5 * max(calls.values()), calls)
+
+    def test_a_program_that_is_killed_while_cupti_is_away(self):
+        self.bursts(*LONG_PROGRAM, "kill")
+        self.assertLess(self.query("SELECT max(end_ns) - min(start_ns) FROM range")[0][0] or 0, 3e9)
+
     def test_it_ends_as_it_would_alone(self):
         for call, program in (("cuptiSubscribe=CUPTI_ERROR_UNKNOWN@2", LONG_PROGRAM), ("cuptiFinalize=CUPTI_ERROR_UNKNOWN", PROGRAM),
                               ("cuptiPmSamplingDecodeData=CUPTI_ERROR_UNKNOWN", PROGRAM)):
