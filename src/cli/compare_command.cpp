@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/captures.h"
+#include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/outputs.h"
 #include "cli/report_file.h"
@@ -163,6 +164,7 @@ void remove_comparison_files(const CompareCommand& command) {
 int compare_runs(const CompareCommand& command) {
   check_count(command);
   check_comparison_files(command);
+  const IgnoredSignal guard(SIGXFSZ);  // as in report_again()
   const advise::ComparedRuns compared = load_runs(command);
   if (!command.to_files) {
     print_data(formatted(compared, command.format));

@@ -69,6 +69,8 @@ constexpr std::array kOpReports{OpReport{"summary", nullptr},
 constexpr std::array kCaptureReports{"metrics", "kernels"};
 constexpr std::array kOfSimpleMode{"summary", "kernel"};
 const std::vector<std::string> kFormats{"csv", "json", "svg"};
+// Of the 255 bytes of a file's name what is put behind it takes some 40, while it is written.
+constexpr std::size_t kLongestBaseName = 200;
 constexpr const char* kPicture = "svg";        // a format of
 constexpr const char* kPictured = "roofline";  // alone
 
@@ -228,6 +230,10 @@ void check_files(const fs::path& directory, const std::string& base_name, const 
   if (base_name.empty() || base_name.find('/') != std::string::npos) {
     throw UsageError(fmt::format("'{}' cannot begin the name of a file", printable(base_name, 80)), "",
                      "Give the folder with --output_path, and --base_name without slashes.");
+  }
+  if (base_name.size() > kLongestBaseName) {
+    throw UsageError(fmt::format("a base name of {} bytes is too long: {}", base_name.size(), printable(base_name, 80)), "",
+                     fmt::format("Give --base_name one of {} bytes at most.", kLongestBaseName));
   }
   std::error_code failure;
   if (!files.empty() && fs::exists(directory, failure) && !fs::is_directory(directory, failure)) {

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/captures.h"
+#include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "model/coverage_times.h"
 #include "report/asked.h"
@@ -92,6 +93,12 @@ report::Asked choose_sections(const ReportCommand& command, const model::Run& ru
     if (std::find(chosen.metrics.begin(), chosen.metrics.end(), metric) == chosen.metrics.end()) chosen.metrics.push_back(metric);
   }
   return chosen;
+}
+
+// Of a database no section is shown, but a name that does not exist is told.
+void check_section_names(const ReportCommand& command, const cupti::Catalogue& catalogue) {
+  if (!command.set.empty()) (void)catalogue.set(command.set);
+  for (const std::string& name : command.sections) (void)catalogue.section(name);
 }
 
 std::string as_table(const std::string& name, const report::Asked& chosen, const ReportInputs& inputs) {
@@ -176,6 +183,8 @@ int report_again(ReportCommand command) {
   reports = report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
   check_command(command, source);
   const cupti::Catalogue catalogue = load_catalogue();
+  check_section_names(command, catalogue);
+  const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is to be an error, not our end
   std::vector<model::Run> runs = load_runs(command, source);
   ReportInputs inputs;
   inputs.runs = runs;

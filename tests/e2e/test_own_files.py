@@ -73,6 +73,19 @@ class OwnFilesTest(EndToEndTest):
             self.assertEqual((2, "", 1), (done.code, done.stdout, len(done.said())), done.stderr)
         self.assertEqual(["run.dlkcap"], self.names(), "what was there is left")
 
+    def test_a_name_that_is_too_long(self):
+        done = self.run_as(201 * "n", steps=["print:started"])
+        self.assertEqual((2, "", 1), (done.code, done.stdout, len(done.said())), done.stderr)
+        self.assertEqual(0, self.run_as(200 * "n", "--timeline=on").code)
+        self.assertEqual([200 * "n" + "_dldb.sqlite"], self.names("*.sqlite"))
+
+    def test_a_section_that_is_none(self):
+        self.run_as("run", "--timeline=on", "--replay-mode=none")
+        for file in ("run.dlkcap", "run_dldb.sqlite"):
+            for words in ("--section=nope", "--set=nope"):
+                done = self.dlkprof("report", file, words)
+                self.assertEqual((2, "", 1), (done.code, done.stdout, len(done.said())), done.stderr)
+
     def test_numbers_without_an_end(self):
         for option in ("--delay", "--duration", "--max-overhead"):
             done = self.dlkprof(f"{option}=inf", PROGRAM, "print:started")
