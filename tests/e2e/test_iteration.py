@@ -57,7 +57,7 @@ class IterationTest(EndToEndTest):
                                   metrics=ONE_PASS)
             return list(collections.Counter(row["cost_ns"] for row in self.capture().rows).values())
 
-        self.assertEqual(25, statistics.mode(windows(200)), "of 1.4 MB, in 35 MB beside what is set up")
+        self.assertEqual(10, statistics.mode(windows(200)), "of 2.2 MB, in 24 MB beside what is set up")
         self.assertGreater(max(windows(1000)), 300)
 
     def test_selected_launches_only(self):
