@@ -110,17 +110,17 @@ def measure(bench, loop, metric_set, alone):
 
 
 def whole_steps(bench, loop, results, alone):
-    steps, slope = None, results["quick"].slope
+    steps = usual = None
     with bench.board.case(PART, f"{loop.name}, --set quick: ncu, launch by launch, by the names in its own sections") as row:
         check(results["quick"].ours is not None, "nothing was measured to compare with")
-        slope, row.detail = usual_slope(bench, loop, metrics_of(results["quick"].ours.launches))
+        usual, row.detail = usual_slope(bench, loop, metrics_of(results["quick"].ours.launches))
     with bench.board.case(PART, f"{loop.name}, --set quick: every launch of a few steps") as row:
         steps = measure_every_launch(bench, loop)
         row.detail = steps.words(alone)
     if steps is None:
         return
     with bench.board.case(PART, f"{loop.name}, --set quick: what a launch takes") as row:
-        row.detail = steps.verdict(1e3 * mean_step_ms(alone, loop.batch_size) / steps.in_step, slope)
+        row.detail = steps.verdict(1e3 * mean_step_ms(alone, loop.batch_size) / steps.in_step, results["quick"].slope, usual)
     with bench.board.case(PART, f"{loop.name}, --set basic: all of a step, beside ncu") as row:
         row.detail = basic_verdict(loop, results["basic"], alone, steps.in_step)
 
@@ -189,14 +189,17 @@ class Steps:
                 f"{sum(launch.cost_ns for launch in self.first) / 1e9:.1f} s; whole process {self.run.seconds:.1f} s, {alone.seconds:.1f} s "
                 f"alone; {(self.run.peak_bytes - alone.peak_bytes) / 2**20:+.0f} MB")
 
-    def verdict(self, alone_us, slope):
-        """Of a launch within a window, beyond what it takes alone; what windows cost is by window, and said beside it."""
+    def verdict(self, alone_us, slope, usual=None):
+        """Of a launch within a window, beyond what it takes alone; what windows cost is by window, and said beside it. The limit is
+        for ncu with the same metrics (`slope`); what it takes by the names in its own sections (`usual`) stands beside it."""
         gaps = [gap for window in self.windows for gap in gaps_of(window)]
         inside = statistics.mean(gaps)
         words = (f"{inside:.1f} us a launch within windows (n {len(gaps)}, median {statistics.median(gaps):.1f}, {min(gaps):.1f} to "
                  f"{max(gaps):.1f}), {alone_us:.1f} us alone")
         if slope is not None:
             words += f"; ncu takes {1e6 * slope / inside:.0f} times as long as a launch within windows"
+        if usual is not None:
+            words += f", and {1e6 * usual / inside:.0f} times by the names in its own sections"
         check(inside - alone_us <= MOST_COST_US, f"{words}; limit {MOST_COST_US:.0f} us more than alone")
         check(slope is None or 1e6 * slope >= LEAST_TIMES * inside, f"{words}; limit {LEAST_TIMES}")
         return words
