@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from harness import CheckFailed, Skipped, check
+from launch_tables import parse_launches
 from tools import mean_step_ms
 
 PART = "speed"
@@ -22,7 +23,7 @@ MOST_BYTES = 300 << 20  # of host memory beyond the program's own
 # All launches of a few steps, in windows that each hold a step of transformer.py: for those there must be memory.
 EVERY = ("--samples", "all", "--launch-skip-before-match", "6000", "-c", "9000", "--max-memory", "4400")
 MOST_COST_US = 40.0     # of a launch within a window, beyond what it takes alone
-LEAST_TIMES = 1000      # as long that ncu takes
+LEAST_TIMES = 1000      # as much that ncu adds to a launch
 LIMIT = 240            # seconds a run
 
 
@@ -49,11 +50,23 @@ class Run:
 
 
 @dataclasses.dataclass(frozen=True)
+class Slope:
+    """The seconds that ncu takes for a further launch, with so many metrics, and for how many of them it printed a figure."""
+
+    seconds: float
+    metrics: int
+    given: int
+
+    def words(self):
+        return f"{1e3 * self.seconds:.1f} ms a further launch, figures for {self.given} of {self.metrics} metrics"
+
+
+@dataclasses.dataclass(frozen=True)
 class Result:
-    """Of a metric set: iteration replay, and the seconds that ncu takes for a further launch; None what was not measured."""
+    """Of a metric set: iteration replay, and ncu; None what was not measured."""
 
     ours: Run
-    slope: float
+    slope: Slope
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,12 +113,13 @@ def measure(bench, loop, metric_set, alone):
     metrics = metrics_of(ours.launches)
     with bench.board.case(PART, f"{loop.name}, --set {metric_set}: ncu, launch by launch") as row:
         slope = ncu_slope(bench, loop, metric_set, metrics)
-        row.detail = f"{1e3 * slope:.1f} ms a further launch ({FEW} and {MANY[metric_set]} launches)"
+        row.detail = f"{slope.words()} ({FEW} and {MANY[metric_set]} launches)"
     with bench.board.case(PART, f"{loop.name}, --set {metric_set}: ncu, -c 1 of each configuration") as row:
         row.detail = each_configuration(bench, loop, metric_set, metrics, alone["once"])
     with bench.board.case(PART, f"{loop.name}, --set {metric_set}: memory of the process") as row:
         row.detail = memory_words(ours, alone["long"])
-    bench.board.figure(PART, f"{loop.name}, --set {metric_set}: against ncu", against_ncu(ours, alone["long"], slope))
+    seconds = None if slope is None else slope.seconds
+    bench.board.figure(PART, f"{loop.name}, --set {metric_set}: against ncu", against_ncu(ours, alone["long"], seconds))
     return Result(ours, slope)
 
 
@@ -189,19 +203,23 @@ class Steps:
                 f"{sum(launch.cost_ns for launch in self.first) / 1e9:.1f} s; whole process {self.run.seconds:.1f} s, {alone.seconds:.1f} s "
                 f"alone; {(self.run.peak_bytes - alone.peak_bytes) / 2**20:+.0f} MB")
 
-    def verdict(self, alone_us, slope, usual=None):
+    def verdict(self, alone_us, same, usual):
         """Of a launch within a window, beyond what it takes alone; what windows cost is by window, and said beside it. The limit is
-        for ncu with the same metrics (`slope`); what it takes by the names in its own sections (`usual`) stands beside it."""
+        for ncu with the metrics closest to ours: the same names where it has figures for all of them (`same`), else those in its
+        own sections (`usual`). For either tool what it adds counts."""
         gaps = [gap for window in self.windows for gap in gaps_of(window)]
         inside = statistics.mean(gaps)
+        added = inside - alone_us
         words = (f"{inside:.1f} us a launch within windows (n {len(gaps)}, median {statistics.median(gaps):.1f}, {min(gaps):.1f} to "
-                 f"{max(gaps):.1f}), {alone_us:.1f} us alone")
-        if slope is not None:
-            words += f"; ncu takes {1e6 * slope / inside:.0f} times as long as a launch within windows"
-        if usual is not None:
-            words += f", and {1e6 * usual / inside:.0f} times by the names in its own sections"
-        check(inside - alone_us <= MOST_COST_US, f"{words}; limit {MOST_COST_US:.0f} us more than alone")
-        check(slope is None or 1e6 * slope >= LEAST_TIMES * inside, f"{words}; limit {LEAST_TIMES}")
+                 f"{max(gaps):.1f}), {alone_us:.1f} us alone: {added:.1f} us more")
+        for slope, names in ((same, "by the same names"), (usual, "by the names in its own sections")):
+            if slope is not None:
+                words += (f"; ncu {names} {slope.words()}: {1e6 * slope.seconds / added:.0f} times what we add, "
+                          f"{1e6 * slope.seconds / inside:.0f} times a launch within windows")
+        closest = same if same is not None and same.given == same.metrics else usual
+        check(added <= MOST_COST_US, f"{words}; limit {MOST_COST_US:.0f} us")
+        check(closest is not None, f"{words}; ncu was not measured with metrics like ours")
+        check(1e6 * closest.seconds >= LEAST_TIMES * added, f"{words}; limit {LEAST_TIMES} times")
         return words
 
 
@@ -209,8 +227,9 @@ def basic_verdict(loop, result, alone, in_step):
     """All kernels of a step: each launch by ncu; each launch configuration by iteration replay, starting and ending included."""
     check(result.ours is not None and result.slope is not None, "one of the two was not measured")
     seconds = max(result.ours.seconds - alone.seconds, sum(launch.number("cost_ns") for launch in result.ours.launches) / 1e9)
-    times = result.slope * in_step / seconds
-    words = (f"ncu takes {result.slope * in_step:.0f} s for {in_step} launches; iteration replay measures their "
+    theirs = result.slope.seconds * in_step
+    times = theirs / seconds
+    words = (f"ncu takes {theirs:.0f} s for {in_step} launches; iteration replay measures their "
              f"{len({launch.key for launch in result.ours.launches})} configurations in {seconds:.1f} s: {times:.1f} times as long")
     check(times >= loop.least_times, f"{words}; limit {loop.least_times}")
     return words
@@ -245,23 +264,26 @@ def launches_of_step(configs):
 
 def metrics_of(launches):
     """NVPerf's names, as columns of the report have them; those that dlkprof computes itself have no unit within."""
-    return [name for name in launches[0].columns if "__" in name]
+    return [heading for plain, heading in launches[0].headings.items() if "__" in plain]
 
 
 def usual_slope(bench, loop, metrics):
     """Of what ncu's sections have for the same: quick takes performance monitors' counters by names that they do not have."""
     usual = sorted({metric.replace("TPC.TriageCompute.", "").replace("tpc__", "sm__").replace("_realtime", "") for metric in metrics})
     slope = ncu_slope(bench, loop, "quick", usual, "usual")
-    return slope, f"{1e3 * slope:.1f} ms a further launch ({FEW} and {MANY['quick']} launches); {', '.join(usual)}"
+    return slope, f"{slope.words()} ({FEW} and {MANY['quick']} launches); {', '.join(usual)}"
 
 
 def ncu_slope(bench, loop, metric_set, metrics, names="same"):
-    seconds, many = {}, MANY[metric_set]
+    done, many = {}, MANY[metric_set]
     for count in (FEW, many):
         name = f"speed_{loop.name}_{metric_set}_{names}_{count}"
-        seconds[count] = run_ncu(bench, name, metrics, ("-s", str(SKIPPED), "-c", str(count)), loop.once).seconds
+        done[count] = run_ncu(bench, name, metrics, ("-s", str(SKIPPED), "-c", str(count)), loop.once)
+    seconds = {count: one.seconds for count, one in done.items()}
     check(seconds[many] > seconds[FEW], f"{seconds[many]:.1f} s for {many} launches, {seconds[FEW]:.1f} s for {FEW}")
-    return (seconds[many] - seconds[FEW]) / (many - FEW)
+    launches = parse_launches(done[many].stdout.decode(errors="replace"))
+    given = sum(any(launch.number(metric) is not None for launch in launches) for metric in metrics)
+    return Slope((seconds[many] - seconds[FEW]) / (many - FEW), len(metrics), given)
 
 
 def each_configuration(bench, loop, metric_set, metrics, alone):

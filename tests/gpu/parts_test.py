@@ -362,10 +362,12 @@ class SpeedTest(InFolder):
             part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", [], [], 1), [sys.executable, "-c", "exit(3)"])
 
     def test_ncu_by_two_counts(self):
-        ncu = "import sys, time; time.sleep(0.02 * int(sys.argv[sys.argv.index('-c') + 1]))"
+        table = '"ID","Kernel Name","Grid Size","Block Size","a__b","C__D"\n"","","","","",""\n"0","k","1","1","2",""\n'
+        ncu = f"import sys, time; time.sleep(0.02 * int(sys.argv[sys.argv.index('-c') + 1])); print({table!r})"
         loop = part_speed.Loop("loop", ["true"], ["true"], 1)
-        slope = part_speed.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "basic", ["a__b"])
-        self.assertTrue(0.005 < slope < 0.1, slope)
+        slope = part_speed.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "basic", ["a__b", "C__D", "e__f"])
+        self.assertTrue(0.005 < slope.seconds < 0.1, slope)
+        self.assertEqual((3, 1), (slope.metrics, slope.given))
         with self.assertRaises(Skipped):
             part_speed.ncu_slope(self.bench(GOOD_DLKPROF, "print('==ERROR== no')"), loop, "quick", ["a__b"])
 
@@ -379,13 +381,18 @@ class SpeedTest(InFolder):
 
     def test_every_launch(self):
         self.assertIn("8 launches, 2 a step, in 2 windows: 61.5 us each", self.steps(30).words(self.made(1.0)))
-        words = self.steps(30).verdict(10.0, 0.05)
-        self.assertIn("30.0 us a launch within windows (n 4, median 30.0, 30.0 to 30.0), 10.0 us alone", words)
-        self.assertIn("ncu takes 1667 times as long as a launch within windows", words)
-        with self.assertRaisesRegex(CheckFailed, "limit 40 us more than alone"):
-            self.steps(51).verdict(10.0, None)
+        fast, slow, partial = part_speed.Slope(0.015, 9, 9), part_speed.Slope(0.05, 9, 9), part_speed.Slope(0.015, 9, 4)
+        words = self.steps(30).verdict(10.0, slow, None)
+        self.assertIn("30.0 us a launch within windows (n 4, median 30.0, 30.0 to 30.0), 10.0 us alone: 20.0 us more", words)
+        self.assertIn("ncu by the same names 50.0 ms a further launch, figures for 9 of 9 metrics: 2500 times what we add, "
+                      "1667 times a launch within windows", words)
+        with self.assertRaisesRegex(CheckFailed, "limit 40 us"):
+            self.steps(51).verdict(10.0, slow, None)
         with self.assertRaisesRegex(CheckFailed, "limit 1000"):
-            self.steps(30).verdict(10.0, 0.02, 0.05)  # what it takes by other names is no way out
+            self.steps(30).verdict(10.0, fast, slow)  # what it takes by other names is no way out
+        self.assertIn("figures for 4 of 9", self.steps(30).verdict(10.0, partial, slow))  # where it has all figures by none
+        with self.assertRaisesRegex(CheckFailed, "not measured"):
+            self.steps(30).verdict(10.0, partial, None)
 
     def test_launches_from_a_database(self):
         bench = self.bench(GOOD_DLKPROF)
@@ -397,12 +404,12 @@ class SpeedTest(InFolder):
         self.assertEqual([[launch.start_unix_ns for launch in window] for window in part_speed.windows_of(launches)], [[10, 20], [30]])
 
     def test_a_whole_step(self):
-        loop = part_speed.Loop("loop", [], [], 1, 50.0)
+        loop, half = part_speed.Loop("loop", [], [], 1, 50.0), part_speed.Slope(0.5, 9, 9)
         ours = self.made(12.0, launches=[launch("kernel", cost_ns="1000000000")] * 4)
-        words = part_speed.basic_verdict(loop, part_speed.Result(ours, 0.5), self.made(11.0), 400)
+        words = part_speed.basic_verdict(loop, part_speed.Result(ours, half), self.made(11.0), 400)
         self.assertIn("ncu takes 200 s for 400 launches; iteration replay measures their 1 configurations in 4.0 s: 50.0 times", words)
         with self.assertRaisesRegex(CheckFailed, "limit 50"):
-            part_speed.basic_verdict(loop, part_speed.Result(ours, 0.5), self.made(7.0), 400)
+            part_speed.basic_verdict(loop, part_speed.Result(ours, half), self.made(7.0), 400)
         with self.assertRaisesRegex(CheckFailed, "not measured"):
             part_speed.basic_verdict(loop, part_speed.Result(ours, None), self.made(7.0), 400)
 
@@ -411,7 +418,7 @@ class SpeedTest(InFolder):
             part_speed.launches_of_step(list(range(9)))
 
     def test_usual_names_of_metrics(self):
-        with mock.patch.object(part_speed, "ncu_slope", return_value=0.05) as slope:
+        with mock.patch.object(part_speed, "ncu_slope", return_value=part_speed.Slope(0.05, 2, 2)) as slope:
             part_speed.usual_slope(None, None, ["dram__bytes_read.sum", "TPC.TriageCompute.tpc__warps_active_realtime.avg"])
         self.assertEqual(slope.call_args.args[3], ["dram__bytes_read.sum", "sm__warps_active.avg"])
 
