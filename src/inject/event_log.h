@@ -30,6 +30,9 @@ namespace dlkprof::inject {
 class EventLog {
  public:
   explicit EventLog(Recorder& recorder);
+  EventLog(const EventLog&) = delete;
+  EventLog& operator=(const EventLog&) = delete;
+  ~EventLog() { writer_.stop(); }
 
   // The number of a text, good for as long as the process lives and in forked children; the same for equal texts. For
   // names, which are few. Texts longer than kMaxText are cut; 0 where there is no memory for it.
@@ -51,8 +54,10 @@ class EventLog {
   void add(const capture::WorkEvent& event) noexcept { add_event(event); }
   void add(capture::Fact fact) noexcept { writer_.add(std::move(fact)); }
 
-  // Appends all that was gathered, of all threads, those that ended too. Called now and then.
+  // Appends all that was gathered, of all threads, those that ended too.
   void flush() noexcept;
+  // The same soon, without having the caller wait. Called now and then.
+  void flush_soon() noexcept;
   // The last time: what comes later is dropped.
   void finish() noexcept;
 

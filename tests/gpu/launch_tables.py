@@ -16,7 +16,7 @@ class Launch:
     grid: tuple
     block: tuple
     columns: dict
-    headings: dict = dataclasses.field(default_factory=dict)  # plain name -> as it is written in the table
+    headings: dict = dataclasses.field(default_factory=dict)  # plain name -> as it is spelled in the table
 
     @property
     def key(self):
@@ -35,10 +35,13 @@ class Launch:
         return as_number(self.text(*names))
 
 
+def without_unit(heading):
+    return re.sub(r"\s*[\[(][^\])]*[\])]\s*$", "", heading.strip())
+
+
 def plain_name(heading):
     """A column's heading without its unit and the accidents of spelling: 'Kernel Name', 'cost_ns [ns]'."""
-    heading = re.sub(r"\s*[\[(][^\])]*[\])]\s*$", "", heading.strip())
-    return heading.lower().replace(" ", "_").replace("-", "_")
+    return without_unit(heading).lower().replace(" ", "_").replace("-", "_")
 
 
 def as_number(text):
@@ -63,15 +66,15 @@ def parse_launches(text):
     if start is None:
         return []
     rows = csv.reader(lines[start:])
-    written = next(rows)
-    headings = [plain_name(heading) for heading in written]
-    as_written = dict(zip(headings, written))
+    spelled = [without_unit(heading) for heading in next(rows)]
+    headings = [plain_name(heading) for heading in spelled]
+    spellings = dict(zip(headings, spelled))
     launches = []
     for row in rows:
         # The first of two columns of one plain name counts: dlkprof has 'Grid Size', and grid_size in blocks after it.
         columns = dict(reversed(list(zip(headings, row))))
         if len(row) == len(headings) and columns["id"].strip().isdigit():
-            launches.append(_launch(len(launches), columns, as_written))
+            launches.append(_launch(len(launches), columns, spellings))
     return launches
 
 

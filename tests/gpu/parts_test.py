@@ -25,7 +25,7 @@ import tools
 from deviation import EXACT, PRINTED, RELATIVE, Rule
 from figures_test import launch
 from harness import FAIL, SKIP, CheckFailed, Skipped
-from launch_tables import join
+from launch_tables import join, parse_launches
 from made_up_tables import OUR_CSV
 from side_by_side import Times, interval
 from stand_ins import GOOD_DLKPROF, InFolder
@@ -416,6 +416,12 @@ class SpeedTest(InFolder):
     def test_launches_of_no_step(self):
         with self.assertRaisesRegex(CheckFailed, "do not repeat"):
             part_speed.launches_of_step(list(range(9)))
+
+    def test_names_of_metrics_as_they_are_spelled(self):
+        table = ('ID,Kernel Name,Grid Size,Block Size,Passes,dram__bytes_read.sum,TPC.TriageCompute.sm__cycles_active.avg,'
+                 'dram__bytes_read.sum (stddev),TPC.TriageCompute.sm__cycles_active.avg (stddev)\n0,k,1,1,1,2,3,0,0\n')
+        self.assertEqual(["dram__bytes_read.sum", "TPC.TriageCompute.sm__cycles_active.avg"],
+                         part_speed.metrics_of(parse_launches(table)))
 
     def test_usual_names_of_metrics(self):
         with mock.patch.object(part_speed, "ncu_slope", return_value=part_speed.Slope(0.05, 2, 2)) as slope:
