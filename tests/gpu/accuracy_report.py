@@ -46,9 +46,8 @@ def markdown(bench, figures, findings, own, point_limit):
         "## Deviations by metric",
         "Deviation = (dlkprof - ncu) / ncu, in per cent; for hit rates dlkprof - ncu, in percentage points. The median is that "
         "of the absolute deviations over launches; the verdict goes by the median over kernels, each with the median of its "
-        "launches. `LTS.TriageCompute.…` is measured in a run of its own, where both tools need one pass and restore nothing. The "
-        "last two columns compare ncu's second run with its first: what lies within them is the spread of the program and the "
-        "machine, not of the tool.",
+        "launches. The last two columns compare ncu's second run with its first: what lies within them is the spread of the "
+        "program and the machine, not of the tool.",
         summary_table(findings, own),
         "## Single deviations over the limit",
         f"Every launch whose own deviation is over its metric's limit (near zero: {number(point_limit)} points), with that of "

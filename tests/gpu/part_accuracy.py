@@ -42,11 +42,7 @@ COMPUTED = (
     Rule("launch__waves_per_multiprocessor", PRINTED, columns=("waves_per_sm", "waves_per_multiprocessor", "waves")),
 )
 
-# L2's hit rate above has its hits from one pass and its lookups from another, between which memory is restored. This one is of
-# a single pass, so where it is all that is measured neither tool replays anything.
-ALONE = Rule("LTS.TriageCompute.lts__average_t_sector_hit_rate_realtime.pct", POINTS, MEDIAN_LIMIT)
-
-RULES = (*MEASURED, ALONE, *COMPUTED)
+RULES = (*MEASURED, *COMPUTED)
 
 # dlkprof leaves these launches alone in kernel replay; ncu replays them.
 LEFT_ALONE = ("cooperative_kernel", "graph_kernel")
@@ -115,21 +111,18 @@ def run(bench):
     conclude(bench, rules, figures)
 
 
-def options_for(program, rules):
-    return ("--replay-mode", "kernel", "--samples", "all", "--cache-control", "none", "--metrics",
-            ",".join(rule.metric for rule in rules), "--reports=metrics", "--formats=csv", *program.selection)
+def options_for(program, metrics):
+    return ("--replay-mode", "kernel", "--samples", "all", "--cache-control", "none", "--metrics", ",".join(metrics),
+            "--reports=metrics", "--formats=csv", *program.selection)
 
 
 def measure(bench, program, rules, figures):
     """Measures a program with each tool, twice; adds what came to `figures`."""
     name = f"accuracy_{program.name}".replace(" ", "_")
-    if ALONE in rules:
-        measure_alone(bench, program, f"{name}_alone", figures)
-    rules = [rule for rule in rules if rule is not ALONE]
     wanted = [rule.metric for rule in rules]
     first = bench.ncu.launches(name, wanted, program.selection, program.command, timeout=90)
     check(first, "ncu measured nothing")
-    options = options_for(program, [rule for rule in rules if rule in MEASURED])
+    options = options_for(program, [rule.metric for rule in rules if rule in MEASURED])
     done = bench.dlkprof.profile(name, options, program.command, timeout=90).require_success()
     own_first = bench.dlkprof.written_launches(name)
     joined = join(first, own_first)
@@ -144,13 +137,6 @@ def measure(bench, program, rules, figures):
         again = join(own_first, bench.dlkprof.written_launches(name))
         note_unrepeatable(again.pairs, program, rules, figures)
     return account(joined)
-
-
-def measure_alone(bench, program, name, figures):
-    first, again = (bench.ncu.launches(name, [ALONE.metric], program.selection, program.command, timeout=90) for _ in range(2))
-    bench.dlkprof.profile(name, options_for(program, [ALONE]), program.command, timeout=90).require_success()
-    take(join(first, bench.dlkprof.written_launches(name)).pairs, program, [ALONE], figures)
-    take_again(join(first, again).pairs, program, [ALONE], figures)
 
 
 def note_unrepeatable(pairs, program, rules, figures):

@@ -8,20 +8,24 @@ from pathlib import Path
 from unittest import mock
 
 import accuracy_report
+import every_launch
 import gpu_tests
 import part_accuracy
 import part_cost
 import part_endurance
+import part_hit_rates
 import part_identical
 import part_iteration
 import part_nccl
 import part_overhead
+import part_quick
 import part_robust
 import part_sampling
 import part_selection
 import part_shapes
 import part_speed
 import tools
+import training_loops
 from deviation import EXACT, PRINTED, RELATIVE, Rule
 from figures_test import launch
 from harness import FAIL, SKIP, CheckFailed, Skipped
@@ -335,9 +339,39 @@ class IterationTest(InFolder):
         self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
 
 
+class HitRatesTest(InFolder):
+    NCU = """import sys
+metric = sys.argv[sys.argv.index('--metrics') + 1]
+print('"ID","Kernel Name","Grid Size","Block Size","profiler__replayer_passes","' + metric + '"')
+print('"","","","","",""')
+print('"0","k","1","1","PASSES",' + ('"30"' if metric.endswith('_hit.sum') else '"10"'))
+"""
+
+    def apart(self, passes="1"):
+        hits, misses = (f'ID,Kernel Name,Grid Size,Block Size,Passes,lts__t_sectors_lookup_{what}.sum\n0,k,1,1,1,{count}\n'
+                        for what, count in (("hit", 40), ("miss", 10)))
+        bench = self.bench(GOOD_DLKPROF, self.NCU.replace("PASSES", passes))
+        with mock.patch.object(bench.dlkprof, "written_launches", side_effect=lambda name: parse_launches(hits if "hit" in name[9:] else misses)):
+            return part_hit_rates.measure(bench, part_accuracy.Program("p", ["true"]))
+
+    def test_rates_of_both_tools(self):
+        self.assertEqual([5.0], self.apart())  # 80 and 75 %
+        with self.assertRaisesRegex(CheckFailed, "took 2 passes"):
+            self.apart("2")
+
+    def test_nothing_looked_up(self):
+        self.assertIsNone(part_hit_rates.rate(0, 0))
+        self.assertIsNone(part_hit_rates.rate(None, 1))
+
+    def test_the_median_counts(self):
+        self.assertIn("n 3, median 1.00 points, -1.00 to +60.00; 1 beyond 5", part_hit_rates.verdict([-1, 60, 0.5]))
+        with self.assertRaisesRegex(CheckFailed, "limit 5"):
+            part_hit_rates.verdict([6, 7, 0])
+
+
 class SpeedTest(InFolder):
     def made(self, seconds, mebibytes=100, launches=()):
-        return part_speed.Run(seconds, mebibytes << 20, list(launches), "samples_per_second 1000.0\n")
+        return training_loops.Run(seconds, mebibytes << 20, list(launches), "samples_per_second 1000.0\n")
 
     def test_against_ncu(self):
         launches = [launch("kernel", cost_ns="2000000", passes="3")] * 4
@@ -356,43 +390,42 @@ class SpeedTest(InFolder):
 
     def test_peak_memory_of_a_program(self):
         program = [sys.executable, "-c", "held = b'x' * (64 << 20)"]
-        done = part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", program, program, 1), program)
+        done = training_loops.run_alone(self.bench(GOOD_DLKPROF), training_loops.Loop("loop", program, program, 1), program)
         self.assertGreater(done.peak_bytes, 64 << 20)
         with self.assertRaises(CheckFailed):
-            part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", [], [], 1), [sys.executable, "-c", "exit(3)"])
+            training_loops.run_alone(self.bench(GOOD_DLKPROF), training_loops.Loop("loop", [], [], 1), [sys.executable, "-c", "exit(3)"])
 
     def test_ncu_by_two_counts(self):
         table = '"ID","Kernel Name","Grid Size","Block Size","a__b","C__D"\n"","","","","",""\n"0","k","1","1","2",""\n'
         ncu = f"import sys, time; time.sleep(0.02 * int(sys.argv[sys.argv.index('-c') + 1])); print({table!r})"
-        loop = part_speed.Loop("loop", ["true"], ["true"], 1)
-        slope = part_speed.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "basic", ["a__b", "C__D", "e__f"])
+        loop = training_loops.Loop("loop", ["true"], ["true"], 1)
+        slope = training_loops.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "basic", ["a__b", "C__D", "e__f"], 35)
         self.assertTrue(0.005 < slope.seconds < 0.1, slope)
         self.assertEqual((3, 1), (slope.metrics, slope.given))
         with self.assertRaises(Skipped):
-            part_speed.ncu_slope(self.bench(GOOD_DLKPROF, "print('==ERROR== no')"), loop, "quick", ["a__b"])
+            training_loops.ncu_slope(self.bench(GOOD_DLKPROF, "print('==ERROR== no')"), loop, "quick", ["a__b"], 35)
 
     def steps(self, inside_us):
         """Windows of four launches, two a step."""
-        launches = [part_speed.Measured(1000 * inside_us * number, 1000 * (60 + number // 4), number % 2) for number in range(12)]
-        loop = part_speed.Loop("loop", ["true"], ["true"], 1)
-        with mock.patch.object(part_speed, "run_ours", return_value=self.made(2.0)), \
-                mock.patch.object(part_speed, "measured_launches", return_value=launches):
-            return part_speed.measure_every_launch(None, loop)
+        launches = [every_launch.Measured(1000 * inside_us * number, 1000 * (60 + number // 4), number % 2) for number in range(12)]
+        loop = training_loops.Loop("loop", ["true"], ["true"], 1)
+        with mock.patch.object(every_launch, "run_ours", return_value=self.made(2.0)), \
+                mock.patch.object(every_launch, "measured_launches", return_value=launches):
+            return every_launch.measure_every_launch(None, loop)
 
     def test_every_launch(self):
         self.assertIn("8 launches, 2 a step, in 2 windows: 61.5 us each", self.steps(30).words(self.made(1.0)))
-        fast, slow, partial = part_speed.Slope(0.015, 9, 9), part_speed.Slope(0.05, 9, 9), part_speed.Slope(0.015, 9, 4)
-        words = self.steps(30).verdict(10.0, slow, None)
+        fast, slow, partial = (training_loops.Slope(seconds, 9, given) for seconds, given in ((0.015, 9), (0.05, 9), (0.05, 4)))
+        words = part_quick.verdict(self.steps(30), 10.0, slow)
         self.assertIn("30.0 us a launch within windows (n 4, median 30.0, 30.0 to 30.0), 10.0 us alone: 20.0 us more", words)
-        self.assertIn("ncu by the same names 50.0 ms a further launch, figures for 9 of 9 metrics: 2500 times what we add, "
-                      "1667 times a launch within windows", words)
+        self.assertIn("ncu adds 2500 times that, and takes 1667 times as long as a launch within windows", words)
         with self.assertRaisesRegex(CheckFailed, "limit 40 us"):
-            self.steps(51).verdict(10.0, slow, None)
+            part_quick.verdict(self.steps(51), 10.0, slow)
         with self.assertRaisesRegex(CheckFailed, "limit 1000"):
-            self.steps(30).verdict(10.0, fast, slow)  # what it takes by other names is no way out
-        self.assertIn("figures for 4 of 9", self.steps(30).verdict(10.0, partial, slow))  # where it has all figures by none
-        with self.assertRaisesRegex(CheckFailed, "not measured"):
-            self.steps(30).verdict(10.0, partial, None)
+            part_quick.verdict(self.steps(30), 10.0, fast)
+        for ncu in (partial, None):
+            with self.assertRaisesRegex(CheckFailed, "ncu did not measure all of it"):
+                part_quick.verdict(self.steps(30), 10.0, ncu)
 
     def test_launches_from_a_database(self):
         bench = self.bench(GOOD_DLKPROF)
@@ -400,39 +433,39 @@ class SpeedTest(InFolder):
             database.execute("CREATE TABLE measured_launch (launch_index, start_unix_ns, cost_ns, config)")
             database.executemany("INSERT INTO measured_launch VALUES (?, ?, ?, ?)", [(7, 20, 5, 1), (6, 10, 5, 0), (9, 30, 6, 1)])
             database.commit()
-        launches = part_speed.measured_launches(bench, "some")
-        self.assertEqual([[launch.start_unix_ns for launch in window] for window in part_speed.windows_of(launches)], [[10, 20], [30]])
+        launches = every_launch.measured_launches(bench, "some")
+        self.assertEqual([[launch.start_unix_ns for launch in window] for window in every_launch.windows_of(launches)], [[10, 20], [30]])
 
     def test_a_whole_step(self):
-        loop, half = part_speed.Loop("loop", [], [], 1, 50.0), part_speed.Slope(0.5, 9, 9)
+        loop, half = training_loops.Loop("loop", [], [], 1, 50.0), training_loops.Slope(0.5, 9, 9)
         ours = self.made(12.0, launches=[launch("kernel", cost_ns="1000000000")] * 4)
-        words = part_speed.basic_verdict(loop, part_speed.Result(ours, half), self.made(11.0), 400)
+        words = part_speed.basic_verdict(loop, part_speed.Result(ours, half, 400), self.made(11.0))
         self.assertIn("ncu takes 200 s for 400 launches; iteration replay measures their 1 configurations in 4.0 s: 50.0 times", words)
         with self.assertRaisesRegex(CheckFailed, "limit 50"):
-            part_speed.basic_verdict(loop, part_speed.Result(ours, half), self.made(7.0), 400)
+            part_speed.basic_verdict(loop, part_speed.Result(ours, half, 400), self.made(7.0))
         with self.assertRaisesRegex(CheckFailed, "not measured"):
-            part_speed.basic_verdict(loop, part_speed.Result(ours, None), self.made(7.0), 400)
+            part_speed.basic_verdict(loop, part_speed.Result(ours, None, 400), self.made(7.0))
 
     def test_launches_of_no_step(self):
         with self.assertRaisesRegex(CheckFailed, "do not repeat"):
-            part_speed.launches_of_step(list(range(9)))
+            every_launch.launches_of_step(list(range(9)))
 
     def test_names_of_metrics_as_they_are_spelled(self):
         table = ('ID,Kernel Name,Grid Size,Block Size,Passes,dram__bytes_read.sum,TPC.TriageCompute.sm__cycles_active.avg,'
                  'dram__bytes_read.sum (stddev),TPC.TriageCompute.sm__cycles_active.avg (stddev)\n0,k,1,1,1,2,3,0,0\n')
         self.assertEqual(["dram__bytes_read.sum", "TPC.TriageCompute.sm__cycles_active.avg"],
-                         part_speed.metrics_of(parse_launches(table)))
+                         training_loops.metrics_of(parse_launches(table)))
 
     def test_usual_names_of_metrics(self):
-        with mock.patch.object(part_speed, "ncu_slope", return_value=part_speed.Slope(0.05, 2, 2)) as slope:
-            part_speed.usual_slope(None, None, ["dram__bytes_read.sum", "TPC.TriageCompute.tpc__warps_active_realtime.avg"])
-        self.assertEqual(slope.call_args.args[3], ["dram__bytes_read.sum", "sm__warps_active.avg"])
+        names = part_quick.usual_names(["dram__bytes_read.sum", "TPC.TriageCompute.tpc__warps_active_realtime.avg"])
+        self.assertEqual(names, ["dram__bytes_read.sum", "sm__warps_active.avg"])
 
     def test_skipped_without_pytorch(self):
         bench = self.bench(GOOD_DLKPROF)
         bench.__dict__["_torch"] = (None, "there is none")
-        part_speed.run(bench)
-        self.assertEqual([(SKIP, "there is none")], [(row.status, row.detail) for row in self.board.rows])
+        for part in (part_speed, part_quick):
+            part.run(bench)
+        self.assertEqual([(SKIP, "there is none")] * 2, [(row.status, row.detail) for row in self.board.rows])
 
 
 class NcclTest(InFolder):
