@@ -1,7 +1,7 @@
 // Appends events to the capture, with the texts that they name before them. Packing a batch takes a while and writing may
 // take longer, so full batches, and what is to be written now and then, are left to a thread of its own, which is started when
-// there is the first of either. Thread-safe;
-// never throws: when appending fails it says so once, and what comes later is dropped.
+// there is the first of either. Thread-safe; never throws: when appending fails it says so once, and what comes later is
+// dropped.
 //
 // Locks, in this order: order_, a queue's, writing_, then the table's and the recorder's own; nothing is locked within
 // taken_mutex_.

@@ -72,6 +72,12 @@ bool IterationReplay::enter(RunScheduler::Before decision, MeasuredLaunch launch
   return true;
 }
 
+bool IterationReplay::leave() {
+  if (!scheduler_->ends_pass()) return false;
+  close_window();
+  return true;
+}
+
 void IterationReplay::interrupt() {
   if (!window_open_) return;
   if (scheduler_->cut()) return close_window();
@@ -83,7 +89,6 @@ void IterationReplay::open_window() {
   since_ = Clock::now();
   launches_.clear();
   try {
-    launches_.reserve(most_launches_);
     if (scheduler_->pass() == 0) {
       spent_on_run_ = {};
       prepare_run();

@@ -3,7 +3,7 @@
 // sequence of launches (run_scheduler.h). Works with kernels that wait for one another across the grid or across GPUs.
 //
 // In a window launches run one after another, and the order of the ranges is that in which they are made. So the caller
-// lets no two launches be in the driver at once. Not thread-safe. The context must be current, but where it is said otherwise.
+// lets no two launches be in the driver at once. Not thread-safe. The context must be current.
 #pragma once
 
 #include <chrono>
@@ -38,16 +38,14 @@ class IterationReplay {
 
   // Whether decide() will wait for what was measured before to be evaluated.
   [[nodiscard]] bool must_wait(const MeasuredLaunch& launch) const;
-  // At a launch's entry: what it is to be. Unless idle, enter() follows. The context need not be current.
+  // At a launch's entry: what it is to be. Unless idle, enter() follows.
   [[nodiscard]] RunScheduler::Before decide(const MeasuredLaunch& launch);
-  // Whether it will be in a window. Throws Error; the run is then forgotten, as in all that follows. The context need not be
-  // current for `inside`.
+  // Whether it will be in a window. Throws Error; the run is then forgotten, as in all that follows.
   [[nodiscard]] bool enter(RunScheduler::Before decision, MeasuredLaunch launch);
   // Instead of enter(), where that cannot be.
   void forget_run() { scheduler_->forget_run(); }
-  // At the exit of one that was: whether leave() is to follow, which closes the window. The context need not be current.
-  [[nodiscard]] bool ends_window() { return scheduler_->ends_pass(); }
-  void leave() { close_window(); }
+  // At the exit of one that was. Whether a window was closed.
+  bool leave();
   // Before work that no window may hold: graphs, and the beginning of a capture.
   void interrupt();
   // Gives the GPU's counters back until they are needed again.

@@ -22,9 +22,6 @@ struct LaunchCall {
   CUstream stream = nullptr;
   bool per_thread_stream = false;  // what stream 0 means
   bool cooperative = false;
-
-  // Of the context, which cannot be recorded into a graph (cuStreamBeginCapture).
-  [[nodiscard]] bool is_on_legacy_stream() const { return stream == nullptr && !per_thread_stream; }
 };
 
 // The driver entries that launch one kernel.

@@ -270,7 +270,6 @@ void Session::on_context_end(CUcontext context) {
   if (pc_sampling_) pc_sampling_->context_ends(context);
   const std::lock_guard lock(mutex_);
   context_devices_.erase(context);
-  default_streams_.erase(context);
   replays_.erase(context);
   iterations_.erase(context);
   this_thread().ours = false;

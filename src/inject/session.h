@@ -107,8 +107,6 @@ class Session {
 
   void enter_window(Counted counted, const CUpti_CallbackData& data);
   void enter_window(IterationReplay& replay, MeasuredLaunch launch, const CUpti_CallbackData& data);
-  void make_ready_for_window(IterationReplay& replay);
-  [[nodiscard]] std::uint32_t kernel_text(std::uint32_t function, const char* symbol);
   void leave_window(const CUpti_CallbackData& data);
   void interrupt_windows();
   void have_iterations(void (IterationReplay::*act)()) noexcept;
@@ -134,7 +132,6 @@ class Session {
 
   void on_new_function(const capture::FunctionRecord& record);
   [[nodiscard]] std::uint32_t device_of(CUcontext context);
-  [[nodiscard]] std::uint32_t stream_id_of(const LaunchCall& call, CUcontext context);
   [[nodiscard]] std::pair<KernelReplay*, std::uint32_t> replay_for(CUcontext context, std::uint32_t device);
   void release_counters() noexcept;
   void release_replays() noexcept;
@@ -200,7 +197,6 @@ class Session {
   FunctionTable functions_;
   std::chrono::steady_clock::time_point stats_appended_{};
   std::map<CUcontext, std::uint32_t> context_devices_;
-  std::map<CUcontext, std::uint32_t> default_streams_;  // CUPTI's numbers of them
   std::map<std::uint32_t, capture::DeviceRecord> devices_;
   struct Replay {
     std::unique_ptr<KernelReplay> replay;
@@ -213,7 +209,6 @@ class Session {
     std::uint32_t metric_set = 0;
   };
   std::map<CUcontext, Iteration> iterations_;
-  std::vector<std::uint32_t> kernel_texts_;  // by function: the number of its name on the timeline; 0: not asked for yet
   std::uint32_t metric_sets_ = 0;
   capture::ClockRecord clock_;  // read when profiling began
   struct Base {

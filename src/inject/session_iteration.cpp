@@ -2,6 +2,8 @@
 //
 // While launches are wanted each holds the gate alone from its entry to its exit: a window is opened and closed between
 // launches, and their order is that of its ranges.
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 #include <utility>
@@ -41,14 +43,11 @@ void Session::enter_window(Counted counted, const CUpti_CallbackData& data) {
   const bool known = iterations_.contains(data.context);
   if (counted.captured || (!known && counted.samples_in_windows == 0)) return;
   counted.record.start_unix_ns = unix_now_ns();
-  counted.record.thread_id = thread.system_id;
+  counted.record.thread_id = static_cast<std::uint32_t>(gettid());
   thread.ours = true;
   try {
-    std::optional<cupti::CurrentContext> current;
-    if (!known) {
-      hold_call();  // setting up takes long
-      current.emplace(driver_, data.context);
-    }
+    const cupti::CurrentContext current(driver_, data.context);
+    if (!known) hold_call();  // setting up takes long
     IterationReplay& replay = iteration_for(data.context, counted.record.key.device);
     counted.record.metric_set = iterations_.at(data.context).metric_set;
     enter_window(replay, {std::move(counted.record), counted.entry, counted.samples_in_windows}, data);
@@ -63,20 +62,6 @@ void Session::enter_window(IterationReplay& replay, MeasuredLaunch launch, const
   const auto decision = replay.decide(launch);
   if (decision == RunScheduler::Before::idle) return;
   hold_call();
-  capture::WorkEvent work = untimed_work(launch.record, data.correlationId);
-  if (options_.timeline) work.name = kernel_text(launch.record.key.function, data.symbolName);
-  // Most launches of a window need nothing of the driver, each call of which would cost them a good part of a microsecond.
-  if (decision == RunScheduler::Before::inside) {
-    this_thread().in_window = replay.enter(decision, std::move(launch));
-  } else {
-    const cupti::CurrentContext current(driver_, data.context);
-    make_ready_for_window(replay);
-    this_thread().in_window = replay.enter(decision, std::move(launch));
-  }
-  if (this_thread().in_window && options_.timeline) timeline_.add(work);
-}
-
-void Session::make_ready_for_window(IterationReplay& replay) {
   if (counters_used_at_ != 0) release_replays();
   // What was launched before is still to be timed, and not to run in the window.
   try {
@@ -85,13 +70,9 @@ void Session::make_ready_for_window(IterationReplay& replay) {
     replay.forget_run();
     throw;
   }
-}
-
-// A mangled name may be long, and looking it up as long as launching: once for each function is enough.
-std::uint32_t Session::kernel_text(std::uint32_t function, const char* symbol) {
-  if (function >= kernel_texts_.size()) kernel_texts_.resize(function + 1);
-  if (kernel_texts_[function] == 0) kernel_texts_[function] = timeline_.number_of(symbol);
-  return kernel_texts_[function];
+  const capture::WorkEvent work = untimed_work(launch.record, data.correlationId);
+  const bool in_window = this_thread().in_window = replay.enter(decision, std::move(launch));
+  if (in_window && options_.timeline) timeline_.add(work, data.symbolName);
 }
 
 void Session::leave_window(const CUpti_CallbackData& data) {
@@ -99,10 +80,8 @@ void Session::leave_window(const CUpti_CallbackData& data) {
   const std::lock_guard lock(mutex_);
   thread.ours = true;
   try {
-    IterationReplay& replay = *iterations_.at(data.context).replay;
-    if (replay.ends_window()) {
-      const cupti::CurrentContext current(driver_, data.context);
-      replay.leave();
+    const cupti::CurrentContext current(driver_, data.context);
+    if (iterations_.at(data.context).replay->leave()) {
       window_failures_in_a_row_ = 0;
       append_stats();
     }

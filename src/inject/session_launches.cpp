@@ -151,7 +151,7 @@ select::LaunchIdentity Session::identify(const LaunchCall& call, const CUpti_Cal
   launch.key.cluster = call.cluster;
   launch.key.dynamic_shared_bytes = call.dynamic_shared_bytes;
   launch.context_id = data.contextUid;
-  launch.stream_id = stream_id_of(call, data.context);
+  DLKPROF_CUPTI(library_, cuptiGetStreamIdEx, data.context, call.stream, call.per_thread_stream ? 1 : 0, &launch.stream_id);
   if (selector_.needs_resource_names()) {
     launch.context_name = resource_name(data.context);
     launch.stream_name = resource_name(call.stream);
@@ -159,22 +159,9 @@ select::LaunchIdentity Session::identify(const LaunchCall& call, const CUpti_Cal
   return launch;
 }
 
-// Most launches of most programs are on the stream that each context has from the beginning to the end.
-std::uint32_t Session::stream_id_of(const LaunchCall& call, CUcontext context) {
-  std::uint32_t id = 0;
-  if (call.is_on_legacy_stream()) {
-    if (const auto known = default_streams_.find(context); known != default_streams_.end()) return known->second;
-  }
-  DLKPROF_CUPTI(library_, cuptiGetStreamIdEx, context, call.stream, call.per_thread_stream ? 1 : 0, &id);
-  if (call.is_on_legacy_stream()) default_streams_.emplace(context, id);
-  return id;
-}
-
 // Its stream is being recorded into a graph; or any is: calls that synchronize would spoil that, also from other threads.
 bool Session::is_captured(const LaunchCall& call) const {
   if (captures_active_ > 0) return true;
-  // Nor is any other stream's recording under way, whose beginning is heard of unless CUPTI is away at times.
-  if (call.is_on_legacy_stream() && !options_.in_bursts) return false;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   return driver_.cuStreamIsCapturing(call.stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }

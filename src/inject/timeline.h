@@ -34,10 +34,8 @@ class Timeline {
   static void begin(OpenCall& call) noexcept;
   // `thread`: gettid(2).
   void end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
-  // `kernel`: the mangled name, or null where the event has its number or is no kernel.
-  void add(capture::WorkEvent event, const char* kernel = nullptr) noexcept;
-  // The number of a name, the same for the life of the process.
-  [[nodiscard]] std::uint32_t number_of(const char* name) noexcept { return name != nullptr ? log_.intern(name) : 0; }
+  // `kernel`: the mangled name, or null.
+  void add(capture::WorkEvent event, const char* kernel) noexcept;
 
   // CUPTI is about to come back to the process, or has come; work that is told of later is of calls that it saw.
   void resume() noexcept;
