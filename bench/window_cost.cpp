@@ -1,8 +1,9 @@
 // What a window of iteration replay costs on the GPU of this machine, taken apart: opening it, the launches in it, closing it.
 //   window_cost <folder of metrics> <set> [most launches a window may have]...
 // Prints milliseconds: opening the first window, which is where CUPTI makes room for them all; then medians over the windows of
-// kRuns runs, with the smallest and largest. A launch includes its kernel, as in a window each waits for the one before; "bare"
-// is the same launches without a window, each waited for.
+// kRuns runs, with the smallest and largest; decoding is once a run, when all passes are made, with making ready for the next. A
+// launch includes its kernel, as in a window each waits for the one before; "bare" is the same launches without a window, each
+// waited for.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -66,7 +67,7 @@ long resident_megabytes() {
 std::string spread(std::vector<double> values) {
   if (values.empty()) return "";
   std::sort(values.begin(), values.end());
-  return fmt::format("{:.2f} ({:.2f} to {:.2f})", values[values.size() / 2], values.front(), values.back());
+  return fmt::format("{:.3f} ({:.3f} to {:.3f})", values[values.size() / 2], values.front(), values.back());
 }
 
 // The primary context of the first GPU, and a kernel to launch in it.
@@ -115,9 +116,14 @@ void measure(const cupti::Library& library, const Gpu& gpu, const cupti::Collect
   auto profiler = cupti::RangeProfiler::create(library, gpu.context);
   const double configure = milliseconds([&] { profiler.configure(plan, CUPTI_UserReplay, most); });
   double first = 0;
-  std::vector<double> open, launch, close;
+  std::vector<double> open, launch, close, decode;
   for (int run = 0; run < kRuns; ++run) {
-    if (run > 0) profiler.reset();
+    if (run > 0) {
+      decode.push_back(milliseconds([&] {
+        profiler.decode(most);
+        profiler.reset();
+      }));
+    }
     for (bool complete = false; !complete;) {
       const double opened = milliseconds([&] { profiler.start(); });
       (first == 0 ? first : open.emplace_back()) = opened;
@@ -128,11 +134,11 @@ void measure(const cupti::Library& library, const Gpu& gpu, const cupti::Collect
       launch.push_back(launched / static_cast<double>(most));
       close.push_back(milliseconds([&] { complete = profiler.stop(); }));
     }
-    profiler.decode(most);
   }
   fmt::print(
-      "{:>5} launches: configure {:.1f}, first open {:.1f}, open {}, a launch {}, close {} ms; {} windows; {} MB resident\n",
-      most, configure, first, spread(open), spread(launch), spread(close), close.size(), resident_megabytes());
+      "{:>5} launches: configure {:.1f}, first open {:.1f}, open {}, a launch {}, close {}, decode {} ms; {} windows; {} MB "
+      "resident\n",
+      most, configure, first, spread(open), spread(launch), spread(close), spread(decode), close.size(), resident_megabytes());
 }
 
 void run(const std::string& folder, const std::string& set, const std::vector<std::size_t>& sizes) {

@@ -360,7 +360,8 @@ struct PcNamesRecord {
 };
 
 // A time for which CUPTI was not in the process, so that it ran at its own speed: of it only NVTX ranges are known. On the clock
-// of events; `end_ns` is when CUPTI was back, or the program's end.
+// of events; `end_ns` is when CUPTI was back, or the program's end. 0: not yet, as is told when it begins, since the program may
+// be killed meanwhile; a record with the same start follows where it was not.
 struct AbsenceRecord {
   std::int64_t start_ns = 0, end_ns = 0;
 };

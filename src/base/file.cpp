@@ -113,6 +113,10 @@ UniqueFd create_private(const fs::path& path, bool* exists) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   UniqueFd file(open(path.c_str(), kFlags, kPrivateMode));
   const bool taken = !file && errno == EEXIST;
+  // Where one of the three standard ones is closed, what others print there would go into the file.
+  if (file && file.get() <= STDERR_FILENO) {
+    file.reset(fcntl(file.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  }
   if (exists != nullptr) *exists = taken;
   if (!file && !(taken && exists != nullptr)) throw file_error("create", path);
   return file;

@@ -6,19 +6,20 @@
 
 namespace dlkprof {
 
-std::optional<CacheRelease::Extent> CacheRelease::add(std::uint64_t bytes) noexcept {
-  written_ += bytes;
-  if (written_ < next_) return std::nullopt;
-  next_ = written_ + kStep;
-  return Extent{kKept, written_ - kKept};
+std::optional<std::uint64_t> CacheRelease::grown_to(std::uint64_t size) noexcept {
+  if (size < next_) return std::nullopt;
+  next_ = size + kStep;
+  return size;
+}
+
+void let_go_of_cache(int fd, std::uint64_t bytes) noexcept {
+  (void)posix_fadvise(fd, 0, static_cast<off_t>(bytes), POSIX_FADV_DONTNEED);
 }
 
 void LongFile::write(std::span<const std::uint8_t> bytes) {
   write_all(fd_, bytes, path_);
-  const auto extent = release_.add(bytes.size());
-  // Sends on its way to the disk what is not yet, and drops what is there. A hint: where it is not taken, nothing is lost.
-  if (extent)
-    (void)posix_fadvise(fd_, static_cast<off_t>(extent->offset), static_cast<off_t>(extent->bytes), POSIX_FADV_DONTNEED);
+  written_ += bytes.size();
+  if (const auto long_enough = release_.grown_to(written_)) let_go_of_cache(fd_, *long_enough);
 }
 
 }  // namespace dlkprof

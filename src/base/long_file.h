@@ -10,27 +10,26 @@
 
 namespace dlkprof {
 
-// Says what of a growing file the page cache is to let go. Nothing of the first gibibyte: who reads a file of that size next
-// should find it in memory. What comes after it would push out what others have there. Besides, memory that nobody has used yet
-// can be slow to come by: on a virtual machine whose host takes back what is free, each page of it takes several times as long as
-// one that was used just before.
+// Says when a growing file is so long that the page cache is to let go of it, all that there is by then. What is shorter stays:
+// who reads it next should find it in memory. What is longer would push out what others have there. Besides, memory that nobody
+// has used yet can be slow to come by: on a virtual machine whose host takes back what is free, each page of it takes several
+// times as long as one that was used just before.
 class CacheRelease {
  public:
-  struct Extent {
-    std::uint64_t offset = 0, bytes = 0;
-    friend bool operator==(const Extent&, const Extent&) = default;
-  };
-  static constexpr std::uint64_t kKept = std::uint64_t{1} << 30U;
+  static constexpr std::uint64_t kLong = std::uint64_t{1} << 30U;  // bytes
   static constexpr std::uint64_t kStep = std::uint64_t{32} << 20U;
 
-  // To be called when so many bytes more were written: all that is not to be kept, once a step. From its beginning each time, as
-  // what was still on its way to the disk could not be let go.
-  [[nodiscard]] std::optional<Extent> add(std::uint64_t bytes) noexcept;
+  // How many bytes to let go of, from the beginning, in a file that has grown to `size`: all, once a step. Again those that were
+  // said before, as what was still on its way to the disk could not be let go.
+  [[nodiscard]] std::optional<std::uint64_t> grown_to(std::uint64_t size) noexcept;
 
  private:
-  std::uint64_t written_ = 0;
-  std::uint64_t next_ = kKept + kStep;  // when so much is written
+  std::uint64_t next_ = kLong + kStep;  // from this size on
 };
+
+// Sends so many bytes on their way to the disk that are not yet, and drops those that are there. A hint: where it is not taken,
+// nothing is lost.
+void let_go_of_cache(int fd, std::uint64_t bytes) noexcept;
 
 class LongFile {
  public:
@@ -43,6 +42,7 @@ class LongFile {
  private:
   int fd_;
   std::filesystem::path path_;
+  std::uint64_t written_ = 0;
   CacheRelease release_;
 };
 

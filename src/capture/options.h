@@ -41,6 +41,7 @@ struct ProfileOptions {
   std::optional<std::uint64_t> samples = 1;  // occurrences measured of each launch key; none: all
   bool keep_counters = false;
   double max_overhead_seconds = 60;          // of iteration replay: spent in and around windows; 0: no limit
+  std::uint64_t max_memory_mb = 300;         // of iteration replay: host memory that it may add to the program
   std::uint64_t sampling_interval_ns = 0;    // of replay mode sample; 0: the shortest that can be kept up with
   std::optional<std::uint32_t> pc_sampling;  // the period, of 2^n cycles; none: there is no PC sampling
   bool timeline = true;                      // NVTX ranges, CUDA calls and what GPUs did, as events
@@ -59,6 +60,8 @@ struct ProfileOptions {
   // Of the command line of the program and of how its ops are to be folded: by it the files of a run are known again. May be
   // empty.
   std::string fingerprint;
+
+  [[nodiscard]] std::size_t max_memory_bytes() const noexcept { return max_memory_mb * 1'000'000; }
   friend bool operator==(const ProfileOptions&, const ProfileOptions&) = default;
 };
 

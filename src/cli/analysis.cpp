@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/say.h"
 #include "cli/arguments.h"
 
 namespace dlkprof::cli {
@@ -89,7 +90,7 @@ Analysis analyse_somehow(model::Timeline timeline, const Folding& folding) {
   try {
     fold_into(analysis, folding);
   } catch (const UsageError& error) {
-    fmt::print(stderr, "dlkprof: {}\ndlkprof: folded without it; fold again with --database\n", error.message());
+    say("dlkprof: {}\ndlkprof: folded without it; fold again with --database\n", error.message());
     fold_into(analysis, {});
   }
   return analysis;

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <string>
@@ -145,7 +146,7 @@ CLI::Validator not_negative() {
             double value = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
             if (error != std::errc() || end != text.data() + text.size()) return text + " is not a number";
-            return value >= 0 ? "" : text + " is not a number from 0 on";
+            return value >= 0 && std::isfinite(value) ? "" : text + " is not a number from 0 on";
           },
           "NONNEGATIVE"};
 }

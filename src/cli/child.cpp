@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/end_signals.h"
+#include "cli/ignored_signal.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -34,6 +35,11 @@ bool is_ignored(int signal) {
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
+[[noreturn]] void fail_to_become(int failure, int error) {
+  [[maybe_unused]] const auto written = write(failure, &error, sizeof error);
+  _exit(kNotFound);
+}
+
 // Never returns: becomes the program, or tells the parent through `failure` why it cannot.
 [[noreturn]] void become(const std::vector<std::string>& command, const std::map<std::string, std::string>& environment,
                          const sigset_t& former_mask, int failure) {
@@ -47,9 +53,7 @@ bool is_ignored(int signal) {
   }
   sigprocmask(SIG_SETMASK, &former_mask, nullptr);
   execvp(arguments[0], arguments.data());
-  const int error = errno;
-  [[maybe_unused]] const auto written = write(failure, &error, sizeof error);
-  _exit(kNotFound);
+  fail_to_become(failure, errno);
 }
 
 // Sends a signal on to the program unless the terminal did: then the whole group has it already.
@@ -104,8 +108,15 @@ ChildResult run_child(const std::vector<std::string>& command,
   sigprocmask(SIG_BLOCK, &signals, &former);
   check_not_told(former);
   const pid_t child = fork();
-  if (child == 0) become(command, environment(getpid()), former, failure_out.get());
+  if (child == 0) {
+    try {
+      become(command, environment(getpid()), former, failure_out.get());
+    } catch (...) {  // there is one of us already to go on from here
+      fail_to_become(failure_out.get(), ENOMEM);
+    }
+  }
   const int fork_error = errno;
+  const IgnoredSignal guard(SIGPIPE);  // nobody reads what we say: no reason to leave the program alone
   failure_out.reset();
   int exec_error = 0;
   const bool failed = child < 0 || read(failure_in.get(), &exec_error, sizeof exec_error) == sizeof exec_error;

@@ -37,7 +37,7 @@ Wanted wanted_of(const ConfigLaunches& config, const capture::ProfileOptions& op
 const cupti::WindowPrices& prices_of(const PlanNeeds& needs) { return needs.per_sm ? cupti::kPerSmPrices : cupti::kHwpmPrices; }
 
 std::size_t most_launches(const capture::ProfileOptions& options, const PlanNeeds& needs) {
-  return options.samples ? prices_of(needs).most_launches : cupti::kMostLaunchesOfAll;
+  return cupti::most_launches(prices_of(needs), options.max_memory_bytes());
 }
 
 WayForecast replay_prices(const PlanNeeds& needs) {

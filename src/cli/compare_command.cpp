@@ -10,10 +10,12 @@
 #include "advise/compare_runs.h"
 #include "advise/run_figures.h"
 #include "base/error.h"
+#include "base/say.h"
 #include "base/text.h"
+#include "cli/captures.h"
+#include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/outputs.h"
-#include "cli/progress.h"
 #include "cli/report_file.h"
 #include "report/compare_report.h"
 #include "report/compare_view.h"
@@ -84,7 +86,7 @@ void print_notices(const std::string& file, const model::Timeline& timeline) {
   for (const capture::NoticeRecord& notice : timeline.notices) {
     if (notice.severity == capture::Severity::info) continue;
     const Error words(printable(file) + ": " + printable(notice.what), printable(notice.detail), printable(notice.remedy));
-    fmt::print(stderr, "dlkprof: {}\n", words.message());
+    say("dlkprof: {}\n", words.message());
   }
 }
 
@@ -151,9 +153,18 @@ void check_comparison_files(const CompareCommand& command) {
   check_files(command.directory, command.base_name, files_of(command), command.force);
 }
 
+void remove_comparison_files(const CompareCommand& command) {
+  if (!command.force) return;
+  std::error_code ignored;
+  for (const fs::path& file : files_of(command)) {
+    if (!fs::is_directory(fs::symlink_status(file, ignored))) fs::remove(file, ignored);
+  }
+}
+
 int compare_runs(const CompareCommand& command) {
   check_count(command);
   check_comparison_files(command);
+  const IgnoredSignal guard(SIGXFSZ);  // as in report_again()
   const advise::ComparedRuns compared = load_runs(command);
   if (!command.to_files) {
     print_data(formatted(compared, command.format));
@@ -164,7 +175,7 @@ int compare_runs(const CompareCommand& command) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     const std::string text = formatted(compared, command.formats[i]);
     write_pieces(files[i], command.force, [&text](const report::Sink& sink) { sink(text); });
-    fmt::print(stderr, "dlkprof: wrote {}\n", printable(files[i].string()));
+    say("dlkprof: wrote {}\n", printable(files[i].string()));
   }
   return 0;
 }

@@ -27,6 +27,9 @@ struct CompareCommand {
 // Throws UsageError where a file that is to be written is in the way. compare_runs() looks, too.
 void check_comparison_files(const CompareCommand& command);
 
+// Of an earlier comparison, where they may be replaced: they are not to pass for this one where there is none.
+void remove_comparison_files(const CompareCommand& command);
+
 // Returns the exit code; throws UsageError and Error.
 [[nodiscard]] int compare_runs(const CompareCommand& command);
 

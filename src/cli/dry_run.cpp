@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/captures.h"
 #include "cli/installation.h"
 #include "cli/machine.h"
-#include "cli/progress.h"
 #include "cupti/host.h"
 #include "report/launch_text.h"
 #include "report/layout.h"

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "capture/reader.h"
+#include "cli/captures.h"
 #include "cli/profile_command.h"
-#include "cli/progress.h"
 #include "store/database.h"
 
 namespace dlkprof::cli {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/report_file.h"
 #include "report/bottleneck_report.h"
@@ -68,6 +69,8 @@ constexpr std::array kOpReports{OpReport{"summary", nullptr},
 constexpr std::array kCaptureReports{"metrics", "kernels"};
 constexpr std::array kOfSimpleMode{"summary", "kernel"};
 const std::vector<std::string> kFormats{"csv", "json", "svg"};
+// Of the 255 bytes of a file's name what is put behind it takes some 40, while it is written.
+constexpr std::size_t kLongestBaseName = 200;
 constexpr const char* kPicture = "svg";        // a format of
 constexpr const char* kPictured = "roofline";  // alone
 
@@ -210,14 +213,36 @@ std::vector<fs::path> output_files(const Outputs& outputs) {
   return paths;
 }
 
+std::vector<fs::path> earlier_files(const Outputs& outputs, const std::vector<fs::path>& captures) {
+  std::vector<fs::path> paths = output_files(outputs);
+  if (!outputs.database) paths.push_back(database_file(outputs));  // of another run, where this one writes none
+  for (const fs::path& capture : captures) {
+    paths.push_back(capture);
+    for (const std::string& report : outputs.reports) {
+      if (!is_of_capture(report)) continue;
+      for (const std::string& format : outputs.formats) paths.push_back(file_of(outputs, capture.stem(), report, format));
+    }
+  }
+  return paths;
+}
+
 void check_files(const fs::path& directory, const std::string& base_name, const std::vector<fs::path>& files, bool force) {
   if (base_name.empty() || base_name.find('/') != std::string::npos) {
     throw UsageError(fmt::format("'{}' cannot begin the name of a file", printable(base_name, 80)), "",
                      "Give the folder with --output_path, and --base_name without slashes.");
   }
+  if (base_name.size() > kLongestBaseName) {
+    throw UsageError(fmt::format("a base name of {} bytes is too long: {}", base_name.size(), printable(base_name, 80)), "",
+                     fmt::format("Give --base_name one of {} bytes at most.", kLongestBaseName));
+  }
   std::error_code failure;
   if (!files.empty() && fs::exists(directory, failure) && !fs::is_directory(directory, failure)) {
     throw UsageError(printable(directory.string()) + " is no folder", "", "Name another with --output_path.");
+  }
+  for (const fs::path& file : files) {  // which no --force removes
+    if (!fs::is_directory(fs::symlink_status(file, failure))) continue;
+    throw UsageError(printable(file.string()) + " is a folder", "",
+                     "Take it away, or name another with --base_name or --output_path.");
   }
   if (!force) check_free(files);
 }
@@ -252,7 +277,7 @@ void print_hints(const std::vector<std::string>& reports, const ReportInputs& in
   if (inputs.analysis == nullptr) return;
   for (const std::string& name : reports) {
     const std::string hint = report::missing_sections(name, inputs.analysis->model());
-    if (!hint.empty()) fmt::print(stderr, "dlkprof: {}\n", hint);
+    if (!hint.empty()) say("dlkprof: {}\n", hint);
   }
 }
 

@@ -49,6 +49,11 @@ void make_folder(const std::filesystem::path& folder);
 
 [[nodiscard]] std::filesystem::path database_file(const Outputs& outputs);
 
+// What an earlier run of that name left behind: its captures, the database, and the reports that are asked for now, those of each
+// capture among them.
+[[nodiscard]] std::vector<std::filesystem::path> earlier_files(const Outputs& outputs,
+                                                               const std::vector<std::filesystem::path>& captures);
+
 // What reports are made from. All of it outlives them.
 struct ReportInputs {
   std::span<const model::Run> runs;    // one a capture; none for a database

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "capture/ranks.h"
 #include "cli/child.h"
@@ -17,6 +18,7 @@
 #include "cli/profile_command.h"
 #include "cli/report_command.h"
 #include "cli/verbs.h"
+#include "select/selector.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -42,15 +44,15 @@ int report_database(const ProfileCommand& command) {
 // A launcher that starts dlkprof once a rank expects the program of each.
 int run_unprofiled(const ProfileCommand& command) {
   if (command.verbosity >= Verbosity::normal) {
-    fmt::print(stderr, "dlkprof: rank {} is not among --ranks {}, and is not profiled\n", capture::rank_of_process().value_or(0),
-               printable(command.options.ranks, 80));
+    say("dlkprof: rank {} is not among --ranks {}, and is not profiled\n", capture::rank_of_process().value_or(0),
+        printable(command.options.ranks, 80));
   }
   try {
     return run_child(
                command.program, [](int) { return std::map<std::string, std::string>(); }, std::chrono::seconds(1), [] {})
         .exit_code;
   } catch (const CannotStart& failure) {
-    fmt::print(stderr, "dlkprof: the program cannot be started: {}\n", failure.what());
+    say("dlkprof: the program cannot be started: {}\n", failure.what());
     return failure.exit_code();
   }
 }
@@ -62,17 +64,24 @@ int run_profile(int argc, char** argv) {
   auto command = parse_profile(argc, argv, catalogue);
   if (!command) return 0;
   if (command->dry_run) {
+    (void)select::Selector::compile(command->options.selection);
     print_dry_run(*command, command->chip);
     return 0;
   }
-  if (!command->database.empty()) return report_database(*command);
+  if (!command->database.empty()) {
+    if (!command->program.empty()) {
+      throw UsageError("--database runs no program, and one is given: " + printable(command->program.front()), "",
+                       "Leave out one of the two.");
+    }
+    return report_database(*command);
+  }
   if (command->program.empty()) {
     throw UsageError("there is no program to profile", "", "Example: dlkprof --kernel-id ::regex:gemm: python train.py");
   }
   if (capture::is_of_another_rank(command->options.ranks)) return run_unprofiled(*command);
   check_profile(*command);
   const ProfileOutcome outcome = profile(std::move(*command), catalogue);
-  if (!outcome.not_started.empty()) fmt::print(stderr, "dlkprof: the program cannot be started: {}\n", outcome.not_started);
+  if (!outcome.not_started.empty()) say("dlkprof: the program cannot be started: {}\n", outcome.not_started);
   return outcome.program.exit_code;
 }
 

@@ -12,10 +12,13 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/say.h"
 #include "base/text.h"
+#include "cli/captures.h"
 #include "cli/fingerprint.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
+#include "cli/kept_memory.h"
 #include "cli/progress.h"
 #include "cupti/host.h"
 #include "model/coverage_times.h"
@@ -119,10 +122,9 @@ void show_kernels(const model::Run& run, const ProfileCommand& command) {
   const bool all = command.verbosity >= Verbosity::detailed || run.launches.size() <= kMostTables;
   report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
   if (!all) tables.most = kMostTables;
-  fmt::print(stderr, "{}", report::kernel_tables(run, tables));
+  say("{}", report::kernel_tables(run, tables));
   if (!all) {
-    fmt::print(stderr, "... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables,
-               printable(run.path.string()));
+    say("... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables, printable(run.path.string()));
   }
 }
 
@@ -132,9 +134,9 @@ void show_ops(const Analysis& analysis, const ProfileCommand& command) {
   const std::string text = command.folding.simple()
                                ? report::summary_text(report::simple_summary_tables(analysis.model()))
                                : report::top_ops(analysis.model()) + "\n" + report::top_findings(analysis.model());
-  fmt::print(stderr, "{}\n", text);
+  say("{}\n", text);
   const std::string stalls = command.folding.simple() ? "" : report::top_stalls(analysis.model());
-  if (!stalls.empty()) fmt::print(stderr, "{}\n", stalls);
+  if (!stalls.empty()) say("{}\n", stalls);
 }
 
 void show(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command) {
@@ -142,7 +144,7 @@ void show(const std::vector<model::Run>& runs, const Analysis& analysis, const P
     for (const auto& run : runs) show_kernels(run, command);
   }
   show_ops(analysis, command);
-  for (const auto& run : runs) fmt::print(stderr, "{}", report::coverage(run));
+  for (const auto& run : runs) say("{}", report::coverage(run));
 }
 
 std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command,
@@ -179,49 +181,56 @@ void note_ending(model::Timeline& timeline, const ChildResult& program) {
   timeline.facts.push_back({kFactSource, kToldToEndFact, std::to_string(program.told_to_end)});
 }
 
+std::vector<model::Run> load_runs(const std::vector<fs::path>& captures) {
+  std::vector<model::Run> runs;
+  for (const auto& path : captures) {
+    runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
+  }
+  return runs;
+}
+
 // Whether a database was written.
 bool report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
   const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
   const bool quiet = command.verbosity == Verbosity::quiet;
   if (captures.empty()) {
-    if (!quiet) fmt::print(stderr, "dlkprof: the program launched no CUDA kernel, so there is no capture\n");
+    if (!quiet) say("dlkprof: the program launched no CUDA kernel, so there is no capture\n");
     return false;
   }
-  // Large captures take seconds either way.
-  std::future<model::Timeline> timeline = std::async(std::launch::async, [&] { return model::load_timeline(captures); });
-  std::vector<model::Run> runs;
-  for (const auto& path : captures) {
-    runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
-  }
-  model::Timeline joined = timeline.get();
+  // Large captures take seconds either way. The timeline is made by this thread, whose heap can take all of it.
+  std::future<std::vector<model::Run>> launches = std::async(std::launch::async, [&] { return load_runs(captures); });
+  model::Timeline joined = model::load_timeline(captures);
+  std::vector<model::Run> runs = launches.get();
   note_ending(joined, program);
   const Analysis analysis = analyse_somehow(std::move(joined), command.folding);
   model::add_gpu_times(runs, analysis.timeline);
   if (!quiet) show(runs, analysis, command);
   for (const auto& file : write_files(runs, analysis, command, catalogue)) {
-    if (!quiet) fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));
+    if (!quiet) say("dlkprof: wrote {}\n", printable(file.string()));
   }
   return command.outputs.database;
 }
 
 // The program has run, and its exit code is what counts: whatever goes wrong now is said, and no more.
 bool report_unharmed(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
+  const KeptMemory memory;
   const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is to be an error, not our end
   try {
     return report_captures(command, catalogue, program);
   } catch (const std::exception& failure) {
     const auto* error = dynamic_cast<const Error*>(&failure);
-    fmt::print(stderr, "dlkprof: {}\n", error != nullptr ? error->message() : failure.what());
+    say("dlkprof: {}\n", error != nullptr ? error->message() : failure.what());
     return false;
   }
 }
 
 // What is not to pass for this run's where it leaves none, after check_place().
 void remove_earlier(const Outputs& outputs) {
-  std::vector<fs::path> files = captures_in(outputs.directory, outputs.base_name);
-  if (outputs.database) files.push_back(database_file(outputs));
+  if (!outputs.force) return;  // then nothing of that name was there
   std::error_code ignored;
-  for (const auto& file : files) fs::remove(file, ignored);
+  for (const auto& file : earlier_files(outputs, captures_in(outputs.directory, outputs.base_name))) {
+    if (!fs::is_directory(fs::symlink_status(file, ignored))) fs::remove(file, ignored);
+  }
 }
 
 ChildResult run_program(const ProfileCommand& command) {
@@ -262,6 +271,7 @@ void check_profile(const ProfileCommand& command) {
 void check_place(ProfileCommand& command) {
   auto& folder = command.outputs.directory;
   std::error_code error;
+  if (folder.empty()) folder = ".";
   fs::create_directories(folder, error);
   folder = fs::absolute(folder, error).lexically_normal();
   try {
@@ -273,6 +283,11 @@ void check_place(ProfileCommand& command) {
                      "Name a folder that you may write to.");
   }
   check_outputs(command.outputs);
+  try {
+    (void)capture::to_json(options_for(command));
+  } catch (const Error& failure) {  // in the child it would be too late
+    throw UsageError(failure.what(), failure.detail(), failure.remedy());
+  }
   const auto captures = captures_in(folder, command.outputs.base_name);
   if (command.outputs.force || captures.empty()) return;
   throw UsageError(printable(captures.front().string()) + " is there already", "",
@@ -290,9 +305,10 @@ ProfileOutcome profile(ProfileCommand command, const cupti::Catalogue& catalogue
     outcome.not_started = failure.what();
     return outcome;
   }
+  const IgnoredSignal guard(SIGPIPE);  // what is left to do is not to be lost where nobody reads what we say
   if (outcome.program.signal != 0 && command.verbosity != Verbosity::quiet) {
     const int signal = outcome.program.signal;
-    fmt::print(stderr, "dlkprof: the program was ended by signal {} ({})\n", signal, strsignal(signal));
+    say("dlkprof: the program was ended by signal {} ({})\n", signal, strsignal(signal));
   }
   outcome.has_database = report_unharmed(command, catalogue, outcome.program);
   return outcome;

@@ -18,6 +18,8 @@ namespace {
 
 // A bound for typing errors; evaluating samples keeps up with some 10 us.
 constexpr std::uint64_t kShortestSamplingIntervalNs = 1'000, kLongestSamplingIntervalNs = 100'000'000;
+// Below, what CUPTI takes to be set up is more; above is no machine's.
+constexpr std::uint64_t kLeastMemoryMb = 200, kMostMemoryMb = 1'000'000;
 
 void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& typed, capture::ProfileOptions& options) {
   const auto group = [](CLI::Option* option) { return option->group("Selecting kernels (as in Nsight Compute)"); };
@@ -73,6 +75,12 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
   group(app.add_option("--max-overhead", options.max_overhead_seconds,
                        "Seconds that measuring in the program's own repetitions may take in all; 0: no limit"))
       ->check(not_negative())
+      ->capture_default_str();
+  group(app.add_option(
+            "--max-memory", options.max_memory_mb,
+            "Megabytes of host memory that measuring in the program's own repetitions may add to the program: with more, "
+            "more launches are measured at a time, each at less cost"))
+      ->check(CLI::Range(kLeastMemoryMb, kMostMemoryMb))
       ->capture_default_str();
   group(app.add_option("--pm-sampling-interval", options.sampling_interval_ns,
                        "Nanoseconds between two samples of --replay-mode sample; 0: the least that can be kept up with"))

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cstdio>
 
 #include "base/error.h"
+#include "base/say.h"
+#include "cli/captures.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -15,35 +15,22 @@ namespace {
 // Where stderr is no terminal, a log is not to be flooded.
 constexpr auto kPlainInterval = std::chrono::seconds(10);
 
-bool is_capture_name(const std::string& name, const std::string& base_name) {
-  constexpr std::string_view kSuffix = ".dlkcap";
-  if (!name.starts_with(base_name) || !name.ends_with(kSuffix)) return false;
-  const auto middle = name.substr(base_name.size(), name.size() - base_name.size() - kSuffix.size());
-  if (middle.empty()) return true;
-  // _<pid> or _<pid>_<n>, as capture/writer.h names them; not the captures of a base name that begins with ours.
-  return middle[0] == '_' && middle.size() > 1 &&
-         std::all_of(middle.begin() + 1, middle.end(), [](unsigned char c) { return std::isdigit(c) != 0 || c == '_'; });
-}
-
 }  // namespace
-
-std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder, const std::string& base_name) {
-  std::vector<std::filesystem::path> found;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-    if (is_capture_name(entry.path().filename().string(), base_name)) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 Progress::Progress(std::filesystem::path folder, std::string base_name, std::optional<std::uint64_t> expected, bool terminal)
     : folder_(std::move(folder)), base_name_(std::move(base_name)), expected_(expected), terminal_(terminal) {}
 
 void Progress::read_new() {
-  for (const auto& path : captures_in(folder_, base_name_)) {
+  for (const auto& path : captures_by_name(folder_, base_name_)) {
+    if (others_.contains(path)) continue;
     try {
-      if (!readers_.contains(path)) readers_.emplace(path, capture::Reader::open(path));
+      if (!readers_.contains(path)) {
+        if (is_of_another_run(path, base_name_)) {
+          others_.insert(path);
+          continue;
+        }
+        readers_.emplace(path, capture::Reader::open(path));
+      }
       while (const auto record = readers_.at(path).next()) {
         if (const auto* launch = std::get_if<capture::LaunchRecord>(&*record)) {
           ++kernels_;
@@ -71,9 +58,9 @@ void Progress::update() {
   if (kernels_ == shown_) return;
   const auto now = std::chrono::steady_clock::now();
   if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", line());
+    say("\r\x1b[K{}", line());
   } else if (now - last_shown_ >= kPlainInterval) {
-    fmt::print(stderr, "{}\n", line());
+    say("{}\n", line());
   } else {
     return;
   }
@@ -83,7 +70,7 @@ void Progress::update() {
 }
 
 void Progress::finish() {
-  if (terminal_ && shown_ > 0) fmt::print(stderr, "\r\x1b[K");
+  if (terminal_ && shown_ > 0) say("\r\x1b[K");
   std::fflush(stderr);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "capture/reader.h"
@@ -32,11 +33,9 @@ class Progress {
   std::optional<std::uint64_t> expected_;
   bool terminal_;
   std::map<std::filesystem::path, capture::Reader> readers_;
+  std::set<std::filesystem::path> others_;  // of another base name
   std::uint64_t kernels_ = 0, passes_ = 0, cost_ns_ = 0, shown_ = 0;
   std::chrono::steady_clock::time_point last_shown_ = std::chrono::steady_clock::now();
 };
-
-// The captures of a run: <base_name>.dlkcap and <base_name>_<pid>….dlkcap in `folder`, sorted.
-[[nodiscard]] std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder, const std::string& base_name);
 
 }  // namespace dlkprof::cli

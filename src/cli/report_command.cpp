@@ -9,9 +9,11 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/say.h"
 #include "base/text.h"
+#include "cli/captures.h"
+#include "cli/ignored_signal.h"
 #include "cli/installation.h"
-#include "cli/progress.h"
 #include "model/coverage_times.h"
 #include "report/asked.h"
 #include "report/kernel_tables.h"
@@ -93,6 +95,12 @@ report::Asked choose_sections(const ReportCommand& command, const model::Run& ru
   return chosen;
 }
 
+// Of a database no section is shown, but a name that does not exist is told.
+void check_section_names(const ReportCommand& command, const cupti::Catalogue& catalogue) {
+  if (!command.set.empty()) (void)catalogue.set(command.set);
+  for (const std::string& name : command.sections) (void)catalogue.section(name);
+}
+
 std::string as_table(const std::string& name, const report::Asked& chosen, const ReportInputs& inputs) {
   if (name != "kernels") return report_text(name, inputs);
   std::string text;
@@ -117,7 +125,7 @@ void print_reports(const ReportCommand& command, const report::Asked& chosen, co
 void print_warning(const capture::NoticeRecord& notice) {
   if (notice.severity == capture::Severity::info) return;
   const Error words(printable(notice.what), printable(notice.detail), printable(notice.remedy));
-  fmt::print(stderr, "dlkprof: {}\n", words.message());
+  say("dlkprof: {}\n", words.message());
 }
 
 // The runs of captures say what is wrong with their files, naming them; what the timeline adds are counts of events.
@@ -152,13 +160,13 @@ model::Timeline load(const Source& source) {
 void keep(const ReportCommand& command, const Source& source, const Analysis& analysis) {
   const store::Aggregation aggregation{command.folding.fold, command.folding.range, analysis.fold, analysis.aggregate};
   const int id = store::add_aggregation(source.database, aggregation);
-  fmt::print(stderr, "dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
+  say("dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
 }
 
 void show(const ReportCommand& command, const report::Asked& chosen, const ReportInputs& inputs) {
   const std::vector<std::string>& reports = command.outputs.reports;
   for (const fs::path& file : write_reports(command.outputs, inputs)) {
-    fmt::print(stderr, "dlkprof: wrote {}\n", printable(file.string()));
+    say("dlkprof: wrote {}\n", printable(file.string()));
   }
   if (!command.to_files) print_reports(command, chosen, inputs);
   const bool told =
@@ -175,6 +183,8 @@ int report_again(ReportCommand command) {
   reports = report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
   check_command(command, source);
   const cupti::Catalogue catalogue = load_catalogue();
+  check_section_names(command, catalogue);
+  const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is to be an error, not our end
   std::vector<model::Run> runs = load_runs(command, source);
   ReportInputs inputs;
   inputs.runs = runs;

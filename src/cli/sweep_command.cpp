@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "cli/earlier_run.h"
 #include "cli/end_signals.h"
@@ -118,11 +119,11 @@ int make_runs(std::vector<SweepRun>& runs, const cupti::Catalogue& catalogue) {
     const std::string which = fmt::format("run {} of {}, {}", i + 1, runs.size(), shown_label(run));
     if (run.profile.verbosity != Verbosity::quiet) {
       const char* kept = run.refolded ? ": is there already, and is folded again" : ": is there already";
-      fmt::print(stderr, "dlkprof: {}{}\n", which, run.kept ? kept : "");
+      say("dlkprof: {}{}\n", which, run.kept ? kept : "");
     }
     if (run.done) continue;
     signal = make_run(run, catalogue);
-    if (!run.done) fmt::print(stderr, "dlkprof: {}, failed: {}\n", which, run.failure);
+    if (!run.done) say("dlkprof: {}, failed: {}\n", which, run.failure);
   }
   return signal;
 }
@@ -136,8 +137,8 @@ void tell_what_is_missing(const std::vector<SweepRun>& runs) {
       missing += fmt::format("\n  {}: {}", shown_label(run), run.failure.empty() ? "not started" : "failed, " + run.failure);
     }
   }
-  if (!missing.empty()) fmt::print(stderr, "dlkprof: {} of {} runs are missing:{}\n", runs.size() - done, runs.size(), missing);
-  if (done < kLeastRuns) fmt::print(stderr, "dlkprof: there is nothing to compare: that takes {} runs\n", kLeastRuns);
+  if (!missing.empty()) say("dlkprof: {} of {} runs are missing:{}\n", runs.size() - done, runs.size(), missing);
+  if (done < kLeastRuns) say("dlkprof: there is nothing to compare: that takes {} runs\n", kLeastRuns);
 }
 
 // Whether it was made. What goes wrong is said, and no more: how the runs ended is the sweep's exit code.
@@ -147,7 +148,7 @@ bool compare_somehow(const CompareCommand& comparison) {
     return compare_runs(comparison) == 0;
   } catch (const std::exception& failure) {
     const auto* error = dynamic_cast<const Error*>(&failure);
-    fmt::print(stderr, "dlkprof: the runs cannot be compared: {}\n", error != nullptr ? error->message() : failure.what());
+    say("dlkprof: the runs cannot be compared: {}\n", error != nullptr ? error->message() : failure.what());
     return false;
   }
 }
@@ -179,6 +180,7 @@ int sweep(const SweepCommand& command, const cupti::Catalogue& catalogue) {
     return 0;
   }
   check_sweep(command, runs);
+  remove_comparison_files(comparison_of(command, {}));
   const int signal = make_runs(runs, catalogue);
   tell_what_is_missing(runs);
   const CompareCommand comparison = comparison_of(command, runs);

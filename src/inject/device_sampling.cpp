@@ -56,6 +56,7 @@ std::chrono::microseconds DeviceSampling::burst_length() const {
 }
 
 void DeviceSampling::start() {
+  if (std::exchange(overflowed_, false)) recover();
   try {
     start_turn();
   } catch (const Error&) {  // it may be in a state that only a new one leaves, as after a buffer that was full
@@ -93,11 +94,9 @@ void DeviceSampling::read_turn() {
   const auto decoded = sampler_->decode();
   evaluate(decoded.samples);
   if (decoded.overflow || decoded.image_full) ++lost_;
-  const bool too_much = decoded.overflow;
   write_batch();
-  if (!too_much) return;
-  recover();
-  if (adapts_ && interval_ns_ < kLongestIntervalNs) interval_ns_ *= 2;
+  overflowed_ = decoded.overflow;
+  if (overflowed_ && adapts_ && interval_ns_ < kLongestIntervalNs) interval_ns_ *= 2;
 }
 
 void DeviceSampling::evaluate(std::size_t samples) {

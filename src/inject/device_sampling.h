@@ -60,6 +60,7 @@ class DeviceSampling {
   std::size_t turn_ = 0;
   std::optional<std::size_t> configured_;  // the turn that the sampler is set up for
   std::uint64_t interval_ns_ = 0;
+  bool overflowed_ = false;         // so that only a new sampler goes on
   std::uint64_t lost_ = 0;          // times that a buffer was full, not yet written
   std::vector<const char*> names_;  // of the turn's metrics
   std::vector<double> values_;

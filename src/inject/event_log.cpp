@@ -59,7 +59,7 @@ struct EventLog::Owner {
   }
 };
 
-EventLog::EventLog(Recorder& recorder) : number_(new_log_number()), writer_(recorder, table_) {}
+EventLog::EventLog(Recorder& recorder) : number_(new_log_number()), writer_(recorder, table_, [this] { flush(); }) {}
 
 [[gnu::cold, gnu::noinline]] EventLog::Buffer* EventLog::find_buffer() noexcept {
   const Local& mine = local();
@@ -159,6 +159,10 @@ void EventLog::flush() noexcept {
   if (!writer_.is_ready()) return;
   const std::lock_guard lock(buffers_mutex_);
   writer_.write_all([this] { take_all(); });
+}
+
+void EventLog::flush_soon() noexcept {
+  if (writer_.is_ready() && !writer_.gather_soon()) flush();
 }
 
 void EventLog::finish() noexcept {

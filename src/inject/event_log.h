@@ -29,9 +29,12 @@ namespace dlkprof::inject {
 class EventLog {
  public:
   explicit EventLog(Recorder& recorder);
-  ~EventLog() { own_.clear(); }
   EventLog(const EventLog&) = delete;
   EventLog& operator=(const EventLog&) = delete;
+  ~EventLog() {
+    writer_.stop();
+    own_.clear();
+  }
 
   // The number of a text, good for as long as the process lives and in forked children; the same for equal texts. For
   // names, which are few. Texts longer than kMaxText are cut; 0 where there is no memory for it.
@@ -81,8 +84,10 @@ class EventLog {
     return mine != nullptr ? mine : find_buffer();
   }
 
-  // Appends all that was gathered, of all threads, those that ended too. Called now and then.
+  // Appends all that was gathered, of all threads, those that ended too.
   void flush() noexcept;
+  // The same soon, without having the caller wait. Called now and then.
+  void flush_soon() noexcept;
   // The last time: what comes later is dropped.
   void finish() noexcept;
 

@@ -11,13 +11,13 @@
 
 namespace dlkprof::inject {
 
-EventWriter::~EventWriter() {
+void EventWriter::stop() noexcept {
   {
     const std::lock_guard lock(taken_mutex_);
     stopping_ = true;
   }
   taken_changed_->notify_all();
-  if (thread_ != nullptr) thread_->join();
+  if (thread_ != nullptr && thread_->joinable()) thread_->join();
 }
 
 // --- Full batches -----------------------------------------------------------------------------------------------------
@@ -71,14 +71,30 @@ bool EventWriter::start_thread() noexcept {
   return thread_ != nullptr;
 }
 
+bool EventWriter::gather_soon() noexcept {
+  {
+    const std::lock_guard lock(taken_mutex_);
+    if (thread_ == nullptr && !start_thread()) return false;
+    gather_due_ = true;
+  }
+  taken_changed_->notify_one();
+  return true;
+}
+
 void EventWriter::run() noexcept {
   for (;;) {
+    bool gather = false;
     {
       std::unique_lock lock(taken_mutex_);
-      taken_changed_->wait(lock, [this] { return stopping_ || taken_count_ > 0; });
-      if (taken_count_ == 0) return;
+      taken_changed_->wait(lock, [this] { return stopping_ || gather_due_ || taken_count_ > 0; });
+      if (stopping_ && taken_count_ == 0) return;
+      gather = std::exchange(gather_due_, false) && !stopping_;
     }
-    write_all([] {});
+    if (gather) {
+      gather_();
+    } else {
+      write_all([] {});
+    }
   }
 }
 
@@ -229,6 +245,7 @@ void EventWriter::forget() {
   for (AnyBatch& batch : taken_) batch = {};
   taken_count_ = 0;
   joiner_ = {};
+  gather_due_ = false;
   facts_.clear();
   dropped_ = 0;
   // The parent's: here there is no thread to join, nor one that waits and could be waited for.

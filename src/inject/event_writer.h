@@ -1,6 +1,7 @@
 // Appends events to the capture, with the texts that they name before them. Packing a batch takes a while and writing may
-// take longer, so full batches are left to a thread of its own, which is started when the first one comes. Thread-safe;
-// never throws: when appending fails it says so once, and what comes later is dropped.
+// take longer, so full batches, and what is to be written now and then, are left to a thread of its own, which is started when
+// there is the first of either. Thread-safe; never throws: when appending fails it says so once, and what comes later is
+// dropped.
 //
 // Locks, in this order: order_, a queue's, writing_, then the table's and the recorder's own; nothing is locked within
 // taken_mutex_.
@@ -10,12 +11,14 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string_view>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -41,10 +44,14 @@ void read_message(capture::RangeEvent& range, std::string_view message, const au
 
 class EventWriter {
  public:
-  EventWriter(Recorder& recorder, StringTable& table) : recorder_(recorder), table_(table) {}
+  // `gather`: writes what threads have gathered, by way of write_all(). Called on the writer's own thread, which holds no lock.
+  EventWriter(Recorder& recorder, StringTable& table, std::function<void()> gather)
+      : recorder_(recorder), table_(table), gather_(std::move(gather)) {}
   EventWriter(const EventWriter&) = delete;
   EventWriter& operator=(const EventWriter&) = delete;
-  ~EventWriter();
+  ~EventWriter() { stop(); }
+  // Ends the writer's own thread: gather() will not be called any more.
+  void stop() noexcept;
 
   // There is a capture, so events need not be held; or there will be none, so that holding them is of no use.
   [[nodiscard]] bool is_ready() const noexcept { return closed_ || recorder_.usable(); }
@@ -65,6 +72,8 @@ class EventWriter {
   template <typename Event>
   void write(EventQueue<Event>& queue) noexcept;
   void write_strings() noexcept;
+  // Has gather() called soon; false where there is no thread for that.
+  [[nodiscard]] bool gather_soon() noexcept;
   void add(capture::Fact fact) noexcept;
   // Of `events` the capture will not know; said when the next ones are written.
   void count_dropped(std::uint64_t events) noexcept { dropped_.fetch_add(events, std::memory_order_relaxed); }
@@ -87,7 +96,7 @@ class EventWriter {
   template <typename Event>
   [[nodiscard]] bool take_over(EventBatch<Event>& batch) noexcept;
   [[nodiscard]] bool has_thread() noexcept;
-  [[nodiscard]] bool start_thread() noexcept;
+  [[nodiscard]] bool start_thread() noexcept;  // the caller holds taken_mutex_
   void run() noexcept;
   [[nodiscard]] bool next(AnyBatch& batch) noexcept;
   void write_taken() noexcept;
@@ -106,6 +115,7 @@ class EventWriter {
 
   Recorder& recorder_;
   StringTable& table_;
+  const std::function<void()> gather_;
 
   std::mutex order_;     // who holds it writes events: so that those of a thread stay in order
   StringCache strings_;  // under order_, as the next two
@@ -124,7 +134,7 @@ class EventWriter {
   // Room that was used before and is kept, since fresh memory costs a page fault every few events.
   EachBatch<std::tuple> spare_;
   std::unique_ptr<std::thread> thread_;
-  bool stopping_ = false;
+  bool stopping_ = false, gather_due_ = false;
 
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<bool> closed_{false};

@@ -1,6 +1,7 @@
 #include "inject/iteration_replay.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/error.h"
@@ -11,22 +12,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kImageBytes = std::size_t{128} << 20U;  // of a window
+// Of a window's share of memory: what counter data of its launches may take. What CUPTI takes besides is more.
+constexpr std::size_t kImageShare = 2;
 // Of a launch: counters of each multiprocessor need 0.8 MB, all others some 50 KB, on an H200 with CUDA 13.0.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
 // A few launches of no use cost less than closing a window and opening another (collection_prices.h).
 constexpr std::size_t kDearGap = 10;
-constexpr std::size_t kCheapGap = cupti::kMostLaunchesOfAll;
+constexpr std::size_t kCheapGap = 256;
 
 }  // namespace
 
 IterationReplay::IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
-                                 const std::vector<capture::MetricRequest>& metrics, bool wants_all,
-                                 LaunchEvaluator::Listener listener)
-    : library_(library), context_(context), wants_all_(wants_all) {
+                                 const capture::ProfileOptions& options, LaunchEvaluator::Listener listener)
+    : library_(library), context_(context), wants_all_(!options.samples) {
   auto availability = cupti::counter_availability(library, context);
   const auto host = cupti::Host::create(library, chip, availability);
-  auto resolved = host.resolve(metrics);
+  auto resolved = host.resolve(options.metrics);
   unavailable_ = std::move(resolved.unavailable);
   if (resolved.names.empty()) {
     throw Error("none of the metrics asked for is offered by this GPU", chip,
@@ -38,15 +39,23 @@ IterationReplay::IterationReplay(const cupti::Library& library, CUcontext contex
   const std::size_t a_launch = std::max<std::size_t>(1, profiler.image_bytes(plan_, 2) - few);
   const bool dear = a_launch >= kDearRangeBytes;
   const cupti::WindowPrices& prices = dear ? cupti::kPerSmPrices : cupti::kHwpmPrices;
-  most_launches_ =
-      std::clamp<std::size_t>(kImageBytes / a_launch, 1, wants_all ? cupti::kMostLaunchesOfAll : prices.most_launches);
+  most_launches_ = std::clamp<std::size_t>(options.max_memory_bytes() / kImageShare / a_launch, 1,
+                                           cupti::most_launches(prices, options.max_memory_bytes()));
   scheduler_.emplace(RunScheduler::Settings{
       .repeats = plan_.passes > 1, .most_launches = most_launches_, .longest_gap = dear ? kDearGap : kCheapGap});
   evaluator_ = std::make_unique<LaunchEvaluator>(library, chip, std::move(availability), plan_.metrics, std::move(listener));
 }
 
+bool IterationReplay::must_wait(const MeasuredLaunch& launch) const {
+  return launch.wanted > 0 && !window_open_ && wants_all_ && evaluator_->busy();
+}
+
 RunScheduler::Before IterationReplay::decide(const MeasuredLaunch& launch) {
-  if (launch.wanted > 0 && !window_open_ && wants_all_) evaluator_->wait_until_idle();
+  if (must_wait(launch)) {
+    const auto begin = Clock::now();
+    evaluator_->wait_until_idle();
+    spent_ += Clock::now() - begin;
+  }
   return scheduler_->before(launch.entry, window_open_ || !evaluator_->busy() ? launch.wanted : 0);
 }
 
@@ -101,7 +110,12 @@ void IterationReplay::prepare_run() {
   half_done_ = true;
   if (profiler_) return profiler_->reset();
   profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
-  profiler_->configure(plan_, CUPTI_UserReplay, most_launches_);
+  try {
+    profiler_->configure(plan_, CUPTI_UserReplay, most_launches_);
+  } catch (const std::bad_alloc&) {
+    throw Error("there is no memory for windows of " + std::to_string(most_launches_) + " launches", "",
+                "Give less --max-memory.");
+  }
 }
 
 void IterationReplay::close_window() {

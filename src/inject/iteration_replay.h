@@ -24,10 +24,10 @@ namespace dlkprof::inject {
 
 class IterationReplay {
  public:
-  // Sets up counters for `context`. `wants_all`: launches may be wanted without a limit. Throws Error (permission, busy,
+  // Sets up counters for `context`, for those of `options` that tell what is to be measured. Throws Error (permission, busy,
   // unsupported, no metric).
   IterationReplay(const cupti::Library& library, CUcontext context, const std::string& chip,
-                  const std::vector<capture::MetricRequest>& metrics, bool wants_all, LaunchEvaluator::Listener listener);
+                  const capture::ProfileOptions& options, LaunchEvaluator::Listener listener);
 
   [[nodiscard]] const cupti::CollectionPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] const std::vector<std::string>& unavailable() const noexcept { return unavailable_; }
@@ -36,10 +36,14 @@ class IterationReplay {
   // Wall-clock time in windows and around them.
   [[nodiscard]] std::chrono::nanoseconds spent() const noexcept { return spent_; }
 
+  // Whether decide() will wait for what was measured before to be evaluated.
+  [[nodiscard]] bool must_wait(const MeasuredLaunch& launch) const;
   // At a launch's entry: what it is to be. Unless idle, enter() follows.
   [[nodiscard]] RunScheduler::Before decide(const MeasuredLaunch& launch);
   // Whether it will be in a window. Throws Error; the run is then forgotten, as in all that follows.
   [[nodiscard]] bool enter(RunScheduler::Before decision, MeasuredLaunch launch);
+  // Instead of enter(), where that cannot be.
+  void forget_run() { scheduler_->forget_run(); }
   // At the exit of one that was. Whether a window was closed.
   bool leave();
   // Before work that no window may hold: graphs, and the beginning of a capture.
@@ -60,7 +64,7 @@ class IterationReplay {
 
   const cupti::Library& library_;
   CUcontext context_;
-  const bool wants_all_;
+  const bool wants_all_;  // launches may be wanted without a limit
   cupti::CollectionPlan plan_;
   std::vector<std::string> unavailable_;
   std::optional<cupti::RangeProfiler> profiler_;

@@ -20,6 +20,7 @@ constexpr auto kBetweenLooks = 5ms;
 // A burst is some 50 ms, in which a program that launches all the time is slowed by a quarter (docs/performance.md), and both
 // coming and leaving take some 10 ms of its time.
 constexpr int kAwayForEachHere = 32;
+constexpr Clock::duration kLongestAway = 2s;
 // A program may end while the driver keeps the thread waiting.
 constexpr auto kPatience = 3s;
 
@@ -67,28 +68,46 @@ void PmSampling::pause(std::chrono::microseconds time) {
 void PmSampling::run() noexcept {
   hooks_.on_thread();
   Devices devices;
-  for (;;) {
-    std::vector<capture::DeviceRecord> added;
-    {
-      const std::lock_guard lock(*mutex_);
-      if (stopping_) break;
-      added = std::exchange(added_, {});
-    }
-    for (const auto& device : added) {
-      if (auto opened = open(device)) devices.emplace(device.index, std::move(opened));
-    }
+  while (!told_to_stop()) {
+    if (!away_) open_added(devices);
+    if (devices.empty()) stay();
     if (!devices.empty() && hooks_.wanted()) {
       take_burst(devices);
     } else {
       pause(kBetweenLooks);
     }
   }
-  // A sampler is not ended where CUPTI was left, which would come to life again. The process ends, and it with it.
-  if (away_) (void)new Devices(std::move(devices));
-  devices.clear();
+  end(devices);
   const std::lock_guard lock(*mutex_);
   ended_ = true;
   changed_->notify_all();
+}
+
+bool PmSampling::told_to_stop() {
+  const std::lock_guard lock(*mutex_);
+  return stopping_;
+}
+
+// Only while CUPTI is here, which would come to life again.
+void PmSampling::open_added(Devices& devices) {
+  std::vector<capture::DeviceRecord> added;
+  {
+    const std::lock_guard lock(*mutex_);
+    added = std::exchange(added_, {});
+  }
+  for (const auto& device : added) {
+    if (auto opened = open(device)) devices.emplace(device.index, std::move(opened));
+  }
+}
+
+// Where nothing can be sampled any more CUPTI comes back for good, and the timeline goes on.
+void PmSampling::stay() noexcept {
+  if (!std::exchange(away_, false)) return;
+  try {
+    hooks_.come([this](std::chrono::microseconds time) { pause(time); });
+  } catch (const std::exception& error) {
+    fail(error, 0);
+  }
 }
 
 // Reading takes longer than sampling, and needs nothing of the program's.
@@ -99,20 +118,31 @@ void PmSampling::take_burst(Devices& devices) {
     hooks_.come(wait);
   } catch (const std::exception& error) {
     for (const auto& [index, device] : devices) fail(error, index);
-    (void)new Devices(std::exchange(devices, {}));  // as at the end
+    end(devices);
     return;
   }
+  const bool was_away = std::exchange(away_, false);
+  open_added(devices);
   for_each(devices, &DeviceSampling::start);
-  if (!std::exchange(away_, false)) begin = Clock::now();  // CUPTI was here anyway, and samplers have been set up for all bursts
+  if (!was_away) begin = Clock::now();  // CUPTI was here anyway, and samplers have been set up for all bursts
   std::chrono::microseconds length{0};
   for (const auto& [index, device] : devices) length = std::max(length, device->burst_length());
   pause(length);
   for_each(devices, &DeviceSampling::stop);
+  if (devices.empty()) return;  // nothing is sampled any more: CUPTI stays
   away_ = hooks_.go(wait);
-  const auto end = Clock::now();
+  const auto gone = Clock::now();
   for_each(devices, &DeviceSampling::read);
-  const auto away = kAwayForEachHere * (end - begin) - (Clock::now() - end);
-  if (away_) pause(std::chrono::duration_cast<std::chrono::microseconds>(away));
+  const auto away = std::min(kAwayForEachHere * (gone - begin), kLongestAway) - (Clock::now() - gone);
+  if (away_ && !devices.empty()) pause(std::chrono::duration_cast<std::chrono::microseconds>(away));
+}
+
+// A sampler is not ended where CUPTI was left, which would come to life again: that is left to the end of the process.
+void PmSampling::end(Devices& devices) noexcept {
+  for (auto& [index, device] : devices) {
+    if (away_) (void)device.release();
+  }
+  devices.clear();
 }
 
 void PmSampling::for_each(Devices& devices, void (DeviceSampling::*act)()) {
@@ -122,6 +152,7 @@ void PmSampling::for_each(Devices& devices, void (DeviceSampling::*act)()) {
       ++device;
     } catch (const std::exception& error) {
       fail(error, device->first);
+      if (away_) (void)device->second.release();  // as in end()
       device = devices.erase(device);
     }
   }

@@ -49,8 +49,12 @@ class PmSampling {
   using Devices = std::map<std::uint32_t, std::unique_ptr<DeviceSampling>>;
   void run() noexcept;
   void pause(std::chrono::microseconds time);
+  [[nodiscard]] bool told_to_stop();
+  void open_added(Devices& devices);
   void take_burst(Devices& devices);
+  void stay() noexcept;
   void for_each(Devices& devices, void (DeviceSampling::*act)());
+  void end(Devices& devices) noexcept;
   [[nodiscard]] std::unique_ptr<DeviceSampling> open(const capture::DeviceRecord& device) noexcept;
   void fail(const std::exception& error, std::uint32_t device) noexcept;
 

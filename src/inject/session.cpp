@@ -173,7 +173,7 @@ std::vector<Session::CallRole> Session::find_call_roles() const {
     const bool graph = is_one_of({"cuGraphLaunch"});
     const bool capture = is_one_of({"cuStreamBeginCapture"});
     const bool windows = iterating_ || options_.collect == capture::Collect::automatic;
-    roles[id].gated = (memory && measuring_) || (graph && (measuring_ || windows)) || (capture && windows);
+    roles[id].gated = (memory && measuring_) || ((graph || capture) && (measuring_ || windows));
     roles[id].timed = (memory || waits || graph) && options_.timeline;
   }
   return roles;
@@ -206,6 +206,8 @@ void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_Callbac
   if (thread.ours && !loads) return;
   const bool leaves = !session.options_.timeline || session.options_.in_bursts;
   const Counting counting(leaves ? &session.in_callbacks_ : nullptr);
+  // CUPTI is being left on another thread, which waits for those that are counted.
+  if (leaves && domain == CUPTI_CB_DOMAIN_DRIVER_API && is_launch(id) && session.presence_ == Presence::leaving) return;
   try {
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(thread, id, *static_cast<const CUpti_CallbackData*>(data));
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
@@ -225,7 +227,7 @@ void Session::on_driver_call(Thread& thread, CUpti_CallbackId id, const CUpti_Ca
   if (!entry && !call.held) timeline_.end(call, thread.system_id, id, data);
   if (is_launch(id)) {
     if (!entry) {
-      on_launch_exit(thread, data);
+      on_launch_exit(thread, id, data);
       if (call.held) timeline_.end(call, thread.system_id, id, data);
     } else if (active_.load(std::memory_order_relaxed)) {
       if (const auto launch = read_launch(id, data.functionParams)) on_launch_entry(thread, *launch, data);
@@ -247,7 +249,7 @@ void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
     if (pc_sampling_ && captures_active_ == 0) sample_pcs(data.context);
   }
   if (entry && iterating_ && (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins))) interrupt_windows();
-  if (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins)) graphs_seen_ = true;
+  if (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins) || is_one_of(id, kCaptureEnds)) graphs_seen_ = true;
   if (is_one_of(id, kCaptureBegins) && !entry) ++captures_active_;
   if (is_one_of(id, kCaptureEnds) && entry && captures_active_ > 0) --captures_active_;
   if (!options_.profile_from_start && is_one_of(id, kProfilerRange) && !entry) {
@@ -305,6 +307,11 @@ void Session::hold_alone(std::optional<Measuring> measuring, const LaunchCall& c
   if (!active_) {
     if (measuring) ledger_.left_alone(measuring->entry, capture::LeftAlone::failed, true);
     thread.leave(gate_);
+  } else if (measuring && captures_active_ > 0) {  // begun while this thread waited
+    const std::lock_guard lock(mutex_);
+    --waiting_;
+    ledger_.left_alone(measuring->entry, capture::LeftAlone::captured, true);
+    thread.leave(gate_);
   } else if (measuring) {
     begin(std::move(*measuring), call, data);
   } else {
@@ -321,7 +328,7 @@ void Session::hold_call() {
   call.held = true;
 }
 
-void Session::on_launch_exit(Thread& thread, const CUpti_CallbackData& data) {
+void Session::on_launch_exit(Thread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   if (thread.gate == Thread::Gate::alone && thread.measuring) {
     end(*thread.measuring, data);
     if (options_.timeline) event_log_.flush();  // what took so long to measure is not to be lost when the program crashes
@@ -333,7 +340,11 @@ void Session::on_launch_exit(Thread& thread, const CUpti_CallbackData& data) {
   if (thread.gate == Thread::Gate::alone && detached_) leave_cupti();
   thread.leave(gate_);
   if (!active_.load(std::memory_order_relaxed)) return;
-  if (presence_.load(std::memory_order_relaxed) == Presence::due_to_leave) leave_for_now();
+  if (presence_.load(std::memory_order_relaxed) == Presence::due_to_leave) {
+    const auto launch = read_launch(id, data.functionParams);
+    if (launch && is_captured(*launch)) graphs_seen_ = true;  // the capture began while CUPTI was away
+    leave_for_now();
+  }
   if (timing_.load(std::memory_order_relaxed) && launches_ >= timing_ends_) stop_timing();
 }
 

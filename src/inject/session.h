@@ -82,7 +82,7 @@ class Session {
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_context_end(CUcontext context);
   void on_launch_entry(Thread& thread, const LaunchCall& call, const CUpti_CallbackData& data);
-  void on_launch_exit(Thread& thread, const CUpti_CallbackData& data);
+  void on_launch_exit(Thread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   [[nodiscard]] bool counters_are_idle() const;
   void hold_alone(std::optional<Measuring> measuring, const LaunchCall& call, const CUpti_CallbackData& data);
   void hold_call();

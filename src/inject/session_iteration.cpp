@@ -58,12 +58,18 @@ void Session::enter_window(Counted counted, const CUpti_CallbackData& data) {
 }
 
 void Session::enter_window(IterationReplay& replay, MeasuredLaunch launch, const CUpti_CallbackData& data) {
+  if (replay.must_wait(launch)) hold_call();
   const auto decision = replay.decide(launch);
   if (decision == RunScheduler::Before::idle) return;
   hold_call();
   if (counters_used_at_ != 0) release_replays();
   // What was launched before is still to be timed, and not to run in the window.
-  if (!replay.window_open()) cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+  try {
+    if (!replay.window_open()) cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+  } catch (...) {
+    replay.forget_run();
+    throw;
+  }
   const capture::WorkEvent work = untimed_work(launch.record, data.correlationId);
   const bool in_window = this_thread().in_window = replay.enter(decision, std::move(launch));
   if (in_window && options_.timeline) timeline_.add(work, data.symbolName);
@@ -118,8 +124,7 @@ IterationReplay& Session::iteration_for(CUcontext context, std::uint32_t device)
   release_replays();
   try {
     if (metric_sets_ == 0) cupti::initialize_profiler(library_);
-    replay = std::make_unique<IterationReplay>(library_, context, devices_.at(device).chip, options_.metrics, !options_.samples,
-                                               evaluated());
+    replay = std::make_unique<IterationReplay>(library_, context, devices_.at(device).chip, options_, evaluated());
   } catch (...) {
     iterations_.erase(context);
     stop_iterating();  // counters cannot be set up: nor will they be next time
@@ -189,8 +194,7 @@ void Session::finish_iterations() noexcept {
 
 void Session::fail_iteration(const std::exception& error) noexcept {
   const auto* ours = dynamic_cast<const Error*>(&error);
-  recorder_.note(capture::Severity::error,
-                 ours != nullptr ? std::string("kernels could not be measured: ") + error.what() : error.what(),
+  recorder_.note(capture::Severity::error, std::string("kernels could not be measured: ") + error.what(),
                  ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
   if (++window_failures_in_a_row_ >= kFailuresToEnd) stop_iterating();
 }

@@ -239,8 +239,7 @@ void Session::keep_counters(const capture::LaunchRecord& launch, std::span<const
 void Session::give_up(const Measuring& measuring, const std::exception& error) noexcept {
   ledger_.left_alone(measuring.entry, capture::LeftAlone::failed, true);
   const auto* ours = dynamic_cast<const Error*>(&error);
-  recorder_.note(capture::Severity::error,
-                 ours != nullptr ? std::string("a kernel could not be measured: ") + error.what() : error.what(),
+  recorder_.note(capture::Severity::error, std::string("a kernel could not be measured: ") + error.what(),
                  ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
   if (++failures_in_a_row_ >= kFailuresToStop) measuring_ = false;
 }

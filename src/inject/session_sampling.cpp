@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 #include "base/error.h"
@@ -81,7 +82,7 @@ PmSampling::Hooks Session::sampling_hooks() {
 // was launched before stands in the GPU's queues, and its samples would be nobody's.
 void Session::come_back(const PmSampling::Pause& pause) {
   constexpr int kLooks = 60;
-  constexpr auto kBetweenLooks = std::chrono::milliseconds(5);
+  constexpr auto kPause = std::chrono::milliseconds(5);
   if (presence_ == Presence::here) return;
   {
     const std::lock_guard lock(mutex_);  // nobody told us meanwhile which modules and contexts ended
@@ -91,11 +92,11 @@ void Session::come_back(const PmSampling::Pause& pause) {
   timeline_.resume();
   DLKPROF_CUPTI(library_, cuptiSubscribe, &subscriber_, &Session::on_callback, this);
   presence_ = Presence::here;
+  end_absence();
   watch(true);
   take_activity();
-  end_absence();
   for (int looks = 0; looks < kLooks && active_ && !timeline_.has_work(); ++looks) {
-    pause(kBetweenLooks);
+    pause(kPause);
     cupti::Activity::flush(false);
   }
 }
@@ -109,25 +110,40 @@ void Session::end_absence() {
 // From the sampling thread: has the program's next launch do it. False where CUPTI stays, as nothing is launched now, or must.
 bool Session::go_away(const PmSampling::Pause& pause) {
   constexpr int kLooks = 100;
-  constexpr auto kBetweenLooks = std::chrono::milliseconds(1);
+  constexpr auto kPause = std::chrono::milliseconds(1);
   if (!options_.in_bursts || graphs_seen_) return false;
   presence_ = Presence::due_to_leave;
-  for (int looks = 0; looks < kLooks && presence_ == Presence::due_to_leave && active_; ++looks) pause(kBetweenLooks);
+  for (int looks = 0; looks < kLooks && presence_ == Presence::due_to_leave && active_; ++looks) pause(kPause);
   if (auto due = Presence::due_to_leave; presence_.compare_exchange_strong(due, Presence::here)) return false;
-  while (presence_ == Presence::leaving) pause(kBetweenLooks);
-  event_log_.flush();
-  return presence_ == Presence::away;
+  while (presence_ == Presence::leaving) pause(kPause);
+  if (presence_ != Presence::away) return false;
+  try {
+    recorder_.append(capture::AbsenceRecord{left_ns_, 0});
+    event_log_.flush();
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+  return true;
 }
 
-// At the exit of a launch, where CUPTI may be left (cuptiFinalize in cupti_activity.h).
+// At the exit of a launch, where CUPTI may be left (cuptiFinalize in cupti_activity.h); not while another thread is in a
+// callback.
 void Session::leave_for_now() noexcept {
-  if (in_callbacks_ > 1) return;
+  constexpr int kLooks = 100;
+  if (in_callbacks_ > 1 || graphs_seen_) return;
   if (auto due = Presence::due_to_leave; !presence_.compare_exchange_strong(due, Presence::leaving)) return;
   auto& thread = this_thread();
   thread.ours = true;
   try {
     cupti::Activity::disable();
     cupti::Activity::flush(true);
+    for (int looks = 0; looks < kLooks && in_callbacks_ > 1; ++looks) std::this_thread::yield();
+    if (in_callbacks_ > 1 || graphs_seen_) {
+      take_activity();
+      presence_ = Presence::here;
+      thread.ours = false;
+      return;
+    }
     cupti::Activity::forget();
     left_ns_ = event_clock_ns();
     cupti::check(library_, library_.cuptiFinalize(), "cuptiFinalize");

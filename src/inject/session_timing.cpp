@@ -27,7 +27,7 @@ constexpr auto kStatsInterval = std::chrono::seconds(1);
 void Session::look_around(std::uint64_t launch) {
   if (Clock::now() - stats_appended_ > kStatsInterval) {
     append_stats();
-    if (options_.timeline) event_log_.flush();
+    if (options_.timeline) event_log_.flush_soon();
   }
   look_at_iterations();
   if (launch >= next_window_ && !timing_) {

@@ -62,7 +62,7 @@ Fold fold(const Timeline& timeline, const FoldOptions& options) {
     const OpPaths paths = find_op_paths(timeline, markers, IterationSplit(key_node.stops), tree);
     instances = make_instances(timeline, markers, paths, tree, texts, table);
   }
-  measure_instances(timeline, instances);
+  measure_overhead(timeline, instances);
   table.describe(timeline, tree, texts, fold);
   make_eligible_by_use(timeline, instances, fold.ops);
 

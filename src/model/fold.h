@@ -41,6 +41,7 @@ struct Group {
   std::uint32_t parent = kNone;
 };
 
+// What the GPU did for it: instance_works.h.
 struct OpInstance {
   std::uint32_t op = 0;
   std::uint32_t range = kNone;    // index into Timeline::ranges; kNone: unassociated
@@ -48,9 +49,6 @@ struct OpInstance {
   std::uint32_t forward = kNone;  // of a backward instance: index into Fold::instances of its forward one
   std::int64_t cpu_ns = 0;        // length of the range; of unassociated calls their own length
   std::int64_t overhead_ns = 0;   // of which outside of CUDA calls
-  std::int64_t gpu_ns = 0;        // sum over its own kernels, copies and sets
-  std::int64_t mapped_ns = 0;     // from its first one's start to its last one's end
-  std::int64_t idle_ns = 0;       // of which no kernel of it was running
 };
 
 // Times are those of the timeline. [start, stop] is inclusive, as in the guide.

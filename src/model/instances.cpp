@@ -184,6 +184,13 @@ class CallClock {
   std::size_t at_ = 0;
 };
 
+}  // namespace
+
+Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, const OpPaths& paths, OpTree& tree,
+                         TextTable& texts, OpTable& table) {
+  return InstanceMaker(timeline, markers, paths, tree, texts, table).make();
+}
+
 void measure_overhead(const Timeline& timeline, Instances& instances) {
   std::vector<CallClock> clocks(timeline.threads.size());
   for (const Call& call : timeline.calls) clocks[call.thread].add(call.start_ns, call.end_ns);
@@ -192,31 +199,6 @@ void measure_overhead(const Timeline& timeline, Instances& instances) {
     const Range& range = timeline.ranges[instance.range];
     const std::int64_t in_calls = clocks[range.thread].between(range.start_ns, range.end_ns);
     instance.overhead_ns = elapsed_ns(in_calls, instance.cpu_ns);
-  }
-}
-
-}  // namespace
-
-Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, const OpPaths& paths, OpTree& tree,
-                         TextTable& texts, OpTable& table) {
-  return InstanceMaker(timeline, markers, paths, tree, texts, table).make();
-}
-
-void measure_instances(const Timeline& timeline, Instances& instances) {
-  measure_overhead(timeline, instances);
-  const GroupedIndices works(timeline.works.size(), instances.all.size(),
-                             [&](std::size_t i) { return std::size_t{instances.work_instance[i]}; });
-  for (std::size_t i = 0; i < instances.all.size(); ++i) {
-    Flattened flat;
-    OpInstance& instance = instances.all[i];
-    for (const std::uint32_t index : works[i]) {
-      const Work& work = timeline.works[index];
-      if (!is_timed(work)) continue;
-      add_ns(instance.gpu_ns, gpu_ns(work));
-      flat.add(work.start_ns, work.end_ns);
-    }
-    instance.mapped_ns = flat.extent_ns();
-    instance.idle_ns = flat.idle_ns();
   }
 }
 

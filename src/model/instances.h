@@ -39,7 +39,7 @@ struct Instances {
   return call.range == kNone || markers.counts(call.range) ? call.range : paths.parent[call.range];
 }
 
-// Sets the overhead, GPU, mapped and idle times.
-void measure_instances(const Timeline& timeline, Instances& instances);
+// Sets what of their time was outside of CUDA calls.
+void measure_overhead(const Timeline& timeline, Instances& instances);
 
 }  // namespace dlkprof::model

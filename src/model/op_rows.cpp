@@ -3,6 +3,7 @@
 
 #include "model/aggregate_parts.h"
 #include "model/counter_join.h"
+#include "model/instance_works.h"
 #include "model/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -11,19 +12,22 @@ namespace {
 // Adds the instances that count, and GPU times of those that launch work that does.
 void add_instances(const Selection& selection, std::vector<OpRow>& rows) {
   const std::vector<OpInstance>& instances = selection.fold.instances;
-  std::vector<std::int64_t> gpu_times(instances.size());
-  selection.for_each_work(
-      [&](std::uint32_t index, const Work& work) { add_ns(gpu_times[selection.fold.work_instance[index]], gpu_ns(work)); });
+  const InstanceWorks works(selection.timeline, selection.fold);
   for (std::size_t i = 0; i < instances.size(); ++i) {
     const OpInstance& instance = instances[i];
     OpRow& row = rows[instance.op];
     const bool counts = selection.has(instance.iteration);
-    if (counts || gpu_times[i] > 0) row.gpu.add(gpu_times[i]);
+    std::int64_t selected_ns = 0;
+    for (const std::uint32_t work : works[i]) {
+      if (selection.has(selection.fold.work_iteration[work])) add_ns(selected_ns, gpu_ns(selection.timeline.works[work]));
+    }
+    if (counts || selected_ns > 0) row.gpu.add(selected_ns);
     if (!counts) continue;
     row.cpu.add(instance.cpu_ns);
     row.overhead.add(instance.overhead_ns);
-    row.idle.add(instance.idle_ns);
-    row.mapped.add(instance.mapped_ns);
+    const GpuTimes times = works.times(i);
+    row.idle.add(times.idle_ns);
+    row.mapped.add(times.mapped_ns);
   }
 }
 

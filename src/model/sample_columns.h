@@ -39,6 +39,7 @@ class SampleColumn {
   [[nodiscard]] std::optional<Weighed> at(std::size_t sample) const { return at(sample, (*lengths_)[sample]); }
   [[nodiscard]] const std::string& metric() const { return *metric_; }
   [[nodiscard]] bool grows() const { return grows_; }
+  [[nodiscard]] bool weighted_by_time() const { return weights_ == nullptr; }
 
  private:
   const std::string* metric_ = nullptr;

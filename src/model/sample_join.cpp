@@ -48,11 +48,12 @@ void ClusteredMean::close_launch() {
   sum_ = weight_ = 0;
 }
 
-std::optional<SampledFigure> ClusteredMean::finish(double scale) {
+std::optional<SampledFigure> ClusteredMean::finish(double scale, SampleEdges::Share edges) {
   close_launch();
   if (!(all_weight_ > 0)) return std::nullopt;
-  const double mean = all_ / all_weight_;
-  const double spread = std::max(0.0, squares_ / all_weight_ - mean * mean);
+  const double mean = (all_ + edges.sum) / (all_weight_ + edges.weight);
+  const double own = all_ / all_weight_;
+  const double spread = std::max(0.0, squares_ / all_weight_ - own * own);
   SampledFigure figure{.samples = samples_, .launches = launches_, .mean = mean * scale, .deviation = std::sqrt(spread) * scale};
   if (launches_ > 1) {
     const auto n = static_cast<double>(launches_);
@@ -87,6 +88,7 @@ void SampleJoin::add(const std::vector<std::string>& metrics, const capture::Sam
     const KernelSpan* span = works == 1 ? span_within(spans_, start, end) : nullptr;
     if (span == nullptr) {
       if (works > 0) ++shared_;
+      if (works == 2) add_shared(columns, i, start, end);
       continue;
     }
     ++given_;
@@ -102,6 +104,23 @@ void SampleJoin::add(const std::vector<std::string>& metrics, const capture::Sam
   }
 }
 
+// Where one launch ended in the sample's interval, and then another began.
+void SampleJoin::add_shared(const std::vector<SampleColumn>& columns, std::size_t sample, std::int64_t start_ns,
+                            std::int64_t end_ns) {
+  const KernelSpan* second = span_within(spans_, start_ns, end_ns);
+  if (second == nullptr || second == spans_.data()) return;
+  const KernelSpan* first = second - 1;
+  const Work& before = works_[first->work];
+  const Work& after = works_[second->work];
+  if (first->end_ns <= start_ns || before.end_ns > after.start_ns) return;
+  const std::int64_t first_ns = first->end_ns - std::max(start_ns, first->start_ns);
+  const std::int64_t second_ns = std::min(end_ns, second->end_ns) - second->start_ns;
+  for (const SampleColumn& column : columns) {
+    if (const auto whole = column.at(sample, first_ns + second_ns))
+      edges_.add(column, *whole, before.config, first_ns, after.config, second_ns);
+  }
+}
+
 double SampleJoin::mean_launch_ns(std::uint32_t config) const {
   const auto& [sum, launches] = launch_ns_.at(config);
   return sum / static_cast<double>(launches);
@@ -109,10 +128,11 @@ double SampleJoin::mean_launch_ns(std::uint32_t config) const {
 
 std::unordered_map<std::uint32_t, std::map<std::string, SampledFigure>> SampleJoin::finish() {
   std::unordered_map<std::uint32_t, std::map<std::string, SampledFigure>> figures;
+  auto edges = edges_.shares();
   for (auto& [config, metrics] : means_) {
     for (auto& [metric, mean] : metrics) {
       const double scale = grows_with_length(metric) ? mean_launch_ns(config) : 1;
-      if (const auto figure = mean.finish(scale)) figures[config].emplace(metric, *figure);
+      if (const auto figure = mean.finish(scale, edges[config][metric])) figures[config].emplace(metric, *figure);
     }
   }
   return figures;

@@ -1,8 +1,10 @@
 // Gives samples of a GPU's counters to launch configurations by their time, and sums them up.
 //
 // A sample is a launch's where that launch alone had some of its interval: then all that was counted is the launch's, also where
-// it began or ended within the interval and the GPU was idle for the rest. Samples with some of two kernels, or of a copy, are
-// nobody's and are left out. So short launches with close neighbours get samples in few of their repetitions.
+// it began or ended within the interval and the GPU was idle for the rest. Samples in which one launch ended and another began
+// are parted between them where many such tell how (model/sample_edges.h); they do not count as samples of either. Those with
+// some of more kernels, or of a copy, are nobody's and are left out. So short launches with close neighbours get samples in few
+// of their repetitions.
 //
 // Samples are summed as raw counters are: the mean of a ratio is weighted by its denominator (cupti::sampling_weight), that of
 // everything else by time. Counts, which grow with the length of a launch, become those of a launch of mean length.
@@ -20,6 +22,7 @@
 #include "capture/samples.h"
 #include "model/kernel_spans.h"
 #include "model/sample_columns.h"
+#include "model/sample_edges.h"
 #include "model/timeline.h"
 
 namespace dlkprof::model {
@@ -30,8 +33,9 @@ class ClusteredMean {
  public:
   // Samples of one launch come one after another.
   void add(std::uint32_t launch, double value, double weight);
-  // `scale`: what the mean, its deviation and interval are multiplied by. None where nothing was added with a weight.
-  [[nodiscard]] std::optional<SampledFigure> finish(double scale);
+  // `scale`: what the mean, its deviation and interval are multiplied by. `edges`: what shared samples add to the mean; where
+  // they differ from the others the interval grows. None where nothing was added with a weight.
+  [[nodiscard]] std::optional<SampledFigure> finish(double scale, SampleEdges::Share edges = {});
 
  private:
   void close_launch();
@@ -61,12 +65,14 @@ class SampleJoin {
   // By metric, in the order of the batch's.
   [[nodiscard]] std::vector<ClusteredMean*> means_of(std::uint32_t config, const std::vector<SampleColumn>& columns);
   [[nodiscard]] double mean_launch_ns(std::uint32_t config) const;
+  void add_shared(const std::vector<SampleColumn>& columns, std::size_t sample, std::int64_t start_ns, std::int64_t end_ns);
 
   std::span<const Work> works_;
   std::vector<KernelSpan> spans_;
   Occupation occupation_;
   std::unordered_map<std::uint32_t, std::pair<double, std::uint64_t>> launch_ns_;  // by configuration: sum and number
   std::unordered_map<std::uint32_t, std::map<std::string, ClusteredMean>> means_;  // by configuration
+  SampleEdges edges_;
   std::uint64_t given_ = 0, shared_ = 0;
 };
 

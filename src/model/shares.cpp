@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -30,33 +29,41 @@ class SpanBuilder {
       spans_.push_back({start, end});
     }
   }
-  [[nodiscard]] const Spans& spans() const { return spans_; }
+  [[nodiscard]] Spans finish() && { return std::move(spans_); }
 
  private:
   Span window_;
   Spans spans_;
 };
 
-Spans unite(const Spans& a, const Spans& b, const Span& window) {
-  SpanBuilder united(window);
-  auto next_a = a.begin();
-  auto next_b = b.begin();
-  while (next_a != a.end() || next_b != b.end()) {
-    const bool from_a = next_b == b.end() || (next_a != a.end() && next_a->start <= next_b->start);
-    const Span& span = from_a ? *next_a++ : *next_b++;
-    united.add(span.start, span.end);
+// What goes on, best first: a time in which there is several counts for the first. The first three are a GPU's.
+enum Activity : std::uint8_t { tc_kernel, other_kernel, memory, data_loading, cpu };
+constexpr std::size_t kActivities = 5;
+
+// How much of a window is covered by each activity and those better than it. Intervals come by start, whatever their activity,
+// and none is kept: there are millions.
+class Cover {
+ public:
+  explicit Cover(const Span& window) : window_(window) { reached_.fill(window.start); }
+  void add(Activity activity, const Span& span) {
+    const std::int64_t end = std::min(span.end, window_.end);
+    for (std::size_t i = activity; i < kActivities; ++i) {
+      const std::int64_t start = std::max(span.start, reached_[i]);
+      if (start >= end) continue;
+      covered_[i] += end - start;
+      reached_[i] = end;
+    }
   }
-  return united.spans();
-}
+  [[nodiscard]] std::int64_t until(Activity activity) const { return covered_[activity]; }
+  // By the activity alone.
+  [[nodiscard]] std::int64_t by(Activity activity) const {
+    return activity == 0 ? covered_[0] : covered_[activity] - covered_[activity - 1];
+  }
 
-std::int64_t length(const Spans& spans) {
-  return std::accumulate(spans.begin(), spans.end(), std::int64_t{0},
-                         [](std::int64_t sum, const Span& span) { return sum + (span.end - span.start); });
-}
-
-// What a GPU does, best first: a time in which it does several counts for the first.
-enum Activity : std::uint8_t { tc_kernel, other_kernel, memory };
-constexpr std::size_t kActivities = 3;
+ private:
+  Span window_;
+  std::array<std::int64_t, kActivities> reached_{}, covered_{};
+};
 
 // Types of ops that wait for training data, in lower case: PyTorch's "enumerate(DataLoader)#...", our own phase.
 constexpr std::string_view kDataLoader = "dataloader";
@@ -76,31 +83,72 @@ Spans find_data_loading(const Selection& selection, const Span& window) {
     if (instance.range == kNone || !loads[instance.op]) continue;
     spans.add(selection.timeline.ranges[instance.range].start_ns, selection.timeline.ranges[instance.range].end_ns);
   }
-  return spans.spans();
+  return std::move(spans).finish();
 }
 
 Spans find_cpu_activity(const Timeline& timeline, const Span& window) {
-  SpanBuilder ranges(window);
-  SpanBuilder calls(window);
-  for (const Range& range : timeline.ranges) ranges.add(range.start_ns, range.end_ns);
-  for (const Call& call : timeline.calls) calls.add(call.start_ns, call.end_ns);
-  return unite(ranges.spans(), calls.spans(), window);
-}
-
-using Gpu = std::array<SpanBuilder, kActivities>;
-
-std::vector<Gpu> find_gpu_activity(const Selection& selection, const Span& window) {
-  const SpanBuilder none(window);
-  // The CPU's shares are of interest without any GPU too.
-  std::vector<Gpu> gpus(std::max<std::size_t>(selection.timeline.devices.size(), 1), Gpu{none, none, none});
-  for (const Work& work : selection.timeline.works) {
-    if (!is_timed(work)) continue;
-    const bool is_kernel = selection.timeline.kernels[work.kernel].kind == capture::WorkKind::kernel;
-    const Activity activity = !is_kernel ? memory : selection.tensor_cores.of(work).uses ? tc_kernel : other_kernel;
-    gpus.at(work.device).at(activity).add(work.start_ns, work.end_ns);
+  SpanBuilder spans(window);
+  auto call = timeline.calls.begin();
+  for (const Range& range : timeline.ranges) {
+    for (; call != timeline.calls.end() && call->start_ns < range.start_ns; ++call) spans.add(call->start_ns, call->end_ns);
+    spans.add(range.start_ns, range.end_ns);
   }
-  return gpus;
+  for (; call != timeline.calls.end(); ++call) spans.add(call->start_ns, call->end_ns);
+  return std::move(spans).finish();
 }
+
+// Goes through all activities at once, by start.
+class Sweep {
+ public:
+  // The CPU's shares are of interest without any GPU too.
+  Sweep(const Selection& selection, const Span& window)
+      : selection_(selection),
+        gpus_(std::max<std::size_t>(selection.timeline.devices.size(), 1), Cover(window)),
+        of_cpu_{Source{cpu, find_cpu_activity(selection.timeline, window)},
+                Source{data_loading, find_data_loading(selection, window)}} {}
+
+  std::vector<Cover> cover() {
+    for (const Work& work : selection_.timeline.works) {
+      if (!is_timed(work)) continue;
+      add_cpu(work.start_ns);
+      gpus_.at(work.device).add(activity_of(work), {work.start_ns, work.end_ns});
+    }
+    add_cpu(kMostNs);
+    return std::move(gpus_);
+  }
+
+ private:
+  struct Source {
+    Activity activity;
+    Spans spans;
+    std::size_t next = 0;
+  };
+
+  [[nodiscard]] Activity activity_of(const Work& work) const {
+    if (selection_.timeline.kernels[work.kernel].kind != capture::WorkKind::kernel) return memory;
+    return selection_.tensor_cores.of(work).uses ? tc_kernel : other_kernel;
+  }
+
+  // Adds to every GPU what begins on the CPU until then.
+  void add_cpu(std::int64_t until_ns) {
+    for (;;) {
+      Source* earliest = nullptr;
+      std::int64_t start = until_ns;
+      for (Source& source : of_cpu_) {
+        if (source.next == source.spans.size() || source.spans[source.next].start > start) continue;
+        earliest = &source;
+        start = source.spans[source.next].start;
+      }
+      if (earliest == nullptr) return;
+      for (Cover& gpu : gpus_) gpu.add(earliest->activity, earliest->spans[earliest->next]);
+      ++earliest->next;
+    }
+  }
+
+  const Selection& selection_;
+  std::vector<Cover> gpus_;
+  std::array<Source, 2> of_cpu_;
+};
 
 }  // namespace
 
@@ -109,27 +157,19 @@ Duration find_shares(const Selection& selection) {
                     iteration_end_ns(selection.fold, selection.last_iteration)};
   Duration shares;
   if (window.end <= window.start) return shares;
-  const Spans data_loading = find_data_loading(selection, window);
-  const Spans cpu = find_cpu_activity(selection.timeline, window);
-  const std::vector<Gpu> gpus = find_gpu_activity(selection, window);
-  const double whole = static_cast<double>(elapsed_ns(window.start, window.end)) * static_cast<double>(gpus.size());
-  for (const Gpu& gpu : gpus) {
-    Spans all;
-    std::int64_t so_far = 0;
-    // Adds what `spans` cover beyond all before them.
-    const auto add = [&](double& share, const Spans& spans) {
-      all = unite(all, spans, window);
-      const std::int64_t covered = length(all);
-      share += 100 * static_cast<double>(covered - std::exchange(so_far, covered)) / whole;
-    };
-    add(shares.tc, gpu[tc_kernel].spans());
-    add(shares.non_tc, gpu[other_kernel].spans());
-    add(shares.memory, gpu[memory].spans());
-    shares.gpu += 100 * static_cast<double>(so_far) / whole;
-    add(shares.dataloader, data_loading);
+  const std::vector<Cover> gpus = Sweep(selection, window).cover();
+  const std::int64_t length = elapsed_ns(window.start, window.end);
+  const double whole = static_cast<double>(length) * static_cast<double>(gpus.size());
+  const auto share_of = [whole](std::int64_t ns) { return 100 * static_cast<double>(ns) / whole; };
+  for (const Cover& gpu : gpus) {
+    shares.tc += share_of(gpu.by(tc_kernel));
+    shares.non_tc += share_of(gpu.by(other_kernel));
+    shares.memory += share_of(gpu.by(memory));
+    shares.gpu += share_of(gpu.until(memory));
+    shares.dataloader += share_of(gpu.by(data_loading));
     // I/O: nothing measures it.
-    add(shares.cpu, cpu);
-    add(shares.other, {window});
+    shares.cpu += share_of(gpu.by(cpu));
+    shares.other += share_of(length - gpu.until(cpu));
   }
   return shares;
 }

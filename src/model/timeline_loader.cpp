@@ -171,11 +171,14 @@ void TimelineLoader::add(const capture::ClockRecord& record) {
 }
 
 void TimelineLoader::add(const capture::AbsenceRecord& record) {
-  const bool possible = is_time(record.start_ns) && is_time(record.end_ns) && record.start_ns <= record.end_ns;
+  auto& absences = parts_.absences;
+  const std::int64_t end = record.end_ns == 0 ? kLatestNs : record.end_ns;
+  const bool possible = is_time(record.start_ns) && is_time(end) && record.start_ns <= end;
   if (!possible) return notices_.count("Impossible times without CUPTI left out");
+  if (!absences.empty() && absences.back().start_ns == record.start_ns) absences.pop_back();  // it is over now
   // In order, and none within another: each begins where one of the library's stays has ended.
-  const std::int64_t start = parts_.absences.empty() ? record.start_ns : std::max(record.start_ns, parts_.absences.back().end_ns);
-  if (start < record.end_ns) parts_.absences.push_back({start, record.end_ns});
+  const std::int64_t start = absences.empty() ? record.start_ns : std::max(record.start_ns, absences.back().end_ns);
+  if (start < end) absences.push_back({start, end});
 }
 
 void TimelineLoader::add(capture::EventsRecord&& record) {

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "model/instance_works.h"
 #include "report/json.h"
 
 namespace dlkprof::report {
@@ -50,17 +51,19 @@ Members describe_op(const model::Op& op) {
           {"leaf", op.leaf}};
 }
 
-Members describe_instance(const model::Timeline& timeline, const model::OpInstance& instance) {
+// `instance` is one of the fold's.
+Members describe_instance(const Model& model, const model::InstanceWorks& works, const model::OpInstance& instance) {
   Members members{{"op", std::uint64_t{instance.op}},
                   {"iteration", std::uint64_t{instance.iteration}},
                   {"forward", index_cell(instance.forward)}};
   const bool has_range = instance.range != model::kNone;
-  members.emplace_back("start_ns", has_range ? Cell{timeline.ranges[instance.range].start_ns} : Cell{});
+  members.emplace_back("start_ns", has_range ? Cell{model.timeline.ranges[instance.range].start_ns} : Cell{});
   members.emplace_back("cpu_ns", instance.cpu_ns);
   members.emplace_back("overhead_ns", instance.overhead_ns);
-  members.emplace_back("gpu_ns", instance.gpu_ns);
-  members.emplace_back("mapped_ns", instance.mapped_ns);
-  members.emplace_back("idle_ns", instance.idle_ns);
+  const model::GpuTimes times = works.times(static_cast<std::size_t>(&instance - model.fold.instances.data()));
+  members.emplace_back("gpu_ns", times.gpu_ns);
+  members.emplace_back("mapped_ns", times.mapped_ns);
+  members.emplace_back("idle_ns", times.idle_ns);
   return members;
 }
 
@@ -106,8 +109,9 @@ void write_model(const Model& model, const Sink& sink) {
   add_array(out, "groups", fold.groups, [](const model::Group& group) {
     return Members{{"name", group.name}, {"parent", index_cell(group.parent)}};
   });
+  const model::InstanceWorks works(model.timeline, fold);
   add_array(out, "instances", fold.instances,
-            [&model](const model::OpInstance& instance) { return describe_instance(model.timeline, instance); });
+            [&](const model::OpInstance& instance) { return describe_instance(model, works, instance); });
   add_array(out, "kernels", model.timeline.kernels, [](const model::Kernel& kernel) {
     return Members{{"name", kernel.name}, {"long_name", kernel.long_name}};
   });

@@ -1,6 +1,7 @@
 #include "store/new_file.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,6 +39,12 @@ NewFile::NewFile(fs::path target) : target_(std::move(target)) {
 
 NewFile::~NewFile() {
   if (!path_.empty()) unlink(path_.c_str());
+}
+
+void NewFile::release_cache() noexcept {
+  struct stat state {};
+  if (fstat(file_.get(), &state) != 0) return;
+  if (const auto bytes = release_.grown_to(static_cast<std::uint64_t>(state.st_size))) let_go_of_cache(file_.get(), *bytes);
 }
 
 void NewFile::move_to_target() {

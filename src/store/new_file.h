@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/long_file.h"
 
 namespace dlkprof::store {
 
@@ -19,12 +20,16 @@ class NewFile {
   // The temporary name: absolute, without links in it.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
+  // To be called now and then while it grows: the page cache lets go of a long one.
+  void release_cache() noexcept;
+
   // Flushes it to the disk and moves it in place of whatever has the target's name, a link itself included.
   void move_to_target();
 
  private:
   std::filesystem::path target_, path_;
   UniqueFd file_;
+  CacheRelease release_;
 };
 
 }  // namespace dlkprof::store

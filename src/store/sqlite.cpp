@@ -176,6 +176,16 @@ std::int64_t Connection::number(std::string_view sql) const {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+void Connection::now_and_then(std::function<void()> act) {
+  constexpr int kSteps = 1 << 20;  // of SQLite's machine, which takes some ten million a second
+  const auto call = [](void* context) {
+    (*static_cast<std::function<void()>*>(context))();
+    return 0;  // go on
+  };
+  now_and_then_ = std::make_unique<std::function<void()>>(std::move(act));
+  sqlite3_progress_handler(connection_.get(), kSteps, call, now_and_then_.get());
+}
+
 void Connection::limit_length(std::int64_t bytes) {
   sqlite3_limit(connection_.get(), SQLITE_LIMIT_LENGTH,
                 static_cast<int>(std::min<std::int64_t>(bytes, std::numeric_limits<int>::max())));

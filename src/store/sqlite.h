@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -107,10 +109,13 @@ class Connection {
   [[nodiscard]] Statement prepare(std::string_view sql) const { return {connection_.get(), sql}; }
   // The first column of the only row; 0 where that is no number.
   [[nodiscard]] std::int64_t number(std::string_view sql) const;
+  // Calls `act` now and then while statements run: some times a second. It must neither use the connection nor throw.
+  void now_and_then(std::function<void()> act);
   // No text or blob longer than this is read.
   void limit_length(std::int64_t bytes);
 
  private:
+  std::unique_ptr<std::function<void()>> now_and_then_;  // stays in its place when the connection moves
   UniqueHandle<sqlite3*, close_connection> connection_;
 };
 

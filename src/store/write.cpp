@@ -137,6 +137,7 @@ void write_database(const std::filesystem::path& path, const Timeline& timeline,
   NewFile file(path);
   {
     Connection connection(file.path(), Access::build);
+    connection.now_and_then([&file] { file.release_cache(); });
     Transaction transaction(connection);
     create_schema(connection);
     insert_timeline(connection, timeline);

@@ -42,8 +42,17 @@ class DryRunTest(EndToEndTest):
         self.assertIn("--max-overhead", text)
         self.assertNotIn("Prices", self.plan("--replay-mode=none"))
 
+    def test_more_memory(self):
+        def megabytes(*words):
+            number, unit = self.row(self.plan("--replay-mode=iteration", *words), "iteration replay")[-1].split()
+            self.assertEqual("MB", unit)
+            return float(number)
+
+        self.assertGreater(megabytes("--max-memory=900"), 4 * megabytes())
+
     def test_mistakes_are_told(self):
         for words, said in ((["--chip=GH100", PROGRAM], "--dry-run"), (["--dry-run", "--chip=GH999"], "GH999"),
+                            (["--dry-run", "--chip=GH100", "--max-memory=100"], "--max-memory"),
                             (["--dry-run", "--chip=GH100", "--database=none.sqlite"], "none.sqlite")):  # fmt: skip
             done = self.dlkprof(*words)
             self.assertNotEqual(0, done.code)

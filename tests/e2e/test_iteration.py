@@ -1,6 +1,7 @@
 """--replay-mode iteration and auto: launches are measured as the program makes them, and nothing is replayed."""
 
 import collections
+import statistics
 
 from harness import ADD, GEMM, LAUNCHES_OF_AN_ITERATION, PASSES, RECORDED_ROW, EndToEndTest
 from test_results import EVERYTHING
@@ -41,6 +42,23 @@ class IterationTest(EndToEndTest):
     def test_all_launches(self):
         self.profile_unharmed("train:30", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
         self.assertEqual(30 * OF_ONE, len(self.capture().rows))
+
+    def test_a_wait_that_fails_ends_no_program(self):
+        for call in ("@1", "@2", "@2+", ""):
+            with self.subTest(call=call):
+                env = {"FAKE_CUDA_FAIL": f"cuCtxSynchronize=700{call}"}
+                done = self.profile("train:100", "exit:5", options=["--verbosity=minimal", ITERATION, "--force"], env=env)
+                self.assertEqual(5, done.code, done.stderr)
+
+    def test_with_more_memory_windows_hold_more(self):
+        def windows(megabytes):
+            """Launches of each: its time is parted evenly among them. Two that take the same count as one."""
+            self.profile_unharmed("train:100", options=[ITERATION, "--samples=all", f"--max-memory={megabytes}", "--force"],
+                                  metrics=ONE_PASS)
+            return list(collections.Counter(row["cost_ns"] for row in self.capture().rows).values())
+
+        self.assertEqual(10, statistics.mode(windows(200)), "of 2.2 MB, in 24 MB beside what is set up")
+        self.assertGreater(max(windows(1000)), 300)
 
     def test_selected_launches_only(self):
         self.profile_unharmed("train:200", options=[ITERATION, "-k", GEMM, "--samples=2"])

@@ -45,8 +45,9 @@ def markdown(bench, figures, findings, own, point_limit):
                        [*bench.facts, clock_row(figures), ("launches joined", figures.joined)]),
         "## Deviations by metric",
         "Deviation = (dlkprof - ncu) / ncu, in per cent; for hit rates dlkprof - ncu, in percentage points. The median is that "
-        "of the absolute deviations over launches; the verdict goes by the median over kernels, each with the median of its launches. The last two columns compare ncu's second run with "
-        "its first: what lies within them is the spread of the program and the machine, not of the tool.",
+        "of the absolute deviations over launches; the verdict goes by the median over kernels, each with the median of its "
+        "launches. The last two columns compare ncu's second run with its first: what lies within them is the spread of the "
+        "program and the machine, not of the tool.",
         summary_table(findings, own),
         "## Single deviations over the limit",
         f"Every launch whose own deviation is over its metric's limit (near zero: {number(point_limit)} points), with that of "

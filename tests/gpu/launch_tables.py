@@ -16,6 +16,7 @@ class Launch:
     grid: tuple
     block: tuple
     columns: dict
+    headings: dict = dataclasses.field(default_factory=dict)  # plain name -> as it is spelled in the table
 
     @property
     def key(self):
@@ -34,10 +35,13 @@ class Launch:
         return as_number(self.text(*names))
 
 
+def without_unit(heading):
+    return re.sub(r"\s*[\[(][^\])]*[\])]\s*$", "", heading.strip())
+
+
 def plain_name(heading):
     """A column's heading without its unit and the accidents of spelling: 'Kernel Name', 'cost_ns [ns]'."""
-    heading = re.sub(r"\s*[\[(][^\])]*[\])]\s*$", "", heading.strip())
-    return heading.lower().replace(" ", "_").replace("-", "_")
+    return without_unit(heading).lower().replace(" ", "_").replace("-", "_")
 
 
 def as_number(text):
@@ -62,13 +66,15 @@ def parse_launches(text):
     if start is None:
         return []
     rows = csv.reader(lines[start:])
-    headings = [plain_name(heading) for heading in next(rows)]
+    spelled = [without_unit(heading) for heading in next(rows)]
+    headings = [plain_name(heading) for heading in spelled]
+    spellings = dict(zip(headings, spelled))
     launches = []
     for row in rows:
         # The first of two columns of one plain name counts: dlkprof has 'Grid Size', and grid_size in blocks after it.
         columns = dict(reversed(list(zip(headings, row))))
         if len(row) == len(headings) and columns["id"].strip().isdigit():
-            launches.append(_launch(len(launches), columns))
+            launches.append(_launch(len(launches), columns, spellings))
     return launches
 
 
@@ -77,10 +83,10 @@ def _is_heading(line):
     return len(words) > 2 and words[0] == "id" and "kernel_name" in words
 
 
-def _launch(position, columns):
+def _launch(position, columns, headings):
     # ncu is told to print mangled names under 'Kernel Name'; dlkprof has a column for them.
     mangled = columns.get("mangled_name") or columns["kernel_name"]
-    return Launch(position, mangled, dimensions(columns["grid_size"]), dimensions(columns["block_size"]), columns)
+    return Launch(position, mangled, dimensions(columns["grid_size"]), dimensions(columns["block_size"]), columns, headings)
 
 
 def dimensions(text):

@@ -42,6 +42,8 @@ COMPUTED = (
     Rule("launch__waves_per_multiprocessor", PRINTED, columns=("waves_per_sm", "waves_per_multiprocessor", "waves")),
 )
 
+RULES = (*MEASURED, *COMPUTED)
+
 # dlkprof leaves these launches alone in kernel replay; ncu replays them.
 LEFT_ALONE = ("cooperative_kernel", "graph_kernel")
 CIFAR10_SELECTION = ("-k", "regex:gemm|nvjet|cutlass", "--kernel-name-base", "demangled", "-c", "12")
@@ -85,12 +87,12 @@ class Figures:
 
 def run(bench):
     try:
-        offered = bench.ncu.offered([rule.metric for rule in (*MEASURED, *COMPUTED)], bench.sample("gemm_tiled"))
+        offered = bench.ncu.offered([rule.metric for rule in RULES], bench.sample("gemm_tiled"))
     except Skipped as reason:
         bench.board.skip(PART, "against ncu", reason)
         return
-    rules = [rule for rule in (*MEASURED, *COMPUTED) if rule.metric in offered]
-    for rule in (*MEASURED, *COMPUTED):
+    rules = [rule for rule in RULES if rule.metric in offered]
+    for rule in RULES:
         if rule not in rules:
             bench.board.skip(PART, rule.metric, "this ncu does not offer it here")
     chosen = programs(bench)
@@ -109,19 +111,23 @@ def run(bench):
     conclude(bench, rules, figures)
 
 
+def options_for(program, metrics):
+    return ("--replay-mode", "kernel", "--samples", "all", "--cache-control", "none", "--metrics", ",".join(metrics),
+            "--reports=metrics", "--formats=csv", *program.selection)
+
+
 def measure(bench, program, rules, figures):
     """Measures a program with each tool, twice; adds what came to `figures`."""
     name = f"accuracy_{program.name}".replace(" ", "_")
     wanted = [rule.metric for rule in rules]
-    collected = [rule.metric for rule in rules if rule in MEASURED]
     first = bench.ncu.launches(name, wanted, program.selection, program.command, timeout=90)
     check(first, "ncu measured nothing")
-    options = ("--replay-mode", "kernel", "--samples", "all", "--cache-control", "none", "--metrics", ",".join(collected),
-               "--reports=metrics", "--formats=csv", *program.selection)
+    options = options_for(program, [rule.metric for rule in rules if rule in MEASURED])
     done = bench.dlkprof.profile(name, options, program.command, timeout=90).require_success()
     own_first = bench.dlkprof.written_launches(name)
     joined = join(first, own_first)
     figures.commands = [bench.ncu.command(wanted, program.selection), done.argv]
+    figures.joined += len(joined.pairs)
     take(joined.pairs, program, rules, figures)
     second = join(first, bench.ncu.launches(name, wanted, program.selection, program.command, timeout=90))
     take_again(second.pairs, program, rules, figures)
@@ -143,7 +149,6 @@ def note_unrepeatable(pairs, program, rules, figures):
 def take(pairs, program, rules, figures):
     deviations, missing = compare(rules, program.name, pairs)
     figures.deviations += deviations
-    figures.joined += len(pairs)
     for metric, count in missing.items():
         figures.missing[metric] = figures.missing.get(metric, 0) + count
 

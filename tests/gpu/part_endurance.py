@@ -1,7 +1,7 @@
 """Long runs: memory does not grow with iterations."""
 
 from harness import Skipped, check
-from part_speed import run_watched
+from training_loops import run_watched
 
 PART = "endurance"
 

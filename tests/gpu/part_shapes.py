@@ -24,9 +24,9 @@ def run(bench):
     except Skipped as reason:
         bench.board.skip(PART, "PyTorch programs", reason)
         return
-    shapes(bench)
     with bench.board.case(PART, "cifar10.py batch 512 after detaching, beside alone") as row:
         row.detail = detached(bench)
+    shapes(bench)
 
 
 # --- Detaching --------------------------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ def detached(bench):
     for pair in range(PAIRS):
         alone = bench.commands.run(f"shapes_step_alone{pair}", program, timeout=LIMIT).require_success()
         ours = bench.dlkprof.profile(f"shapes_step{pair}", ("--replay-mode", "iteration", "--set", "quick", "--samples", "1",
-                                                               "--timeline", "off"), program, timeout=LIMIT).require_success()
+                                                             "--timeline", "off"), program, timeout=LIMIT).require_success()
         check(ours.stdout == alone.stdout, "stdout differs")
         ratios.append(median_step_ms(ours) / median_step_ms(alone))
     middle = statistics.median(ratios)

@@ -2,29 +2,34 @@
 
 import contextlib
 import os
+import sqlite3
 import sys
 from pathlib import Path
 from unittest import mock
 
 import accuracy_report
+import every_launch
 import gpu_tests
 import part_accuracy
 import part_cost
 import part_endurance
+import part_hit_rates
 import part_identical
 import part_iteration
 import part_nccl
 import part_overhead
+import part_quick
 import part_robust
 import part_sampling
 import part_selection
 import part_shapes
 import part_speed
 import tools
+import training_loops
 from deviation import EXACT, PRINTED, RELATIVE, Rule
 from figures_test import launch
 from harness import FAIL, SKIP, CheckFailed, Skipped
-from launch_tables import join
+from launch_tables import join, parse_launches
 from made_up_tables import OUR_CSV
 from side_by_side import Times, interval
 from stand_ins import GOOD_DLKPROF, InFolder
@@ -117,6 +122,17 @@ class SamplingTest(InFolder):
         for sampled, measured in ((self.sampled(50, 99), self.measured(50)), (self.sampled(50), self.measured(50, 50))):
             with self.assertRaisesRegex(CheckFailed, "no kernel"):
                 part_sampling.compare(sampled, measured)
+
+
+    def test_turns(self):
+        def turns(ratio, rounds=6):
+            return Times(32, [{"alone": [70.0, 77.0] * (rounds // 2), "sampled": [ratio * 70.0, ratio * 77.0] * (rounds // 2)}])
+
+        self.assertIn("sampled / alone 1.0150", part_sampling.turns_verdict(turns(1.015)))
+        with self.assertRaisesRegex(CheckFailed, "limit 1.02"):
+            part_sampling.turns_verdict(turns(1.025))
+        with self.assertRaises(Skipped):
+            part_sampling.turns_verdict(turns(1.0, 4))
 
 
 class SelectionTest(InFolder):
@@ -253,33 +269,109 @@ class CostTest(InFolder):
 
 
 class IterationTest(InFolder):
-    def launches(self, instructions, nanoseconds):
-        columns = {metric: "1" for metric in part_iteration.COMPARED}
-        columns |= {"smsp__inst_executed.sum": str(instructions), "gpu__time_duration.sum": str(nanoseconds)}
-        return [launch("kernel", **columns)]
+    def launches(self, instructions, nanoseconds, number="7"):
+        columns = {"smsp__inst_executed.sum": str(instructions), "gpu__time_duration.sum": str(nanoseconds)}
+        return [launch("kernel", ID=number, **columns)]
 
-    def test_beside_kernel_replay(self):
-        words = part_iteration.compare(self.launches(1000, 21000), self.launches(1000, 20000))
-        self.assertIn("1 configurations both ways; instructions equal in 1", words)
+    def verdict(self, ours, reference):
+        return part_iteration.Table(part_iteration.matched_by_number(ours, reference)).verdict()
+
+    def test_near(self):
+        words = self.verdict(self.launches(1000, 21000), self.launches(1000, 20000))
+        self.assertIn("instructions equal in 1 of 1 launches", words)
         self.assertIn("gpu__time_duration.sum 5.00 % and 5.00 %", words)
 
-    def test_other_instructions_fail(self):
-        with self.assertRaisesRegex(CheckFailed, "2.000 % apart"):
-            part_iteration.compare(self.launches(1020, 1), self.launches(1000, 1))
-        with self.assertRaisesRegex(CheckFailed, "no configuration"):
-            part_iteration.compare([], self.launches(1000, 1))
+    def test_far_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "at most 2.000 % apart"):
+            self.verdict(self.launches(1020, 20000), self.launches(1000, 20000))
+        with self.assertRaisesRegex(CheckFailed, "beyond 5 and 15 %: gpu__time_duration.sum 6.00 % and 6.00 %"):
+            self.verdict(self.launches(1000, 21200), self.launches(1000, 20000))
+
+    def test_others_launches_fail(self):
+        with self.assertRaisesRegex(CheckFailed, "no launch"):
+            self.verdict(self.launches(1000, 1, "8"), self.launches(1000, 1))
+        with self.assertRaisesRegex(CheckFailed, "not numbered alike"):
+            self.verdict([launch("other", ID="7")], self.launches(1000, 1))
 
     def test_metrics_that_are_missing_fail(self):
         with self.assertRaisesRegex(CheckFailed, "not measured in some: gpu__time_duration.sum"):
-            part_iteration.compare(self.launches(1000, ""), self.launches(1000, 20000))
+            self.verdict(self.launches(1000, ""), self.launches(1000, 20000))
+
+    def test_other_caches_are_left_out(self):
+        def hits(number, per_cent):
+            return launch("kernel", ID=number, **{part_iteration.L2_HITS: per_cent})
+
+        table = part_iteration.Table([(hits("1", "50"), hits("1", "55")), (hits("2", "50"), hits("2", "56"))])
+        self.assertEqual([ours.text("ID") for ours, _ in table.with_caches_alike().pairs], ["1"])
+
+    def test_the_same_launches_are_asked_for(self):
+        asked = part_iteration.same_launches(self.launches(1, 1, "9") + self.launches(1, 1, "5"))
+        self.assertEqual(asked[:4], ("--launch-skip-before-match", "5", "-c", "5"))
+
+    def test_ncu_measures_what_follows_without_a_gap(self):
+        ncu = """
+            import sys
+            first, count = (int(sys.argv[sys.argv.index(option) + 1]) for option in ('-s', '-c'))
+            print('ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum')
+            for number in range(count):
+                print(f'{number},kernel,"(1, 1, 1)","(32, 1, 1)",{first + number}')
+            """
+        ours = [one for number in ("9", "5", "6") for one in self.launches(number, 20000, number)]
+        pairs = part_iteration.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
+        self.assertEqual([theirs.text("smsp__inst_executed.sum") for _, theirs in pairs], ["5", "6"])
+
+    def test_table(self):
+        one = part_iteration.Table([(self.launches(1000, 23200)[0], self.launches(1000, 20000)[0])])
+        page = part_iteration.markdown({"kernel replay": one})
+        self.assertIn("| `gpu__time_duration.sum` | 1 | 16.00 % and 16.00 % (far) |  |", page)
+
+    def test_near_zero_is_in_points(self):
+        def written(number):
+            return launch("kernel", **{"gpu__time_duration.sum": "20000", "lts__t_bytes.sum": "1000", "dram__bytes_write.sum": number})
+
+        table = part_iteration.Table([(written("30"), written("19")), (written("30"), written("20"))])
+        self.assertEqual(table.rows["dram__bytes_write.sum"], [0.5])
+        self.assertEqual(table.near_zero["dram__bytes_write.sum"], [1.1])
+        self.assertIn("| `dram__bytes_write.sum` | 1 | 50.00 % and 50.00 % (far) | 1, at most 1.10 points |",
+                      part_iteration.markdown({"kernel replay": table}))
 
     def test_percentiles(self):
         self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
 
 
+class HitRatesTest(InFolder):
+    NCU = """import sys
+metric = sys.argv[sys.argv.index('--metrics') + 1]
+print('"ID","Kernel Name","Grid Size","Block Size","profiler__replayer_passes","' + metric + '"')
+print('"","","","","",""')
+print('"0","k","1","1","PASSES",' + ('"30"' if metric.endswith('_hit.sum') else '"10"'))
+"""
+
+    def apart(self, passes="1"):
+        hits, misses = (f'ID,Kernel Name,Grid Size,Block Size,Passes,lts__t_sectors_lookup_{what}.sum\n0,k,1,1,1,{count}\n'
+                        for what, count in (("hit", 40), ("miss", 10)))
+        bench = self.bench(GOOD_DLKPROF, self.NCU.replace("PASSES", passes))
+        with mock.patch.object(bench.dlkprof, "written_launches", side_effect=lambda name: parse_launches(hits if "hit" in name[9:] else misses)):
+            return part_hit_rates.measure(bench, part_accuracy.Program("p", ["true"]))
+
+    def test_rates_of_both_tools(self):
+        self.assertEqual([5.0], self.apart())  # 80 and 75 %
+        with self.assertRaisesRegex(CheckFailed, "took 2 passes"):
+            self.apart("2")
+
+    def test_nothing_looked_up(self):
+        self.assertIsNone(part_hit_rates.rate(0, 0))
+        self.assertIsNone(part_hit_rates.rate(None, 1))
+
+    def test_the_median_counts(self):
+        self.assertIn("n 3, median 1.00 points, -1.00 to +60.00; 1 beyond 5", part_hit_rates.verdict([-1, 60, 0.5]))
+        with self.assertRaisesRegex(CheckFailed, "limit 5"):
+            part_hit_rates.verdict([6, 7, 0])
+
+
 class SpeedTest(InFolder):
     def made(self, seconds, mebibytes=100, launches=()):
-        return part_speed.Run(seconds, mebibytes << 20, list(launches))
+        return training_loops.Run(seconds, mebibytes << 20, list(launches), "samples_per_second 1000.0\n")
 
     def test_against_ncu(self):
         launches = [launch("kernel", cost_ns="2000000", passes="3")] * 4
@@ -298,24 +390,82 @@ class SpeedTest(InFolder):
 
     def test_peak_memory_of_a_program(self):
         program = [sys.executable, "-c", "held = b'x' * (64 << 20)"]
-        done = part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", program, program), program)
+        done = training_loops.run_alone(self.bench(GOOD_DLKPROF), training_loops.Loop("loop", program, program, 1), program)
         self.assertGreater(done.peak_bytes, 64 << 20)
         with self.assertRaises(CheckFailed):
-            part_speed.run_alone(self.bench(GOOD_DLKPROF), part_speed.Loop("loop", [], []), [sys.executable, "-c", "exit(3)"])
+            training_loops.run_alone(self.bench(GOOD_DLKPROF), training_loops.Loop("loop", [], [], 1), [sys.executable, "-c", "exit(3)"])
 
     def test_ncu_by_two_counts(self):
-        ncu = "import sys, time; time.sleep(0.02 * int(sys.argv[sys.argv.index('-c') + 1]))"
-        loop = part_speed.Loop("loop", ["true"], ["true"])
-        slope = part_speed.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "basic", ["a__b"])
-        self.assertTrue(0.005 < slope < 0.1, slope)
+        table = '"ID","Kernel Name","Grid Size","Block Size","a__b","C__D"\n"","","","","",""\n"0","k","1","1","2",""\n'
+        ncu = f"import sys, time; time.sleep(0.02 * int(sys.argv[sys.argv.index('-c') + 1])); print({table!r})"
+        loop = training_loops.Loop("loop", ["true"], ["true"], 1)
+        slope = training_loops.ncu_slope(self.bench(GOOD_DLKPROF, ncu), loop, "basic", ["a__b", "C__D", "e__f"], 35)
+        self.assertTrue(0.005 < slope.seconds < 0.1, slope)
+        self.assertEqual((3, 1), (slope.metrics, slope.given))
         with self.assertRaises(Skipped):
-            part_speed.ncu_slope(self.bench(GOOD_DLKPROF, "print('==ERROR== no')"), loop, "quick", ["a__b"])
+            training_loops.ncu_slope(self.bench(GOOD_DLKPROF, "print('==ERROR== no')"), loop, "quick", ["a__b"], 35)
+
+    def steps(self, inside_us):
+        """Windows of four launches, two a step."""
+        launches = [every_launch.Measured(1000 * inside_us * number, 1000 * (60 + number // 4), number % 2) for number in range(12)]
+        loop = training_loops.Loop("loop", ["true"], ["true"], 1)
+        with mock.patch.object(every_launch, "run_ours", return_value=self.made(2.0)), \
+                mock.patch.object(every_launch, "measured_launches", return_value=launches):
+            return every_launch.measure_every_launch(None, loop)
+
+    def test_every_launch(self):
+        self.assertIn("8 launches, 2 a step, in 2 windows: 61.5 us each", self.steps(30).words(self.made(1.0)))
+        fast, slow, partial = (training_loops.Slope(seconds, 9, given) for seconds, given in ((0.015, 9), (0.05, 9), (0.05, 4)))
+        words = part_quick.verdict(self.steps(30), 10.0, slow)
+        self.assertIn("30.0 us a launch within windows (n 4, median 30.0, 30.0 to 30.0), 10.0 us alone: 20.0 us more", words)
+        self.assertIn("ncu adds 2500 times that, and takes 1667 times as long as a launch within windows", words)
+        with self.assertRaisesRegex(CheckFailed, "limit 40 us"):
+            part_quick.verdict(self.steps(51), 10.0, slow)
+        with self.assertRaisesRegex(CheckFailed, "limit 1000"):
+            part_quick.verdict(self.steps(30), 10.0, fast)
+        for ncu in (partial, None):
+            with self.assertRaisesRegex(CheckFailed, "ncu did not measure all of it"):
+                part_quick.verdict(self.steps(30), 10.0, ncu)
+
+    def test_launches_from_a_database(self):
+        bench = self.bench(GOOD_DLKPROF)
+        with contextlib.closing(sqlite3.connect(bench.dlkprof.captures / "some_dldb.sqlite")) as database:
+            database.execute("CREATE TABLE measured_launch (launch_index, start_unix_ns, cost_ns, config)")
+            database.executemany("INSERT INTO measured_launch VALUES (?, ?, ?, ?)", [(7, 20, 5, 1), (6, 10, 5, 0), (9, 30, 6, 1)])
+            database.commit()
+        launches = every_launch.measured_launches(bench, "some")
+        self.assertEqual([[launch.start_unix_ns for launch in window] for window in every_launch.windows_of(launches)], [[10, 20], [30]])
+
+    def test_a_whole_step(self):
+        loop, half = training_loops.Loop("loop", [], [], 1, 50.0), training_loops.Slope(0.5, 9, 9)
+        ours = self.made(12.0, launches=[launch("kernel", cost_ns="1000000000")] * 4)
+        words = part_speed.basic_verdict(loop, part_speed.Result(ours, half, 400), self.made(11.0))
+        self.assertIn("ncu takes 200 s for 400 launches; iteration replay measures their 1 configurations in 4.0 s: 50.0 times", words)
+        with self.assertRaisesRegex(CheckFailed, "limit 50"):
+            part_speed.basic_verdict(loop, part_speed.Result(ours, half, 400), self.made(7.0))
+        with self.assertRaisesRegex(CheckFailed, "not measured"):
+            part_speed.basic_verdict(loop, part_speed.Result(ours, None, 400), self.made(7.0))
+
+    def test_launches_of_no_step(self):
+        with self.assertRaisesRegex(CheckFailed, "do not repeat"):
+            every_launch.launches_of_step(list(range(9)))
+
+    def test_names_of_metrics_as_they_are_spelled(self):
+        table = ('ID,Kernel Name,Grid Size,Block Size,Passes,dram__bytes_read.sum,TPC.TriageCompute.sm__cycles_active.avg,'
+                 'dram__bytes_read.sum (stddev),TPC.TriageCompute.sm__cycles_active.avg (stddev)\n0,k,1,1,1,2,3,0,0\n')
+        self.assertEqual(["dram__bytes_read.sum", "TPC.TriageCompute.sm__cycles_active.avg"],
+                         training_loops.metrics_of(parse_launches(table)))
+
+    def test_usual_names_of_metrics(self):
+        names = part_quick.usual_names(["dram__bytes_read.sum", "TPC.TriageCompute.tpc__warps_active_realtime.avg"])
+        self.assertEqual(names, ["dram__bytes_read.sum", "sm__warps_active.avg"])
 
     def test_skipped_without_pytorch(self):
         bench = self.bench(GOOD_DLKPROF)
         bench.__dict__["_torch"] = (None, "there is none")
-        part_speed.run(bench)
-        self.assertEqual([(SKIP, "there is none")], [(row.status, row.detail) for row in self.board.rows])
+        for part in (part_speed, part_quick):
+            part.run(bench)
+        self.assertEqual([(SKIP, "there is none")] * 2, [(row.status, row.detail) for row in self.board.rows])
 
 
 class NcclTest(InFolder):

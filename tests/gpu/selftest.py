@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Tests of the GPU tests' own logic (*_test.py beside this file), on made-up tables and stand-in programs; need no GPU."""
+"""selftest.py [PATTERN]: tests of the GPU tests' own logic (*_test.py beside this file, or those that match), on made-up tables and
+stand-in programs; need no GPU."""
 
 import sys
 import unittest
@@ -10,6 +11,6 @@ HERE = Path(__file__).resolve().parent
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
     sys.path.insert(0, str(HERE))
-    tests = unittest.defaultTestLoader.discover(str(HERE), pattern="*_test.py")
+    tests = unittest.defaultTestLoader.discover(str(HERE), pattern=sys.argv[1] if len(sys.argv) > 1 else "*_test.py")
     result = unittest.TextTestRunner(verbosity=1).run(tests)
     sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)

@@ -1,4 +1,4 @@
-"""What variants of a run of cifar10.py cost, side by side: a process for each, which take turns of a few steps."""
+"""What variants of a run of a training loop cost, side by side: a process for each, which take turns of a few steps."""
 
 import contextlib
 import dataclasses
@@ -17,6 +17,18 @@ STEPS = 20               # of a turn: between two lines that cifar10.py prints, 
 WARM_UP_TURNS = 4        # of each process and batch size
 START_S, TURN_S = 90, 30  # after which a process is given up
 LEAST_LEFT_S = 30
+
+
+@dataclasses.dataclass(frozen=True)
+class Loop:
+    """A sample that trains, how many of its steps are a turn, and how many turns warm it up."""
+
+    script: str
+    steps: int
+    warm_up_turns: int
+
+
+CIFAR10 = Loop("cifar10.py", STEPS, WARM_UP_TURNS)
 
 
 @dataclasses.dataclass
@@ -93,17 +105,17 @@ def _can(argv):
         return False
 
 
-def take_turns(bench, variants, times, rounds, deadline):
+def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10):
     """A new set of processes, which take `rounds` turns each for every one of `times`, or as many as fit into the time.
     The steps that each of them ran, warm-up included."""
     with contextlib.ExitStack() as stack:
-        players = [stack.enter_context(Player(bench, variant)) for variant in variants]
+        players = [stack.enter_context(Player(bench, variant, loop)) for variant in variants]
         for one in times:
             for player in players:
                 player.start(one.batch_size)  # all at once: importing PyTorch takes seconds
             for player in players:
                 player.answer(START_S)
-            for _ in range(WARM_UP_TURNS - 1):
+            for _ in range(loop.warm_up_turns - 1):
                 for player in players:
                     player.turn()
             taken = {variant.name: [] for variant in variants}
@@ -124,12 +136,13 @@ def take_turns(bench, variants, times, rounds, deadline):
 class Player:
     """A process of turns.py in the environment of a variant."""
 
-    def __init__(self, bench, variant):
+    def __init__(self, bench, variant, loop):
         self.name = variant.name
+        self._loop = loop
         self._log = open(bench.commands.logs / f"turns_{variant.name}.err", "ab")
         emit = ["--emit_nvtx"] if variant.emit_nvtx else []
         self._process = subprocess.Popen(
-            [*pinned(), sys.executable, str(HERE / "turns.py"), *emit, str(SAMPLES / "pytorch" / "cifar10.py")],
+            [*pinned(), sys.executable, str(HERE / "turns.py"), *emit, str(SAMPLES / "pytorch" / loop.script)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, start_new_session=True,
             env={**os.environ, **variant.environment})
         self.steps = 0
@@ -149,12 +162,12 @@ class Player:
         self._log.close()
 
     def start(self, batch_size):
-        self._tell(["--batch_size", str(batch_size), "--iters", str(10**9), "--print_every", str(STEPS)])
+        self._tell(["--batch_size", str(batch_size), "--iters", str(10**9), "--print_every", str(self._loop.steps)])
 
     def turn(self):
         """Milliseconds a step."""
         self._tell("go")
-        return 1e3 * self.answer(TURN_S) / STEPS
+        return 1e3 * self.answer(TURN_S) / self._loop.steps
 
     def end(self):
         self._tell("end")
@@ -167,7 +180,7 @@ class Player:
         """How long a turn took, in seconds."""
         done = self._answer(seconds)
         check("seconds" in done, f"{self.name} ended: {' / '.join(str(done.get('stderr')).splitlines()[-2:])}")
-        self.steps += STEPS
+        self.steps += self._loop.steps
         return done["seconds"]
 
     def _tell(self, what):

@@ -88,10 +88,10 @@ inline model::Fold sample_fold_of_ops() {
   fold.ops[kCopyOp].framework = model::Framework::none;
   fold.groups = {{"/net", model::kNone}, {"/net/conv1", 0}};
   for (std::uint32_t i = 0; i < 4; ++i) {
-    fold.instances.push_back({.op = i % 2, .range = i, .iteration = i / 2, .cpu_ns = 100, .overhead_ns = 70, .gpu_ns = 400});
+    fold.instances.push_back({.op = i % 2, .range = i, .iteration = i / 2, .cpu_ns = 100, .overhead_ns = 70});
   }
   fold.instances[1].forward = 0;
-  fold.instances.push_back({.op = kCopyOp, .iteration = 1, .cpu_ns = 30, .gpu_ns = 100, .mapped_ns = 100});
+  fold.instances.push_back({.op = kCopyOp, .iteration = 1, .cpu_ns = 30});
   fold.work_instance = {0, 1, 2, 3, 4};
   fold.work_iteration = {0, 0, 1, 1, 1};
   fold.iterations = {{1000, 2999}, {3000, 5200}};

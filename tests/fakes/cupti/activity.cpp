@@ -135,14 +135,33 @@ bool records_kernels() {
   return state.enabled.contains(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
+namespace {
+
+// The first kernel that does not begin before `ns`. The lock is held.
+auto first_from(std::uint64_t ns) {
+  return std::lower_bound(activity().ran.begin(), activity().ran.end(), ns,
+                          [](const Activity::Ran& ran, std::uint64_t time) { return ran.start_ns < time; });
+}
+
+}  // namespace
+
 std::optional<unsigned> recorded_at(int device, std::uint64_t start_ns, std::uint64_t end_ns) {
   auto& state = activity();
   const std::lock_guard lock(state.mutex);
-  const auto after = std::lower_bound(state.ran.begin(), state.ran.end(), end_ns,
-                                      [](const Activity::Ran& ran, std::uint64_t ns) { return ran.start_ns < ns; });
+  const auto after = first_from(end_ns);
   if (after == state.ran.begin()) return std::nullopt;
   const Activity::Ran& ran = *(after - 1);
   return ran.device == device && ran.end_ns > start_ns ? std::optional(ran.recorded) : std::nullopt;
+}
+
+bool shared_at(int device, std::uint64_t start_ns, std::uint64_t end_ns) {
+  auto& state = activity();
+  const std::lock_guard lock(state.mutex);
+  int kernels = 0;
+  for (auto ran = first_from(end_ns); ran != state.ran.begin() && (ran - 1)->end_ns > start_ns; --ran) {
+    if ((ran - 1)->device == device) ++kernels;
+  }
+  return kernels > 1;
 }
 
 void record_move(const MemoryMove& move) {

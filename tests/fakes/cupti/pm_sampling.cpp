@@ -168,6 +168,7 @@ CUptiResult cuptiPmSamplingDecodeData(CUpti_PmSampling_DecodeData_Params* params
   for (; image->count < image->room && sampler->from_ns + sampler->interval_ns <= until;
        sampler->from_ns += sampler->interval_ns) {
     const std::uint64_t end = sampler->from_ns + sampler->interval_ns;
+    if (fakes::shared_at(static_cast<int>(sampler->device), sampler->from_ns, end)) continue;  // recordings cannot be mixed
     const auto recorded = fakes::recorded_at(static_cast<int>(sampler->device), sampler->from_ns, end);
     image->samples()[image->count++] = {sampler->from_ns, end, recorded.value_or(0)};
   }

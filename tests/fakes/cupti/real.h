@@ -88,6 +88,8 @@ inline constexpr std::uint64_t kSampleImageMagic = 0x656b61466d70'75ULL;
 [[nodiscard]] const SampleImage* as_sample_image(const std::uint8_t* image, std::size_t size);
 // The recorded range of the last kernel that ran on a device in an interval; none where there was none.
 [[nodiscard]] std::optional<unsigned> recorded_at(int device, std::uint64_t start_ns, std::uint64_t end_ns);
+// Whether several did.
+[[nodiscard]] bool shared_at(int device, std::uint64_t start_ns, std::uint64_t end_ns);
 // The recorded image behind all fake ones.
 [[nodiscard]] const std::vector<std::uint8_t>& recording();
 

@@ -16,35 +16,33 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-TEST(CacheRelease, KeepsTheFirstGibibyte) {
+TEST(CacheRelease, KeepsFilesUpToAGibibyte) {
   CacheRelease release;
-  EXPECT_EQ(release.add(CacheRelease::kKept), std::nullopt);
-  EXPECT_EQ(release.add(CacheRelease::kStep - 1), std::nullopt);
-  EXPECT_EQ(release.add(1), (CacheRelease::Extent{CacheRelease::kKept, CacheRelease::kStep}));
+  EXPECT_EQ(release.grown_to(CacheRelease::kLong), std::nullopt);
+  EXPECT_EQ(release.grown_to(CacheRelease::kLong + CacheRelease::kStep - 1), std::nullopt);
+  EXPECT_EQ(release.grown_to(CacheRelease::kLong + CacheRelease::kStep), CacheRelease::kLong + CacheRelease::kStep);
 }
 
-TEST(CacheRelease, GoesOnStepByStep) {
+TEST(CacheRelease, LetsGoOfLongerOnesStepByStep) {
   CacheRelease release;
   std::uint64_t released = 0;
   int calls = 0;
   constexpr std::uint64_t kPiece = 1U << 16U;
-  constexpr std::uint64_t kPieces = 4 * CacheRelease::kKept / kPiece;
-  for (std::uint64_t i = 1; i <= kPieces; ++i) {
-    const auto extent = release.add(kPiece);
-    if (!extent) continue;
+  for (std::uint64_t size = kPiece; size <= 4 * CacheRelease::kLong; size += kPiece) {
+    const auto bytes = release.grown_to(size);
+    if (!bytes) continue;
     ++calls;
-    EXPECT_EQ(extent->offset, CacheRelease::kKept);
-    released = extent->offset + extent->bytes;
-    EXPECT_EQ(released, i * kPiece);
+    EXPECT_EQ(*bytes, size);
+    released = *bytes;
   }
-  EXPECT_EQ(calls, 3 * CacheRelease::kKept / CacheRelease::kStep);
-  EXPECT_EQ(released, 4 * CacheRelease::kKept);
+  EXPECT_EQ(calls, 3 * CacheRelease::kLong / CacheRelease::kStep);
+  EXPECT_EQ(released, 4 * CacheRelease::kLong);
 }
 
 TEST(CacheRelease, TakesPiecesLargerThanAStep) {
   CacheRelease release;
-  EXPECT_EQ(release.add(3 * CacheRelease::kKept), (CacheRelease::Extent{CacheRelease::kKept, 2 * CacheRelease::kKept}));
-  EXPECT_EQ(release.add(1), std::nullopt);
+  EXPECT_EQ(release.grown_to(3 * CacheRelease::kLong), 3 * CacheRelease::kLong);
+  EXPECT_EQ(release.grown_to(3 * CacheRelease::kLong + 1), std::nullopt);
 }
 
 TEST(LongFile, HoldsAllThatWasWritten) {

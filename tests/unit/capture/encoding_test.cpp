@@ -223,7 +223,7 @@ TEST(RoundTrip, DefaultsOfEveryType) {
 TEST(Types, AreThoseOfTheFormat) {
   std::vector<int> types;
   for (const Record& record : sample_records()) types.push_back(static_cast<int>(type_of(record)));
-  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16));
+  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17));
   EXPECT_EQ(type_of(LaunchRecord{}), RecordType::launch);
   EXPECT_EQ(type_of(NoticeRecord{}), RecordType::notice);
   EXPECT_EQ(type_of(StringsRecord{}), RecordType::strings);
@@ -245,6 +245,7 @@ TEST(Layout, OfAPayload) {
   EXPECT_EQ(encode_payload(EventsRecord{EventKind::call, 4, 5, {6, 7}}),
             (Bytes{2, 4, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 6, 7}));
   EXPECT_EQ(encode_payload(FactsRecord{{{"a", "", "b"}}}), (Bytes{1, 0, 0, 0, 1, 0, 0, 0, 'a', 0, 0, 0, 0, 1, 0, 0, 0, 'b'}));
+  EXPECT_EQ(encode_payload(AbsenceRecord{-2, 1}), (Bytes{254, 255, 255, 255, 255, 255, 255, 255, 1, 0, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(encode_payload(ClockRecord{1, -2}), (Bytes{1, 0, 0, 0, 0, 0, 0, 0, 254, 255, 255, 255, 255, 255, 255, 255}));
 }
 
@@ -284,7 +285,7 @@ TEST(Crc32c, EveryLengthAgreesWithTheDefinition) {
 
 TEST(Decoding, UnknownTypesAreNone) {
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(0), {}));
-  EXPECT_FALSE(decode_payload(static_cast<RecordType>(17), {}));
+  EXPECT_FALSE(decode_payload(static_cast<RecordType>(18), {}));
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(65535), {}));
 }
 

@@ -57,10 +57,20 @@ TEST(Forecast, WindowsAreNoLargerThanTheyMayBe) {
   const CollectionForecast made =
       forecast(options(Collect::iteration, 1), {.passes = 2, .per_sm = false}, Configs(97, {9, false}));
   EXPECT_THAT(made.windows->windows, Optional(4U)) << "97 launches are two sequences of two passes";
-  const CollectionForecast all =
-      forecast(options(Collect::iteration, std::nullopt), {.passes = 1, .per_sm = false}, Configs{{257}});
-  EXPECT_THAT(all.windows->windows, Optional(2U));
-  EXPECT_EQ(all.windows->host_bytes, cupti::kMostLaunchesOfAll * cupti::kHwpmPrices.host_bytes);
+}
+
+TEST(Forecast, WithMoreMemoryWindowsAreLarger) {
+  capture::ProfileOptions all = options(Collect::iteration, std::nullopt);
+  all.max_memory_mb = 1565;
+  const CollectionForecast made = forecast(all, {.passes = 1, .per_sm = false}, Configs{{1001}});
+  EXPECT_THAT(made.windows->windows, Optional(2U)) << "1,000 launches of 1.4 MB beside 165 MB";
+  EXPECT_EQ(made.windows->host_bytes, 1000U * 1'400'000);
+}
+
+TEST(Forecast, WithNoMemoryWindowsHaveAFewLaunches) {
+  capture::ProfileOptions all = options(Collect::iteration);
+  all.max_memory_mb = 0;
+  EXPECT_EQ(forecast(all, kTenPasses, std::nullopt).windows->host_bytes, cupti::kFewestLaunches * cupti::kPerSmPrices.host_bytes);
 }
 
 TEST(Forecast, CollectivesAreNotReplayed) {

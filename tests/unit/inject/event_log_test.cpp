@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <set>
+#include <thread>
 
 #include "unit/inject/captured_log.h"
 
@@ -145,6 +148,29 @@ TEST(EventLogMessages, BeyondWhatIsHeldAreLeftOut) {
   const auto written = captured.flushed();
   EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("events of the timeline were left out"));
   EXPECT_THAT(written.ranges, SizeIs(testing::AllOf(testing::Gt(4000U), testing::Lt(5000U))));
+}
+
+TEST(EventLog, IsWrittenByItsOwnThreadWhenAsked) {
+  CapturedLog captured;
+  captured.open();
+  const auto bytes = [&] { return std::filesystem::file_size(captured.files().front()); };
+  for (int round = 1; round <= 2; ++round) {
+    const auto before = bytes();
+    add_ranges(captured.log(), 100);
+    captured.log().flush_soon();
+    for (int tries = 0; bytes() == before && tries < 10'000; ++tries) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_GT(bytes(), before);
+  }
+  EXPECT_THAT(captured.flushed().ranges, SizeIs(200));
+}
+
+TEST(EventLog, EndsWhileItIsToBeWritten) {
+  for (int i = 0; i < 20; ++i) {
+    CapturedLog captured;
+    captured.open();
+    add_ranges(captured.log(), 100);
+    captured.log().flush_soon();
+  }
 }
 
 TEST(EventLog, OpensNoCapture) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/aggregate.h"
+#include "model/instance_works.h"
 #include "support/print_stats.h"
 #include "support/timeline_builder.h"
 
@@ -144,6 +145,7 @@ TEST_P(AggregatePropertyTest, WorkBelongsToTheInnermostRange) {
 
 TEST_P(AggregatePropertyTest, InstancesAreMeasuredToTheNanosecond) {
   std::int64_t before = 0;
+  const InstanceWorks works(timeline_, fold_);
   for (std::uint32_t i = 0; i < fold_.instances.size(); ++i) {
     const OpInstance& instance = fold_.instances[i];
     Instants busy(kInstants);
@@ -153,9 +155,10 @@ TEST_P(AggregatePropertyTest, InstancesAreMeasuredToTheNanosecond) {
       mark(busy, timeline_.works[work].start_ns, timeline_.works[work].end_ns);
       gpu += duration(timeline_.works[work]);
     }
-    EXPECT_EQ(instance.gpu_ns, gpu);
-    EXPECT_LE(instance.idle_ns, instance.mapped_ns);
-    EXPECT_EQ(instance.mapped_ns - instance.idle_ns, count(busy));
+    const GpuTimes times = works.times(i);
+    EXPECT_EQ(times.gpu_ns, gpu);
+    EXPECT_LE(times.idle_ns, times.mapped_ns);
+    EXPECT_EQ(times.mapped_ns - times.idle_ns, count(busy));
     if (instance.range == kNone) continue;
     const Range& range = timeline_.ranges[instance.range];
     EXPECT_GE(range.start_ns, before) << "by start";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/instance_works.h"
 #include "model/op_tree.h"
 #include "support/timeline_builder.h"
 
@@ -40,12 +41,14 @@ TEST(FoldTest, KernelsBelongToTheInnermostRange) {
   TimelineBuilder builder;
   builder.range("outer", 0, 100).range("inner", 10, 50);
   builder.launch("in", 20, 200, 230).launch("out", 60, 240, 250).launch("none", 150, 260, 270);
-  const Fold made = fold(builder.build());
+  const Timeline timeline = builder.build();
+  const Fold made = fold(timeline);
+  const InstanceWorks works(timeline, made);
   EXPECT_THAT(op_names(made), ElementsAre("/outer", "/outer/inner", "unassociated_none"));
   EXPECT_THAT(made.work_instance, ElementsAre(1, 0, 2));
-  EXPECT_EQ(made.instances[0].gpu_ns, 10);
-  EXPECT_EQ(made.instances[1].gpu_ns, 30);
-  EXPECT_EQ(made.instances[2].gpu_ns, 10);
+  EXPECT_EQ(works.times(0).gpu_ns, 10);
+  EXPECT_EQ(works.times(1).gpu_ns, 30);
+  EXPECT_EQ(works.times(2).gpu_ns, 10);
   EXPECT_FALSE(op_of(made, 0).leaf);
   EXPECT_TRUE(op_of(made, 1).leaf);
 }
@@ -69,19 +72,23 @@ TEST(FoldTest, MappedTimeHoldsIdleTimeAndUnionsOverlaps) {
   TimelineBuilder builder;
   builder.range("op", 0, 50);
   builder.launch("a", 1, 100, 120).launch("b", 5, 110, 130).launch("[CUDA memset]", 9, 150, 155);
-  const Fold made = fold(builder.build());
-  EXPECT_EQ(made.instances[0].gpu_ns, 20 + 20 + 5);
-  EXPECT_EQ(made.instances[0].mapped_ns, 55);
-  EXPECT_EQ(made.instances[0].idle_ns, 20);
+  const Timeline timeline = builder.build();
+  const Fold made = fold(timeline);
+  const InstanceWorks works(timeline, made);
+  EXPECT_EQ(works.times(0).gpu_ns, 20 + 20 + 5);
+  EXPECT_EQ(works.times(0).mapped_ns, 55);
+  EXPECT_EQ(works.times(0).idle_ns, 20);
 }
 
 TEST(FoldTest, WorkThatWasNotTimedAddsNothing) {
   TimelineBuilder builder;
   builder.range("op", 1'000, 1'050);
   builder.launch("a", 1'001, 0, 0).launch("a", 1'010, 2'000, 2'010);
-  const Fold made = fold(builder.build());
-  EXPECT_EQ(made.instances[0].gpu_ns, 10);
-  EXPECT_EQ(made.instances[0].mapped_ns, 10);
+  const Timeline timeline = builder.build();
+  const Fold made = fold(timeline);
+  const InstanceWorks works(timeline, made);
+  EXPECT_EQ(works.times(0).gpu_ns, 10);
+  EXPECT_EQ(works.times(0).mapped_ns, 10);
   EXPECT_THAT(made.work_instance, ElementsAre(0, 0));
 }
 
@@ -217,33 +224,39 @@ TEST(FoldTest, CallsAndWorkOutsideOfRangesAreUnassociated) {
   builder.call("cuStreamSynchronize", 0, 50);
   builder.work(builder.call("cuMemcpyHtoDAsync", 60, 70), "[CUDA memcpy HtoD]", 65, 100);
   builder.work(model::kNone, "orphan", 110, 130);
-  const Fold made = fold(builder.build());
+  const Timeline timeline = builder.build();
+  const Fold made = fold(timeline);
+  const InstanceWorks works(timeline, made);
   EXPECT_THAT(op_names(made),
               ElementsAre("unassociated_cuStreamSynchronize", "unassociated_[CUDA memcpy HtoD]", "unassociated_orphan"));
   EXPECT_EQ(op_of(made, 0).type, "cuStreamSynchronize");
   EXPECT_EQ(made.instances[0].cpu_ns, 50);
   EXPECT_EQ(made.instances[1].cpu_ns, 10);
-  EXPECT_EQ(made.instances[1].gpu_ns, 35);
+  EXPECT_EQ(works.times(1).gpu_ns, 35);
   EXPECT_EQ(made.instances[2].cpu_ns, 0);
-  EXPECT_EQ(made.instances[2].gpu_ns, 20);
+  EXPECT_EQ(works.times(2).gpu_ns, 20);
 }
 
 TEST(FoldTest, AGraphLaunchOutsideOfRangesIsAnInstanceAKernel) {
   TimelineBuilder builder;
   const std::uint32_t graph = builder.call("cuGraphLaunch", 0, 10);
   builder.work(graph, "a", 20, 30).work(graph, "b", 30, 40).work(graph, "a", 40, 50);
-  const Fold made = fold(builder.build());
+  const Timeline timeline = builder.build();
+  const Fold made = fold(timeline);
+  const InstanceWorks works(timeline, made);
   EXPECT_THAT(op_names(made), ElementsAre("unassociated_a", "unassociated_b"));
-  EXPECT_EQ(made.instances[0].gpu_ns, 20);
+  EXPECT_EQ(works.times(0).gpu_ns, 20);
   EXPECT_EQ(made.instances[0].cpu_ns + made.instances[1].cpu_ns, 10) << "the call counts once";
 }
 
 TEST(FoldTest, EachLaunchOutsideOfRangesIsAnInstance) {
   TimelineBuilder builder;
   builder.launch("a", 0, 20, 30).launch("a", 10, 30, 50);
-  const Fold made = fold(builder.build());
+  const Timeline timeline = builder.build();
+  const Fold made = fold(timeline);
+  const InstanceWorks works(timeline, made);
   EXPECT_THAT(op_names(made), ElementsAre("unassociated_a", "unassociated_a"));
-  EXPECT_EQ(made.instances[1].gpu_ns, 20);
+  EXPECT_EQ(works.times(1).gpu_ns, 20);
 }
 
 TEST(FoldTest, OnlyRangesOfTheDomainsAskedForCount) {
@@ -306,12 +319,15 @@ TEST(HostileFoldTest, TimesThatRunBackwardsOrOverflowCountForNothing) {
   builder.work(builder.call("cuLaunchKernel", 50, 40), "k", 100, 90);
   builder.work(builder.call("cuLaunchKernel", kLeast, kMost), "k", kLeast, kMost);
   builder.work(builder.call("cuLaunchKernel", 60, kMost), "k", kLeast, kMost);
-  const Fold made = fold(builder.build());
-  for (const OpInstance& instance : made.instances) {
+  const Timeline timeline = builder.build();
+  const Fold made = fold(timeline);
+  const InstanceWorks works(timeline, made);
+  for (std::size_t i = 0; i < made.instances.size(); ++i) {
+    const OpInstance& instance = made.instances[i];
     EXPECT_GE(instance.cpu_ns, 0);
     EXPECT_GE(instance.overhead_ns, 0);
-    EXPECT_GE(instance.gpu_ns, 0);
-    EXPECT_GE(instance.idle_ns, 0);
+    EXPECT_GE(works.times(i).gpu_ns, 0);
+    EXPECT_GE(works.times(i).idle_ns, 0);
     EXPECT_LT(instance.iteration, made.iterations.size());
   }
 }

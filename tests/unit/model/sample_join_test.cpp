@@ -94,6 +94,76 @@ TEST(SampleJoin, LeavesOutValuesThatAreNone) {
   EXPECT_FALSE(figures[0].contains(kRatio));  // without a weight there is no mean
 }
 
+// Pairs of launches that follow one another without a pause: of 100 ns each, the first at 20 % throughout, the second at 90 % in
+// its first 5 ns and at 10 % from there. Samples of 10 ns cut each pair at another place.
+std::vector<Work> pairs_of_launches(int pairs) {
+  std::vector<Work> works;
+  for (int pair = 0; pair < pairs; ++pair) {
+    works.push_back(launch(0, 1000 * pair, 1000 * pair + 100));
+    works.push_back(launch(1, 1000 * pair + 100, 1000 * pair + 200));
+  }
+  return works;
+}
+std::vector<Taken> samples_of_pairs(int pairs) {
+  std::vector<Taken> samples;
+  for (int pair = 0; pair < pairs; ++pair) {
+    const std::int64_t begin = 1000 * pair;
+    for (std::int64_t at = begin + pair % 10; at + 10 <= begin + 200; at += 10) {
+      float sum = 0;
+      for (std::int64_t ns = at - begin; ns < at - begin + 10; ++ns) sum += ns < 100 ? 20.0F : ns < 105 ? 90.0F : 10.0F;
+      samples.push_back({at, 10, {sum / 10}});
+    }
+  }
+  return samples;
+}
+
+TEST(SampleJoin, PartsSharedSamplesBetweenNeighbours) {
+  const std::vector<Work> works = pairs_of_launches(40);
+  SampleJoin join(works, 0);
+  join.add({kShare}, batch_of(samples_of_pairs(40), 1));
+  auto figures = join.finish();
+  EXPECT_NEAR(figures[0][kShare].mean, 20, 0.7);
+  EXPECT_NEAR(figures[1][kShare].mean, 14, 0.7);  // 10.4 without the shared ones
+  EXPECT_EQ(join.given() + join.shared(), 40U * 19 + 4);
+}
+
+TEST(SampleJoin, AFewSharedSamplesAreNobodys) {
+  const std::vector<Work> works = pairs_of_launches(4);
+  SampleJoin join(works, 0);
+  join.add({kShare}, batch_of(samples_of_pairs(4), 1));
+  EXPECT_FLOAT_EQ(static_cast<float>(join.finish()[0][kShare].mean), 20);
+}
+
+TEST(TwoRates, AreFoundWhereTimesVary) {
+  TwoRates rates;
+  for (int i = 1; i < 10; ++i) rates.add(3.0 * i + 7.0 * (10 - i), i, 10 - i);
+  const auto found = rates.solve();
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->first, 3, 1e-9);
+  EXPECT_NEAR(found->second, 7, 1e-9);
+}
+
+TEST(TwoRates, AreNoneWhereTimesGoTogether) {
+  TwoRates rates;
+  for (int i = 1; i < 20; ++i) rates.add(i, i, 2 * i);
+  EXPECT_FALSE(rates.solve());
+  EXPECT_FALSE(TwoRates().solve());
+}
+
+TEST(TwoRates, AreNeverNegative) {
+  for (const bool turned : {false, true}) {
+    TwoRates one;
+    for (int i = 1; i < 10; ++i) {
+      const double y = 5.0 * (10 - i) - 1.0 * i;
+      turned ? one.add(y, 10 - i, i) : one.add(y, i, 10 - i);
+    }
+    const auto found = one.solve();
+    ASSERT_TRUE(found);
+    EXPECT_EQ(turned ? found->second : found->first, 0);
+    EXPECT_GT(turned ? found->first : found->second, 0);
+  }
+}
+
 // Of batches in whatever parts, each sample counts once.
 TEST(SampleJoin, PartsMakeNoDifference) {
   std::mt19937 random(5);  // NOLINT: the same each time

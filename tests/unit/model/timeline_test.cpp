@@ -584,6 +584,26 @@ TEST_F(LoadTimeline, CutsOutWhatWasHeldBeforeCuptiLeft) {
   EXPECT_EQ(t.works.back().end_ns, 11'300);
 }
 
+TEST_F(LoadTimeline, ATimeWithoutCuptiEndsWhenThatIsTold) {
+  test::EventCapture capture = absent_capture();
+  capture.before.insert(capture.before.begin(), capture::AbsenceRecord{10'000, 0});
+  EXPECT_EQ(load(capture).last_ns, 20'000);
+}
+
+TEST_F(LoadTimeline, AProgramThatWasKilledWithoutCuptiEndsWhereItLeft) {
+  test::EventCapture capture;
+  capture.before = {capture::AbsenceRecord{10'000, 0}};
+  capture.range(range_id(0), 0, 1'000, 9'000, "first");
+  capture.range(range_id(1), 0, 9'500, 500'000, "leaving");
+  capture.range(range_id(2), 0, 600'000, 700'000, "unseen");
+  capture.call(1, range_id(0), 2'000, 3'000);
+  capture.work(1, 4'000, 5'000);
+  const Timeline t = load(capture);
+  EXPECT_THAT(words(t), IsEmpty());
+  ASSERT_THAT(t.ranges, SizeIs(2));
+  EXPECT_EQ(t.last_ns, 10'000);
+}
+
 TEST_F(LoadTimeline, ImpossibleTimesWithoutCuptiAreLeftOut) {
   test::EventCapture capture = absent_capture();
   capture.before.emplace_back(capture::AbsenceRecord{5, 4});

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <utility>
 
 #include "base/error.h"
 #include "support/temporary_directory.h"
@@ -83,6 +84,17 @@ TEST_F(SqliteTest, TransactionsThatAreNotCommittedAreUndone) {
   connection.run("INSERT INTO t VALUES (1, 2)");
   transaction.commit();
   EXPECT_EQ(connection.number("SELECT count(*) FROM t"), 1);
+}
+
+TEST_F(SqliteTest, CallsNowAndThenWhereverTheConnectionIs) {
+  int calls = 0;
+  Connection made(path(), Access::build);
+  made.now_and_then([&calls] { ++calls; });
+  Connection connection = std::move(made);
+  connection.run(
+      "INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i, i FROM n");
+  EXPECT_GT(calls, 0);
+  EXPECT_EQ(connection.number("SELECT count(*) FROM t"), 300000);
 }
 
 TEST_F(SqliteTest, TextLongerThanTheLimitIsRefused) {
