@@ -117,6 +117,10 @@ class Table:
 
         return Table([pair for pair in self.pairs if alike(*pair)])
 
+    def figures(self):
+        """Of all metrics but instructions."""
+        return [value for metric, values in self.rows.items() if metric != INSTRUCTIONS for value in values] or [0]
+
     def verdict(self):
         apart = deviations(self.pairs, INSTRUCTIONS)
         check(apart, "instructions were not measured both ways")
@@ -126,7 +130,7 @@ class Table:
         far = [f"{metric} {words_of(values)}" for metric, values in self.rows.items() if not near(values) and metric != INSTRUCTIONS]
         words = (f"instructions equal in {equal} of {len(apart)} launches, at most {100 * max(apart):.3f} % apart; of {len(self.long)} "
                  f"launches of 10 us and more, {len(self.rows)} metrics, apart in the median and at the 90th percentile: "
-                 f"{DURATION} {words_of(self.rows.get(DURATION, [0]))}; beyond {100 * LIMITS[0]:.0f} and {100 * LIMITS[1]:.0f} %: "
+                 f"{DURATION} {words_of(self.rows.get(DURATION, [0]))}, figures of all metrics {words_of(self.figures())}; beyond {100 * LIMITS[0]:.0f} and {100 * LIMITS[1]:.0f} %: "
                  f"{', '.join(far) or 'none'}")
         check(statistics.median(apart) == 0 and percentile(apart, 90) <= MOST_APART and not far, words)
         return words

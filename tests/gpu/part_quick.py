@@ -5,7 +5,7 @@ import statistics
 from every_launch import measure_every_launch
 from harness import CheckFailed, Skipped, check
 from tools import mean_step_ms
-from training_loops import FEW, loops, metrics_of, ncu_slope, run_alone
+from training_loops import FEW, cifar10, loops, metrics_of, ncu_slope, run_alone
 
 PART = "quick"
 
@@ -20,7 +20,7 @@ def run(bench):
     except (Skipped, CheckFailed) as reason:
         bench.board.skip(PART, "training loops", reason)
         return
-    for loop in loops(bench):
+    for loop in (cifar10(bench, 128), *loops(bench)):
         measure(bench, loop)
 
 

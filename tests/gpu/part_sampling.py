@@ -1,12 +1,13 @@
 """PM sampling of training loops: the output is the same, what it costs, and how its figures compare with kernel replay's."""
 
 import csv
+import dataclasses
 import io
 import statistics
 import time
 
 from harness import Skipped, check
-from side_by_side import Loop, Times, Variant, environment_of, ratio_words, take_turns
+from side_by_side import Loop, Player, Variant, environment_of
 from tools import mean_step_ms
 
 PART = "sampling"
@@ -14,10 +15,9 @@ PART = "sampling"
 LIMIT = 120
 OPTIONS = ("--replay-mode", "sample")
 CIFAR10, PAIRS, CIFAR10_LIMIT = "cifar10.py batch 512", 4, 1.05
-# A turn is longer than CUPTI is away between two bursts (2 s), so that bursts fall into turns. Some comings of CUPTI fall into
-# the time in which the process waits for its turn, and are not counted: what is measured is a little less than what it costs.
-TRANSFORMER, TRANSFORMER_LIMIT = Loop("transformer.py", 50, 1), 1.02
-TRANSFORMER_BATCH, SETS, ROUNDS, LEAST_ROUNDS, BUDGET_S = 32, 3, 12, 6, 400
+# A step a turn. Between bursts CUPTI is away for 2 s, so that a burst is in one step of some twenty.
+TRANSFORMER, TRANSFORMER_LIMIT = Loop("transformer.py", 1, 40), 1.02
+TRANSFORMER_BATCH, SETS, STRETCH_S, LEAST_STEPS = 32, 3, 25, 100
 ENOUGH = 100        # samples of a kernel
 MOST_POINTS = 5.0   # that a share of peak may be apart
 
@@ -37,7 +37,7 @@ def run(bench):
     with bench.board.case(PART, f"transformer.py batch {TRANSFORMER_BATCH}: the same output") as row:
         row.detail = f"{same_output(bench, 'transformer', transformer)} bytes of stdout"
     with bench.board.case(PART, f"transformer.py batch {TRANSFORMER_BATCH}: its step time") as row:
-        row.detail = transformer_in_turns(bench)
+        row.detail = bursts_verdict(step_by_step(bench))
 
 
 def pair_of(bench, name, program):
@@ -62,18 +62,47 @@ def beside_alone(bench, program):
     return words
 
 
-def transformer_in_turns(bench):
-    """Turns of seconds rather than whole processes, which are up to 17 % apart when alone."""
-    name = "sampling_turns"
-    times = Times(TRANSFORMER_BATCH)
-    variants = [Variant("alone", {}), Variant("sampled", environment_of(bench, name, OPTIONS))]
-    deadline = time.monotonic() + BUDGET_S
-    for _ in range(SETS):
-        if time.monotonic() < deadline:
-            take_turns(bench, variants, [times], ROUNDS, deadline, TRANSFORMER)
-    captures = sorted(bench.dlkprof.captures.glob(f"{name}*.dlkcap"))
-    check(len(captures) >= len(times.sets) > 0, f"{len(captures)} captures of {len(times.sets)} processes")
-    return f"{turns_verdict(times)}; {sampled_kernels(bench, captures[-1])} kernels in one of the captures have samples"
+@dataclasses.dataclass(frozen=True)
+class Stretch:
+    """Steps of one process, one after another, ms each."""
+
+    steps: list
+
+    @property
+    def mean(self):
+        return statistics.fmean(self.steps)
+
+    @property
+    def middle(self):
+        """Where few steps have a burst: what a step without one takes."""
+        return statistics.median(self.steps)
+
+
+def step_by_step(bench):
+    """(alone, sampled) of each set of processes. They run one after another, as a sampler at rest in one would be seen in another."""
+    sampled = Variant("sampled", environment_of(bench, "sampling_steps", OPTIONS))
+    sets = []
+    for number in range(SETS):
+        variants = [Variant("alone", {}), sampled]
+        done = {variant.name: stretch(bench, variant) for variant in (variants[::-1] if number % 2 else variants)}
+        sets.append((done["alone"], done["sampled"]))
+    captures = sorted(bench.dlkprof.captures.glob("sampling_steps*.dlkcap"))
+    check(len(captures) >= SETS, f"{len(captures)} captures of {SETS} processes")
+    check(all(sampled_kernels(bench, capture) for capture in captures[-SETS:]), "nothing was sampled")
+    return sets
+
+
+def stretch(bench, variant):
+    with Player(bench, variant, TRANSFORMER) as player:
+        player.start(TRANSFORMER_BATCH)
+        player.answer(LIMIT)
+        for _ in range(TRANSFORMER.warm_up_turns):
+            player.turn()
+        steps, deadline = [], time.monotonic() + STRETCH_S
+        while time.monotonic() < deadline:
+            steps.append(player.turn())
+        player.end()
+    return Stretch(steps)
 
 
 def sampled_kernels(bench, capture):
@@ -88,17 +117,24 @@ def sampling_report(bench, capture):
     return done.stdout.decode(errors="replace")
 
 
-def turns_verdict(times):
-    if times.rounds < LEAST_ROUNDS:
-        raise Skipped(f"{times.rounds} rounds; {LEAST_ROUNDS} are needed")
-    alone, noise = times.of("alone"), times.noise("alone")
-    sets = [statistics.median(a / b for a, b in zip(one["sampled"], one["alone"])) for one in times.sets]
-    words = (f"step time, turn by turn: {ratio_words(times, 'sampled', 'alone')}; medians of {len(sets)} sets of processes "
-             f"{', '.join(f'{one:.4f}' for one in sets)}; {statistics.median(alone):.2f} ms a step alone ({min(alone):.2f} to "
-             f"{max(alone):.2f}), {TRANSFORMER.steps} steps a turn; turns alone, each against the one before: {min(noise):.4f} to "
-             f"{max(noise):.4f}")
-    check(statistics.median(times.ratios("sampled", "alone")) <= TRANSFORMER_LIMIT, f"{words}; limit {TRANSFORMER_LIMIT}")
+def bursts_verdict(sets):
+    """The mean step beside the median one of the same process: what bursts add, and CUPTI's coming and going, where processes
+    differ by more than the limit. A process alone has slow steps too, and so the same of it is divided by."""
+    if min(len(one.steps) for pair in sets for one in pair) < LEAST_STEPS:
+        raise Skipped(f"fewer than {LEAST_STEPS} steps")
+    bursts = [(sampled.mean / sampled.middle) / (alone.mean / alone.middle) for alone, sampled in sets]
+    middles = [sampled.middle / alone.middle for alone, sampled in sets]
+    means = [sampled.mean / alone.mean for alone, sampled in sets]
+    words = (f"mean over median step, sampled beside alone: {spread_words(bursts)}; median steps, most without a burst, "
+             f"{spread_words(middles)} of those alone; mean steps {spread_words(means)}; n {len(sets)} pairs of processes, "
+             f"{min(len(one.steps) for pair in sets for one in pair)} steps or more each; alone "
+             f"{statistics.median(alone.middle for alone, _ in sets):.2f} ms a step")
+    check(statistics.median(bursts) <= TRANSFORMER_LIMIT, f"{words}; limit {TRANSFORMER_LIMIT}")
     return words
+
+
+def spread_words(values):
+    return f"{statistics.median(values):.4f} ({min(values):.4f} to {max(values):.4f})"
 
 
 def beside_kernel_replay(bench, program):

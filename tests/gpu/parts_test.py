@@ -123,16 +123,18 @@ class SamplingTest(InFolder):
             with self.assertRaisesRegex(CheckFailed, "no kernel"):
                 part_sampling.compare(sampled, measured)
 
+    def test_steps_with_bursts(self):
+        alone = part_sampling.Stretch([70.0] * 100)
 
-    def test_turns(self):
-        def turns(ratio, rounds=6):
-            return Times(32, [{"alone": [70.0, 77.0] * (rounds // 2), "sampled": [ratio * 70.0, ratio * 77.0] * (rounds // 2)}])
+        def sampled(step, burst):
+            return part_sampling.Stretch(([step] * 19 + [burst]) * 5)
 
-        self.assertIn("sampled / alone 1.0150", part_sampling.turns_verdict(turns(1.015)))
+        words = part_sampling.bursts_verdict([(alone, sampled(77.0, 95.0))] * 3)
+        self.assertIn("sampled beside alone: 1.0117 (1.0117 to 1.0117); median steps, most without a burst, 1.1000", words)
         with self.assertRaisesRegex(CheckFailed, "limit 1.02"):
-            part_sampling.turns_verdict(turns(1.025))
+            part_sampling.bursts_verdict([(alone, sampled(70.0, 100.0))] * 3)
         with self.assertRaises(Skipped):
-            part_sampling.turns_verdict(turns(1.0, 4))
+            part_sampling.bursts_verdict([(alone, part_sampling.Stretch([70.0] * 99))])
 
 
 class SelectionTest(InFolder):

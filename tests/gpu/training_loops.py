@@ -49,12 +49,16 @@ class Slope:
 
 
 def loops(bench):
-    def loop(name, program, batch_size, least_times, iterations, few, *more):
-        more = ("--batch_size", str(batch_size), *more)
-        return Loop(name, program("--iters", iterations, *more), program("--iters", few, *more), batch_size, least_times)
+    return [cifar10(bench, 512, least_times=10.0), made(bench.transformer, "transformer.py", 8, ("160", "2"), least_times=50.0)]
 
-    return [loop("cifar10.py batch 512", bench.cifar10, 512, 10.0, "300", "8", "--print_every", "20"),
-            loop("transformer.py", bench.transformer, 8, 50.0, "160", "2")]
+
+def cifar10(bench, batch_size, **more):
+    return made(bench.cifar10, f"cifar10.py batch {batch_size}", batch_size, ("300", "8"), "--print_every", "20", **more)
+
+
+def made(program, name, batch_size, iterations, *words, **more):
+    long, once = (program("--iters", count, "--batch_size", str(batch_size), *words) for count in iterations)
+    return Loop(name, long, once, batch_size, **more)
 
 
 def run_alone(bench, loop, program):
