@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "inject/event_clock.h"
+#include "base/event_clock.h"
 
 namespace dlkprof::bench {
 
@@ -24,11 +24,11 @@ class Stopwatch {
  public:
 #if defined(__x86_64__)
   Stopwatch() {
-    const std::int64_t from = inject::event_clock_ns();
+    const std::int64_t from = event_clock_ns();
     const std::uint64_t begin = __builtin_ia32_rdtsc();
-    while (inject::event_clock_ns() - from < 50'000'000) {
+    while (event_clock_ns() - from < 50'000'000) {
     }
-    ns_a_tick_ = static_cast<double>(inject::event_clock_ns() - from) / static_cast<double>(__builtin_ia32_rdtsc() - begin);
+    ns_a_tick_ = static_cast<double>(event_clock_ns() - from) / static_cast<double>(__builtin_ia32_rdtsc() - begin);
   }
   void start() noexcept {
     __builtin_ia32_lfence();
@@ -46,8 +46,8 @@ class Stopwatch {
   std::uint64_t begin_ = 0;
   double ns_a_tick_ = 0;
 #else
-  void start() noexcept { begin_ = inject::event_clock_ns(); }
-  [[nodiscard]] double stop() noexcept { return static_cast<double>(inject::event_clock_ns() - begin_); }
+  void start() noexcept { begin_ = event_clock_ns(); }
+  [[nodiscard]] double stop() noexcept { return static_cast<double>(event_clock_ns() - begin_); }
 
  private:
   std::int64_t begin_ = 0;
@@ -128,6 +128,7 @@ void measure_cold(benchmark::State& state, auto prepare, auto... act) {
   Stopwatch watch;
   std::array<std::vector<double>, sizeof...(act)> times;
   for (auto _ : state) {
+    tune_event_clock();
     auto input = prepare();
     double sum = 0;
     const auto measure = [&](auto& one, std::vector<double>& of_one) {

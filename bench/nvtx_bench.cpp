@@ -149,7 +149,7 @@ void nothing_twice_cold(benchmark::State& state) {
 }
 void clock_cold(benchmark::State& state) {
   measure_cold(
-      state, [] { return 0; }, [](int) { benchmark::DoNotOptimize(inject::event_clock_ns()); });
+      state, [] { return 0; }, [](int) { benchmark::DoNotOptimize(event_clock_ns()); });
 }
 
 void start_end(benchmark::State& state) {
@@ -176,7 +176,7 @@ void current_range(benchmark::State& state) {
 }
 
 void read_clock(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(inject::event_clock_ns());
+  for (auto _ : state) benchmark::DoNotOptimize(event_clock_ns());
 }
 
 BENCHMARK(push_pop_registered);

@@ -3,9 +3,10 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <ctime>
 #include <mutex>
 #include <utility>
+
+#include "base/event_clock.h"
 
 namespace dlkprof::cupti {
 namespace {
@@ -144,18 +145,12 @@ CUptiResult switch_kinds(bool on) {
 
 void register_callbacks(const Library& library) {
   // Before the first kind is enabled, or CUPTI keeps to its own clock.
-  DLKPROF_CUPTI(library, cuptiActivityRegisterTimestampCallback, [] { return activity_clock_ns(); });
+  DLKPROF_CUPTI(library, cuptiActivityRegisterTimestampCallback, [] { return static_cast<std::uint64_t>(event_clock_ns()); });
   DLKPROF_CUPTI(library, cuptiActivityRegisterCallbacks, request_buffer, take_buffer);
   DLKPROF_CUPTI(library, cuptiActivityFlushPeriod, kFlushMilliseconds);
 }
 
 }  // namespace
-
-std::uint64_t activity_clock_ns() noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 void Activity::enable(const Library& library, Scope scope, OnWork on_work) {
   {

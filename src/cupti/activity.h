@@ -11,11 +11,8 @@
 namespace dlkprof::cupti {
 
 // What a GPU did; `kernel` is the mangled name, null for copies and sets. The event lacks only the number of its name.
-// One graph launch gives many, all with that call's correlation.
+// One graph launch gives many, all with that call's correlation. Times are event_clock_ns()'s.
 using OnWork = std::function<void(const capture::WorkEvent& event, const char* kernel)>;
-
-// The program's clock for all times: CLOCK_MONOTONIC, ns.
-[[nodiscard]] std::uint64_t activity_clock_ns() noexcept;
 
 // At most one a process, as CUPTI keeps one pair of buffer callbacks. `on_work` is called on CUPTI's own thread or in
 // flush(), never two at a time; it must not throw.

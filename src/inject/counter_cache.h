@@ -29,7 +29,7 @@ class CounterCache {
   }
 
  private:
-  struct Slot {
+  struct alignas(64) Slot {
     CUcontext context = nullptr;
     CUfunction handle = nullptr;
     std::uint64_t epoch = 0;

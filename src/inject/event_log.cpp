@@ -156,6 +156,7 @@ void EventLog::make_room(EventQueue<Event>& queue) noexcept {
 }
 
 void EventLog::flush() noexcept {
+  tune_event_clock();
   if (!writer_.is_ready()) return;
   const std::lock_guard lock(buffers_mutex_);
   writer_.write_all([this] { take_all(); });

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "dlkprof/capture_format.h"
-#include "inject/event_clock.h"
+#include "base/event_clock.h"
 #include "inject/event_queue.h"
 #include "inject/event_writer.h"
 #include "inject/own_pointer.h"

@@ -39,6 +39,7 @@ class FunctionTable {
   [[nodiscard]] std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
 
  private:
+  std::atomic<std::uint64_t> epoch_{1};
   select::Selector& selector_;
   std::function<void(const capture::FunctionRecord&)> on_new_;
   std::unordered_map<CUfunction, const KernelFunction*> by_handle_;
@@ -47,7 +48,6 @@ class FunctionTable {
   // what a FunctionRecord holds, all of it, tells functions apart.
   std::map<std::string, const KernelFunction*> by_content_;
   std::deque<KernelFunction> functions_;
-  std::atomic<std::uint64_t> epoch_{1};
 };
 
 }  // namespace dlkprof::inject

@@ -41,6 +41,22 @@ inline constexpr CUpti_CallbackId kLaunchEntries[] = {
 // None where `entry` is not one of kLaunchEntries.
 [[nodiscard]] std::optional<LaunchCall> read_launch(CUpti_CallbackId entry, const void* params);
 
+// The function alone, of all but cooperative launches; null of those and of what launches none.
+[[nodiscard]] inline CUfunction function_of_launch(CUpti_CallbackId entry, const void* params) noexcept {
+  switch (entry) {
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
+      return static_cast<const cuLaunchKernel_params*>(params)->f;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
+      return static_cast<const cuLaunchKernel_ptsz_params*>(params)->f;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
+      return static_cast<const cuLaunchKernelEx_params*>(params)->f;
+    case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
+      return static_cast<const cuLaunchKernelEx_ptsz_params*>(params)->f;
+    default:
+      return nullptr;
+  }
+}
+
 // Launches the same kernel with the same arguments again. Not for cooperative launches.
 [[nodiscard]] CUresult launch_again(const cupti::Driver& driver, const LaunchCall& call);
 

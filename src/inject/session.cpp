@@ -58,6 +58,8 @@ class Counting {
 
 }  // namespace
 
+constinit OwnPointer<Session::Thread> Session::Thread::own;
+
 Session::Thread& Session::this_thread() noexcept {
   static thread_local Thread thread;
   return thread;
@@ -128,6 +130,7 @@ void Session::subscribe() {
   watch(true);
   take_activity();
   if (options_.collect == capture::Collect::none) time_from(0);
+  quick_ = only_counts_ && options_.timeline && !options_.in_bursts && !pc_sampling_;
   pthread_atfork([] { g_session->before_fork(); }, [] { g_session->after_fork(false); }, [] { g_session->after_fork(true); });
   if (options_.timeline) record_ranges(&ranges_);
 }
@@ -142,6 +145,8 @@ void Session::before_fork() noexcept {
 
 void Session::after_fork(bool in_child) noexcept {
   if (in_child) {
+    Thread::own.clear();
+    Thread::own.put(nullptr, &this_thread());
     this_thread().system_id = static_cast<std::uint32_t>(gettid());
     recorder_.forget();
     pm_sampling_.forget();
@@ -200,6 +205,10 @@ void Session::watch(bool on) {
 
 void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   auto& session = *static_cast<Session*>(self);
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && session.quick_.load(std::memory_order_relaxed) &&
+      session.on_quick_launch(id, *static_cast<const CUpti_CallbackData*>(data))) {
+    return;
+  }
   auto& thread = this_thread();
   // The modules are the program's even where a call of ours has the driver load them.
   const bool loads = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
@@ -363,6 +372,7 @@ void Session::pass_gate(bool entry) {
 void Session::detach() {
   measuring_ = false;
   stop_iterating();
+  quick_ = false;
   active_ = false;
   replays_.clear();
   iterations_.clear();
@@ -406,6 +416,7 @@ void Session::register_pc_sampling_end() {
 
 void Session::finish() noexcept {
   finish_pc_sampling();
+  quick_ = false;
   const bool was_active = active_.exchange(false);
   if (!recorder_.usable()) return;
   pm_sampling_.finish();
@@ -428,6 +439,7 @@ void Session::finish() noexcept {
 }
 
 void Session::fail(const std::exception& error) noexcept {
+  quick_ = false;
   active_ = false;
   measuring_ = false;
   iterating_ = false;

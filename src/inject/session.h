@@ -77,6 +77,7 @@ class Session {
   static Thread& this_thread() noexcept;
 
   static void on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
+  [[nodiscard]] bool on_quick_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
   void on_driver_call(Thread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
@@ -164,7 +165,6 @@ class Session {
   CUpti_SubscriberHandle subscriber_ = nullptr;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
 
-  std::atomic<std::uint64_t> launches_{0};
   std::atomic<bool> active_{true};                  // callbacks are listened to
   std::atomic<bool> measuring_;                     // launches may be replayed
   std::atomic<bool> iterating_;                     // launches may be measured in windows, and are made one at a time
@@ -194,6 +194,9 @@ class Session {
   const std::vector<CallRole> call_roles_;  // by callback id
   const bool takes_turns_;                  // launches may be measured, and others wait meanwhile
   const bool only_counts_;                  // nothing is measured, and functions and devices alone say what is matched
+  // What on_quick_launch() looks at, and what functions_ begins with: in one line of the caches.
+  alignas(64) std::atomic<std::uint64_t> launches_{0};
+  std::atomic<bool> quick_{false};  // launches are counted and timed, and nothing else
   FunctionTable functions_;
   std::chrono::steady_clock::time_point stats_appended_{};
   std::map<CUcontext, std::uint32_t> context_devices_;

@@ -46,6 +46,24 @@ bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& t
   return true;
 }
 
+// The same from a callback, with the times of the call. False where more is to be done, or it is of no launch; nothing is done then.
+[[gnu::hot]] bool Session::on_quick_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+  const CUfunction function = function_of_launch(id, data.functionParams);
+  Thread* const thread = Thread::own.last();
+  if (function == nullptr || thread == nullptr || thread->ours || thread->call.held) return false;
+  if (data.callbackSite == CUPTI_API_EXIT) {
+    timeline_.end(thread->call, thread->system_id, id, data);
+    return true;
+  }
+  const auto known = thread->counters.find(data.context, function, functions_.epoch());
+  if (known.counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0) return false;
+  known.counter->fetch_add(1, std::memory_order_relaxed);
+  thread->call.launch_index = launches_.fetch_add(1, std::memory_order_relaxed);
+  thread->call.function = known.function;
+  Timeline::begin(thread->call);
+  return true;
+}
+
 // The driver is asked without the lock: it may load the function's module only now, and call back on this thread, or wait for
 // another that is in a callback.
 const KernelFunction& Session::function_of(const LaunchCall& call, const char* symbol, std::unique_lock<std::mutex>& lock) {

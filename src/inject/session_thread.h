@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "inject/counter_cache.h"
+#include "inject/own_pointer.h"
 #include "inject/session.h"
 #include "inject/timeline.h"
 
@@ -34,14 +35,21 @@ class SeenContexts {
   std::uint64_t epoch_ = 0;
 };
 
-struct Session::Thread {
+struct alignas(64) Session::Thread {
+  // Where a thread finds its own without a call: what most launches need of it lies in its first line.
+  static OwnPointer<Thread> own;
+  Thread() { own.put(nullptr, this); }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+  ~Thread() { own.remove(); }
+
   enum class Gate : std::uint8_t { none, shared, alone };
   Gate gate = Gate::none;
   bool ours = false;       // the calls made now are the session's own, not the program's
   bool in_window = false;  // of an iteration replay: the launch that is going on
   std::uint32_t system_id = static_cast<std::uint32_t>(gettid());
-  SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
   OpenCall call;
+  SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
   CounterCache counters;
   std::optional<Measuring> measuring;  // while the gate is held alone
 

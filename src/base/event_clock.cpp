@@ -1,0 +1,133 @@
+#include "base/event_clock.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+#include <initializer_list>
+#include <limits>
+#include <mutex>
+#include <optional>
+
+#include "base/file.h"
+
+namespace dlkprof {
+
+constinit ClockFunction g_clock = &clock_gettime;
+constinit TickLine g_tick_line;
+
+namespace {
+
+// The kernel's is part of every process, unless it was left out, as under an emulator.
+ClockFunction kernels_clock() noexcept {
+  void* const kernels = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (kernels == nullptr) return &clock_gettime;
+  for (const char* name : {"__vdso_clock_gettime", "__kernel_clock_gettime"}) {
+    if (void* const found = dlsym(kernels, name)) return reinterpret_cast<ClockFunction>(found);
+  }
+  return &clock_gettime;
+}
+
+[[maybe_unused]] const bool kClockFound = [] {
+  g_clock = kernels_clock();
+  return true;
+}();
+
+// Below this the slope between two looks is not known well enough.
+constexpr std::int64_t kLeastApartNs = 100'000'000;
+// How long a line is good for, unless it is tuned again: what is wrong about its slope adds up.
+constexpr std::int64_t kGoodForNs = 4'000'000'000;
+// Farther apart from the kernel's clock, ticks are not what it goes by any more.
+constexpr std::int64_t kTooFarNs = 1'000'000;
+
+#if defined(__x86_64__)
+
+// Whether ticks are the same on all processors, and go on at one pace: as the kernel found, or it would keep another clock.
+bool kernel_keeps_time_by_ticks() noexcept {
+  try {
+    return read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource") == "tsc\n";
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+struct Look {
+  std::int64_t ticks = 0, ns = 0;
+};
+
+// At both clocks at once: the narrowest of a few, as we may be interrupted in between. None where it always was.
+std::optional<Look> look_at_both() noexcept {
+  constexpr int kTries = 5;
+  constexpr std::int64_t kWidest = 5000;  // some two microseconds
+  Look best;
+  std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
+  for (int i = 0; i < kTries; ++i) {
+    timespec now{};
+    const auto before = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+    g_clock(CLOCK_MONOTONIC, &now);
+    const auto after = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+    if (after - before >= narrowest) continue;
+    narrowest = after - before;
+    best = {before + narrowest / 2, std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
+  }
+  return narrowest <= kWidest ? std::optional(best) : std::nullopt;
+}
+
+class Tuner {
+ public:
+  void tune() noexcept {
+    const std::unique_lock lock(mutex_, std::try_to_lock);  // in a forked child it may stay locked: then the kernel is asked
+    if (!lock || !usable_) return;
+    const auto now = look_at_both();
+    if (!now || (last_ && now->ns - last_->ns < kLeastApartNs)) return;
+    if (last_) draw(*last_, *now);
+    last_ = now;
+  }
+
+ private:
+  // A line that goes on from where the last one is now, and meets the kernel's clock a second later.
+  void draw(const Look& last, const Look& now) noexcept {
+    const TickLine::Line old = g_tick_line.read();
+    const std::int64_t ours = now.ticks < old.until ? old.at(now.ticks) : now.ns;
+    const std::int64_t behind = now.ns - ours;
+    const double ns_a_tick = static_cast<double>(now.ns - last.ns) / static_cast<double>(now.ticks - last.ticks);
+    usable_ = now.ticks > last.ticks && std::abs(behind) < kTooFarNs;
+    const double slope = ns_a_tick * (1.0 + static_cast<double>(behind) * 1e-9);
+    const auto good_for = static_cast<std::int64_t>(static_cast<double>(kGoodForNs) / ns_a_tick);
+    g_tick_line.set(usable_ ? TickLine::Line{.ticks = now.ticks,
+                                             .ns = ours,
+                                             .slope = std::llround(slope * TickLine::kUnit),
+                                             .until = now.ticks + good_for}
+                            : TickLine::Line{});
+  }
+
+  std::mutex mutex_;
+  bool usable_ = kernel_keeps_time_by_ticks();
+  std::optional<Look> last_;
+};
+
+#endif
+
+}  // namespace
+
+void TickLine::set(const Line& line) noexcept {
+  const std::uint32_t version = version_.load(std::memory_order_relaxed);
+  version_.store(version + 1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  ticks_.store(line.ticks, std::memory_order_relaxed);
+  ns_.store(line.ns, std::memory_order_relaxed);
+  slope_.store(line.slope, std::memory_order_relaxed);
+  until_.store(line.until, std::memory_order_relaxed);
+  version_.store(version + 2, std::memory_order_release);
+}
+
+void tune_event_clock() noexcept {
+#if defined(__x86_64__)
+  static auto& tuner = *new Tuner;  // never destroyed: the writer's thread may come late
+  tuner.tune();
+#endif
+}
+
+}  // namespace dlkprof

@@ -1,0 +1,95 @@
+#include "base/event_clock.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace dlkprof {
+namespace {
+
+constexpr auto kNanosecondATick = static_cast<std::int64_t>(TickLine::kUnit);
+
+std::int64_t kernel_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+TEST(TickLineTest, GoesThroughItsPoint) {
+  const TickLine::Line line{.ticks = 1'000, .ns = 50, .slope = kNanosecondATick / 2, .until = 0};
+  EXPECT_EQ(line.at(1'000), 50);
+  EXPECT_EQ(line.at(1'200), 150);
+  EXPECT_EQ(line.at(800), -50);
+}
+
+TEST(TickLineTest, HoldsForYears) {
+  constexpr std::int64_t kYears = 1'000'000'000'000'000'000;
+  const TickLine::Line line{.ticks = 7, .ns = 3, .slope = kNanosecondATick, .until = 0};
+  EXPECT_EQ(line.at(kYears + 7), kYears + 3);
+}
+
+TEST(TickLineTest, SaysNothingBeforeItIsDrawnOrAfterItHasEnded) {
+  TickLine line;
+  std::int64_t ns = 5;
+  EXPECT_FALSE(line.now(ns));
+  line.set({.ticks = 0, .ns = 0, .slope = kNanosecondATick, .until = 1});
+  EXPECT_FALSE(line.now(ns));
+  EXPECT_EQ(ns, 5);
+}
+
+TEST(TickLineTest, IsReadAsItWasSet) {
+  TickLine line;
+  line.set({.ticks = 1, .ns = 2, .slope = 3, .until = 4});
+  const auto read = line.read();
+  EXPECT_EQ(read.ticks, 1);
+  EXPECT_EQ(read.ns, 2);
+  EXPECT_EQ(read.slope, 3);
+  EXPECT_EQ(read.until, 4);
+}
+
+#if defined(__x86_64__)
+// All of these lines are the same one, by another point.
+TEST(TickLineTest, IsNeverReadInParts) {
+  TickLine line;
+  std::atomic<bool> over{false};
+  std::thread draws([&] {
+    constexpr std::int64_t kApart = 1'000'000'000'000, kFar = std::int64_t{1} << 62U;
+    for (std::int64_t i = 0; !over; ++i) {
+      line.set({.ticks = i % 1000 * kApart, .ns = i % 1000 * kApart, .slope = kNanosecondATick, .until = kFar});
+    }
+  });
+  int read = 0;
+  for (int i = 0; i < 1'000'000 || read == 0; ++i) {
+    std::int64_t ns = 0;
+    const auto before = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+    if (!line.now(ns)) continue;
+    const auto after = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+    ++read;
+    ASSERT_GE(ns, before);
+    ASSERT_LE(ns, after);
+  }
+  over = true;
+  draws.join();
+}
+#endif
+
+TEST(EventClockTest, TunedItIsTheKernels) {
+  tune_event_clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  tune_event_clock();
+  std::int64_t last = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const std::int64_t before = kernel_ns();
+    const std::int64_t ours = event_clock_ns();
+    const std::int64_t after = kernel_ns();
+    ASSERT_GE(ours, before - 1'000);
+    ASSERT_LE(ours, after + 1'000);
+    ASSERT_GE(ours, last);
+    last = ours;
+  }
+}
+
+}  // namespace
+}  // namespace dlkprof
