@@ -79,7 +79,7 @@ class TurnsTest(InFolder):
         (self.folder / "torch.py").write_text(TORCH)
         path = mock.patch.dict("os.environ", {"PYTHONPATH": str(self.folder)})
         samples = mock.patch.object(side_by_side, "SAMPLES", self.folder)
-        rounds = mock.patch.object(emission_cost, "ROUNDS", 5)
+        rounds = mock.patch.multiple(emission_cost, SETS=2, ROUNDS=5)
         limit = mock.patch.object(emission_cost, "LIMIT", float("inf"))  # times of stand-ins tell nothing
         for patch in (path, samples, rounds, limit):
             patch.start()

@@ -5,8 +5,9 @@
 
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of some
 parts accuracy.md, iteration_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates, diagnosis, robust, selection,
-cost, iteration, quick, speed, sampling, endurance, shapes, overhead, timeline, python, nccl; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time
-for everything.
+cost, iteration, instructions, quick, speed, sampling, endurance, shapes, overhead, timeline, python, jax, sweep, nccl; all of them, in
+this order, where none is named. Ends with 1 where a case failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time for
+everything.
 """
 
 import json
@@ -22,7 +23,9 @@ import part_diagnosis
 import part_endurance
 import part_hit_rates
 import part_identical
+import part_instructions
 import part_iteration
+import part_jax
 import part_nccl
 import part_overhead
 import part_python
@@ -32,12 +35,14 @@ import part_sampling
 import part_selection
 import part_shapes
 import part_speed
+import part_sweep
 import part_timeline
 from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_table
 from tools import Bench, Dlkprof, Ncu
 
 MODULES = (part_identical, part_accuracy, part_hit_rates, part_diagnosis, part_robust, part_selection, part_cost, part_iteration,
-           part_quick, part_speed, part_sampling, part_endurance, part_shapes, part_overhead, part_timeline, part_python, part_nccl)
+           part_instructions, part_quick, part_speed, part_sampling, part_endurance, part_shapes, part_overhead, part_timeline, part_python,
+           part_jax, part_sweep, part_nccl)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

@@ -25,6 +25,10 @@ def run(bench):
     for mode, metric_set, collectives in WAYS:
         with bench.board.case(PART, f"--replay-mode {mode} --set {metric_set}") as row:
             row.detail = profile(bench, mode, metric_set, collectives, alone)
+    with bench.board.case(PART, "--replay-mode sample: each rank samples its GPU") as row:
+        row.detail = sampled(bench, alone)
+    with bench.board.case(PART, "--ranks 1") as row:
+        row.detail = one_rank(bench, alone)
     bench.board.figure(PART, "ncu on the same program", ncu_words(bench, alone))
 
 
@@ -40,20 +44,41 @@ def require_gpus(bench):
         raise Skipped(f"{count} GPU here, {RANKS} are needed")
 
 
-def profile(bench, mode, metric_set, collectives, alone):
-    name = f"nccl_{mode}_{metric_set}"
-    options = ("--replay-mode", mode, "--set", metric_set, "--samples", "1", "--timeline", "off")
+def captures_of(bench, name, options, alone, ranks=RANKS):
+    """(captures, seconds) of a run that printed what it prints alone."""
     done = bench.dlkprof.profile(name, options, program(), timeout=LIMIT).require_success()
     check(sorted(done.stdout.splitlines()) == sorted(alone.stdout.splitlines()), "stdout differs")
     captures = sorted(bench.dlkprof.captures.glob(f"{name}*.dlkcap"))
-    check(len(captures) == RANKS, f"{len(captures)} captures of {RANKS} ranks")
+    check(len(captures) == ranks, f"{len(captures)} captures of {ranks} ranks")
+    return captures, done.seconds
+
+
+def profile(bench, mode, metric_set, collectives, alone):
+    options = ("--replay-mode", mode, "--set", metric_set, "--samples", "1", "--timeline", "off")
+    captures, seconds = captures_of(bench, f"nccl_{mode}_{metric_set}", options, alone)
     measured = [bench.dlkprof.launches(capture.stem) for capture in captures]
     of_nccl = [sum("nccl" in launch.mangled for launch in launches) for launches in measured]
     words = (f"{' and '.join(str(len(launches)) for launches in measured)} launches measured, of NCCL "
-             f"{' and '.join(map(str, of_nccl))}; {done.seconds:.1f} s, {alone.seconds:.1f} s alone")
+             f"{' and '.join(map(str, of_nccl))}; {seconds:.1f} s, {alone.seconds:.1f} s alone")
     check(all(measured), words)
     check(all(of_nccl) if collectives else not any(of_nccl), words)
     return words
+
+
+def sampled(bench, alone):
+    captures, seconds = captures_of(bench, "nccl_sample", ("--replay-mode", "sample"), alone)
+    counts = [len(bench.dlkprof.sampled_kernels(capture)) for capture in captures]
+    words = f"{' and '.join(map(str, counts))} kernels with samples; {seconds:.1f} s, {alone.seconds:.1f} s alone"
+    check(all(counts), words)
+    return words
+
+
+def one_rank(bench, alone):
+    options = ("--ranks", "1", "--replay-mode", "iteration", "--set", "quick", "--samples", "1", "--timeline", "off")
+    (capture,), seconds = captures_of(bench, "nccl_ranks", options, alone, ranks=1)
+    launches = bench.dlkprof.launches(capture.stem)
+    check(launches, "nothing was measured")
+    return f"one capture, {len(launches)} launches measured; {seconds:.1f} s, {alone.seconds:.1f} s alone"
 
 
 def ncu_words(bench, alone):

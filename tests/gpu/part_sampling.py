@@ -1,8 +1,6 @@
 """PM sampling of training loops: the output is the same, what it costs, and how its figures compare with kernel replay's."""
 
-import csv
 import dataclasses
-import io
 import statistics
 import time
 
@@ -88,7 +86,7 @@ def step_by_step(bench):
         sets.append((done["alone"], done["sampled"]))
     captures = sorted(bench.dlkprof.captures.glob("sampling_steps*.dlkcap"))
     check(len(captures) >= SETS, f"{len(captures)} captures of {SETS} processes")
-    check(all(sampled_kernels(bench, capture) for capture in captures[-SETS:]), "nothing was sampled")
+    check(all(bench.dlkprof.sampled_kernels(capture) for capture in captures[-SETS:]), "nothing was sampled")
     return sets
 
 
@@ -103,18 +101,6 @@ def stretch(bench, variant):
             steps.append(player.turn())
         player.end()
     return Stretch(steps)
-
-
-def sampled_kernels(bench, capture):
-    rows = csv.DictReader(io.StringIO(sampling_report(bench, capture)))
-    kernels = {row["Kernel Name"] for row in rows if row["Level"] == "kernel"}
-    check(kernels, f"{capture.name}: nothing was sampled")
-    return len(kernels)
-
-
-def sampling_report(bench, capture):
-    done = bench.dlkprof.run("sampling.report", ["report", capture, "--reports", "sampling", "--format", "csv"]).require_success()
-    return done.stdout.decode(errors="replace")
 
 
 def bursts_verdict(sets):
@@ -139,23 +125,21 @@ def spread_words(values):
 
 def beside_kernel_replay(bench, program):
     """Shares of peak of each kernel that has one launch configuration, and samples enough."""
-    sampled = sampled_shares(sampling_report(bench, bench.dlkprof.capture("sampling_cifar10")))
+    sampled = sampled_shares(bench.dlkprof.report(bench.dlkprof.capture("sampling_cifar10"), "sampling"))
     bench.dlkprof.profile("sampling_reference", ("--replay-mode", "kernel", "--set", "quick", "--samples", "1"), program,
                           timeout=LIMIT).require_success()
-    done = bench.dlkprof.run("sampling_reference.report", ["report", bench.dlkprof.capture("sampling_reference"), "--reports", "measured",
-                                                           "--format", "csv"]).require_success()
-    return compare(sampled, measured_shares(done.stdout.decode(errors="replace")))
+    return compare(sampled, measured_shares(bench.dlkprof.report(bench.dlkprof.capture("sampling_reference"), "measured")))
 
 
-def sampled_shares(text):
+def sampled_shares(rows):
     """(kernel, metric) -> share in per cent, of kernels with samples enough."""
-    return {(row["Kernel Name"], row["Metric"]): float(row["Value"]) for row in csv.DictReader(io.StringIO(text))
+    return {(row["Kernel Name"], row["Metric"]): float(row["Value"]) for row in rows
             if row["Level"] == "kernel" and "pct_of_peak" in row["Metric"] and int(row["# Samples"]) >= ENOUGH}
 
 
-def measured_shares(text):
+def measured_shares(rows):
     """The same of kernel replay, of kernels with one launch configuration."""
-    rows = [row for row in csv.DictReader(io.StringIO(text)) if "pct_of_peak" in row["Metric"]]
+    rows = [row for row in rows if "pct_of_peak" in row["Metric"]]
     configurations = {}
     for row in rows:
         configurations.setdefault(row["Kernel Name"], set()).add(row["Config"])

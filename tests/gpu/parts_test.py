@@ -1,6 +1,8 @@
 """Each part's verdicts, with stand-ins for the profilers: what is wrong must not pass."""
 
 import contextlib
+import csv
+import io
 import os
 import sqlite3
 import sys
@@ -15,7 +17,9 @@ import part_cost
 import part_endurance
 import part_hit_rates
 import part_identical
+import part_instructions
 import part_iteration
+import part_jax
 import part_nccl
 import part_overhead
 import part_quick
@@ -24,6 +28,7 @@ import part_sampling
 import part_selection
 import part_shapes
 import part_speed
+import part_sweep
 import tools
 import training_loops
 from deviation import EXACT, PRINTED, RELATIVE, Rule
@@ -33,6 +38,10 @@ from launch_tables import join, parse_launches
 from made_up_tables import OUR_CSV
 from side_by_side import Times, interval
 from stand_ins import GOOD_DLKPROF, InFolder
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
 
 
 class IdenticalTest(InFolder):
@@ -103,13 +112,13 @@ class SamplingTest(InFolder):
     SHARE = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"
 
     def sampled(self, value, samples=100):
-        return part_sampling.sampled_shares("Level,Kernel Name,Metric,Value,# Samples\n"
-                                            f"op,,{self.SHARE},1,500\nkernel,gemm,{self.SHARE},{value},{samples}\n"
-                                            f"kernel,gemm,dram__bytes.sum,5,{samples}\n")
+        return part_sampling.sampled_shares(rows_of("Level,Kernel Name,Metric,Value,# Samples\n"
+                                                    f"op,,{self.SHARE},1,500\nkernel,gemm,{self.SHARE},{value},{samples}\n"
+                                                    f"kernel,gemm,dram__bytes.sum,5,{samples}\n"))
 
     def measured(self, *values):
         rows = "".join(f"{config},gemm,{self.SHARE},{value}\n" for config, value in enumerate(values))
-        return part_sampling.measured_shares(f"Config,Kernel Name,Metric,Mean\n{rows}")
+        return part_sampling.measured_shares(rows_of(f"Config,Kernel Name,Metric,Mean\n{rows}"))
 
     def test_near(self):
         self.assertIn("1 shares of peak of 1 kernels", part_sampling.compare(self.sampled(50), self.measured(54.9)))
@@ -341,6 +350,81 @@ class IterationTest(InFolder):
         self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
 
 
+class InstructionsTest(InFolder):
+    def of(self, number, count, kernel="k"):
+        return launch(kernel, ID=number, **{part_iteration.INSTRUCTIONS: count})
+
+    def test_equal(self):
+        ours = [self.of("3", "100"), self.of("4", "120")]
+        words = part_instructions.verdict(ours, [self.of("4", "120"), self.of("3", "100")], set())
+        self.assertIn("in 2 of 2 launches of 1 kernels; 0 launches left out", words)
+
+    def test_one_more_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "in 1 of 2 .*k: 121, 120 replayed"):
+            part_instructions.verdict([self.of("3", "100"), self.of("4", "121")], [self.of("4", "120"), self.of("3", "100")], set())
+        with self.assertRaisesRegex(CheckFailed, "in 0 of 1"):
+            part_instructions.verdict([self.of("3", "")], [self.of("3", "100")], set())
+
+    def test_what_kernel_replay_does_not_repeat_is_left_out(self):
+        first = [self.of("3", "100"), self.of("4", "7", "spin"), self.of("5", "8", "spin")]
+        left_out = part_instructions.unrepeatable(first, [self.of("3", "100"), self.of("4", "9", "spin"), self.of("5", "8", "spin")])
+        self.assertEqual(left_out, {first[1].mangled})
+        words = part_instructions.verdict([self.of("3", "100"), self.of("5", "1", "spin")], first, left_out)
+        self.assertIn("in 1 of 1 launches of 1 kernels; 1 launches left out, of 1 kernels", words)
+        with self.assertRaisesRegex(CheckFailed, "does not repeat"):
+            part_instructions.verdict([self.of("5", "8", "spin")], first, left_out)
+
+
+class JaxTest(InFolder):
+    DLKPROF = """
+        import subprocess, sys
+        if sys.argv[1] != "report":
+            sys.exit(subprocess.call(sys.argv[sys.argv.index("--") + 1:]))
+        print({sampling!r} if "sampling" in sys.argv else "Kernel Name\\ngemm")
+    """
+
+    def profile(self, sampling, options=part_jax.SAMPLED, program="echo 1"):
+        bench = self.bench(self.DLKPROF.format(sampling=sampling))
+        alone = self.commands.run("alone", ["sh", "-c", "echo 1"])
+        return part_jax.profile(bench, "sample, in bursts", options, ["sh", "-c", program], alone)
+
+    def test_sampled(self):
+        self.assertIn("1 rows of kernels; 1 have samples", self.profile("Level,Kernel Name\nkernel,gemm\nop,"))
+        with self.assertRaisesRegex(CheckFailed, "nothing was sampled"):
+            self.profile("Level,Kernel Name\nop,")
+        self.assertIn("1 rows of kernels", self.profile("", part_jax.WAYS["none"]))
+
+    def test_another_output_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "stdout differs"):
+            self.profile("", program="echo 2")
+
+
+class SweepTest(InFolder):
+    DLKPROF = """
+        import pathlib, sys
+        words = sys.argv
+        folder = pathlib.Path(words[words.index("--output_path") + 1])
+        for size in words[words.index("batch_size") + 1].split(",")[:{databases}]:
+            (folder / f"sweep_batch_size-{{size}}_dldb.sqlite").write_text("")
+        (folder / "sweep_compare.json").write_text({comparison!r})
+    """
+
+    def compared(self, databases=2, comparison='{"runs": 2}'):
+        bench = self.bench(self.DLKPROF.format(databases=databases, comparison=comparison))
+        return part_sweep.compared(bench, part_sweep.sweep(bench, "sweep"))
+
+    def test_what_a_sweep_leaves(self):
+        self.assertIn("2 databases", self.compared())
+
+    def test_a_database_that_is_missing_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "databases: .*-4_dldb"):
+            self.compared(databases=1)
+
+    def test_an_empty_comparison_fails(self):
+        with self.assertRaisesRegex(CheckFailed, "empty"):
+            self.compared(comparison="{}")
+
+
 class HitRatesTest(InFolder):
     NCU = """import sys
 metric = sys.argv[sys.argv.index('--metrics') + 1]
@@ -504,6 +588,17 @@ class NcclTest(InFolder):
             self.profile(False, ranks=1)
         with self.assertRaisesRegex(CheckFailed, "stdout differs"):
             self.profile(False, alone="rank 0 weights 1\nrank 1 weights 3\n")
+
+    def test_one_rank_and_samples(self):
+        done = self.commands.run("alone", ["printf", "rank 0 weights 1\nrank 1 weights 2\n"])
+        one = self.bench(self.DLKPROF.format(table=OUR_CSV, ranks=1))
+        self.assertIn("one capture, 2 launches measured", part_nccl.one_rank(one, done))
+        both = self.bench(self.DLKPROF.format(table="Level,Kernel Name\nkernel,gemm\n", ranks=2))
+        self.assertIn("1 and 1 kernels with samples", part_nccl.sampled(both, done))
+        with self.assertRaisesRegex(CheckFailed, "2 captures of 1 ranks"):
+            part_nccl.one_rank(both, done)
+        with self.assertRaisesRegex(CheckFailed, "0 and 0 kernels"):
+            part_nccl.sampled(self.bench(self.DLKPROF.format(table="Level,Kernel Name\n", ranks=2)), done)
 
     def test_ncu_that_hangs(self):
         bench = self.bench(GOOD_DLKPROF, "import time; time.sleep(60)")

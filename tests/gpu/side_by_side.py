@@ -56,6 +56,10 @@ class Times:
         """Turn against turn of the same round."""
         return [a / b for a, b in zip(self.of(one), self.of(other))]
 
+    def set_medians(self, one, other):
+        """Of the ratios of each set of processes: what else processes differ in shows between sets."""
+        return [statistics.median(a / b for a, b in zip(of_set[one], of_set[other])) for of_set in self.sets]
+
     def noise(self, variant):
         """Each turn against the one before."""
         return [later / earlier for one in self.sets for earlier, later in zip(one[variant], one[variant][1:])]

@@ -1,7 +1,9 @@
 """The two profilers as commands, and the programs they are tried on."""
 
+import csv
 import dataclasses
 import functools
+import io
 import re
 import shutil
 import sys
@@ -56,6 +58,15 @@ class Dlkprof:
         done = self.run(f"{name}.report",
                         ["report", self.capture(name, folder), "--reports", "metrics", "--format", "csv"])
         return parse_launches(done.require_success().stdout.decode(errors="replace"))
+
+    def report(self, capture, report):
+        """The rows of a report on a capture."""
+        done = self.run(f"{capture.stem}.{report}", ["report", capture, "--reports", report, "--format", "csv"])
+        return list(csv.DictReader(io.StringIO(done.require_success().stdout.decode(errors="replace"))))
+
+    def sampled_kernels(self, capture):
+        """Names of the kernels that have samples."""
+        return {row["Kernel Name"] for row in self.report(capture, "sampling") if row["Level"] == "kernel"}
 
     def written_launches(self, name):
         """The same from the file that a profile wrote under `--reports=metrics --formats=csv`."""
@@ -144,6 +155,9 @@ class Bench:
 
     def transformer(self, *arguments):
         return [sys.executable, SAMPLES / "pytorch" / "transformer.py", *arguments]
+
+    def mlp(self, *arguments):
+        return [sys.executable, SAMPLES / "jax" / "mlp.py", *arguments]
 
     @functools.cached_property
     def _torch(self):
