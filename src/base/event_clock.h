@@ -12,8 +12,8 @@ namespace dlkprof {
 using ClockFunction = int (*)(clockid_t, timespec*);
 extern constinit ClockFunction g_clock;
 
-// The kernel's clock as a line over the processor's time stamp counter, good for a while: half the price of asking the kernel, and
-// in one line of the caches.
+// The kernel's clock as a line over the processor's time stamp counter, good for a while: half the price of asking the kernel,
+// and in one line of the caches.
 class alignas(64) TickLine {
  public:
   struct Line {
@@ -34,7 +34,8 @@ class alignas(64) TickLine {
     const std::uint32_t version = version_.load(std::memory_order_acquire);
     const auto ticks = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
     const Line line = read();
-    if ((version & 1U) != 0 || ticks >= line.until) [[unlikely]] return false;
+    if ((version & 1U) != 0 || ticks >= line.until) [[unlikely]]
+      return false;
     ns = line.at(ticks);
     std::atomic_thread_fence(std::memory_order_acquire);
     return version_.load(std::memory_order_relaxed) == version;
@@ -61,14 +62,15 @@ extern constinit TickLine g_tick_line;
 
 // Now, CLOCK_MONOTONIC, ns; within a microsecond of what the kernel says.
 [[nodiscard]] inline std::int64_t event_clock_ns() noexcept {
-  if (std::int64_t ns = 0; g_tick_line.now(ns)) [[likely]] return ns;
+  if (std::int64_t ns = 0; g_tick_line.now(ns)) [[likely]]
+    return ns;
   timespec now{};
   g_clock(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Has ticks be used for the next seconds, where the kernel keeps its own clock by them; compares them with it each time. To be called
-// about once a second, from any thread.
+// Has ticks be used for the next seconds, where the kernel keeps its own clock by them; compares them with it each time. To be
+// called about once a second, from any thread.
 void tune_event_clock() noexcept;
 
 }  // namespace dlkprof

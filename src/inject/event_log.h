@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "dlkprof/capture_format.h"
 #include "base/event_clock.h"
+#include "dlkprof/capture_format.h"
 #include "inject/event_queue.h"
 #include "inject/event_writer.h"
 #include "inject/own_pointer.h"

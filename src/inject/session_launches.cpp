@@ -46,7 +46,8 @@ bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& t
   return true;
 }
 
-// The same from a callback, with the times of the call. False where more is to be done, or it is of no launch; nothing is done then.
+// The same from a callback, with the times of the call. False where more is to be done, or it is of no launch; nothing is done
+// then.
 [[gnu::hot]] bool Session::on_quick_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
   const CUfunction function = function_of_launch(id, data.functionParams);
   Thread* const thread = Thread::own.last();
