@@ -10,6 +10,7 @@
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 
 #include "base/file.h"
 
@@ -107,6 +108,7 @@ class Tuner {
   bool usable_ = kernel_keeps_time_by_ticks();
   std::optional<Look> last_;
 };
+static_assert(std::is_trivially_destructible_v<Tuner>);  // the writer's thread may come late
 
 #endif
 
@@ -125,7 +127,7 @@ void TickLine::set(const Line& line) noexcept {
 
 void tune_event_clock() noexcept {
 #if defined(__x86_64__)
-  static auto& tuner = *new Tuner;  // never destroyed: the writer's thread may come late
+  static Tuner tuner;
   tuner.tune();
 #endif
 }
