@@ -112,7 +112,13 @@ void EventWriter::write_taken() noexcept {
 }
 
 void EventWriter::write_and_keep(AnyBatch batch) noexcept {
-  std::visit([this](auto& of_kind) { write_and_keep(of_kind); }, batch);
+  const auto keep = [this](auto* of_kind) {
+    if (of_kind != nullptr) write_and_keep(*of_kind);
+  };
+  keep(std::get_if<EventBatch<capture::RangeEvent>>(&batch));
+  keep(std::get_if<EventBatch<RangeEnd>>(&batch));
+  keep(std::get_if<EventBatch<capture::CallEvent>>(&batch));
+  keep(std::get_if<EventBatch<capture::WorkEvent>>(&batch));
 }
 
 template <typename Event>
