@@ -51,7 +51,7 @@ struct EventLog::Owner {
   Owner& operator=(const Owner&) = delete;
   ~Owner() {
     local() = {.ending = true};
-    own_.remove();
+    own_buffers.remove();
     abandon();
   }
   void abandon() const noexcept {
@@ -78,7 +78,7 @@ EventLog::Buffer* EventLog::make_buffer() noexcept {
     owner.abandon();
     owner.buffer = std::move(buffer);
     local() = {.log = number_, .buffer = owner.buffer.get()};
-    own_.put(this, owner.buffer.get());
+    own_buffers.put(this, owner.buffer.get());
     return local().buffer;
   } catch (...) {
     return nullptr;
@@ -209,7 +209,7 @@ void EventLog::unlock() {
 }
 
 void EventLog::forget() noexcept {
-  own_.clear();
+  own_buffers.clear();
   try {
     // Not destroyed: their threads, which this process does not have, may have been amid a change.
     static auto& left_behind = *new std::vector<std::vector<std::shared_ptr<Buffer>>>;

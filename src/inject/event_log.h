@@ -33,7 +33,7 @@ class EventLog {
   EventLog& operator=(const EventLog&) = delete;
   ~EventLog() {
     writer_.stop();
-    own_.clear();
+    own_buffers.clear();
   }
 
   // The number of a text, good for as long as the process lives and in forked children; the same for equal texts. For
@@ -80,7 +80,7 @@ class EventLog {
   // This thread's, which stays until its thread-locals are destroyed that are older than the first call, or the log is. Null
   // where it is gone already, as the thread is ending, or there is no memory.
   [[nodiscard]] Buffer* own_buffer() noexcept {
-    Buffer* const mine = own_.get(this).pointer;
+    Buffer* const mine = own_buffers.get(this).pointer;
     return mine != nullptr ? mine : find_buffer();
   }
 
@@ -120,7 +120,7 @@ class EventLog {
   void make_room(EventQueue<Event>& queue) noexcept;
   void take_all() noexcept;
 
-  static constinit inline OwnPointer<Buffer> own_;  // what Local has, of most threads
+  static constinit inline OwnPointer<Buffer> own_buffers;  // what Local has, of most threads
 
   std::atomic<std::uint64_t> number_;  // of this log, and another one in a forked child: what thread-locals are known by
   StringTable table_;

@@ -171,7 +171,7 @@ Ranges::Local& Ranges::local() noexcept {
   return local;
 }
 
-constinit OwnPointer<Ranges::Thread> Ranges::own_;
+constinit OwnPointer<Ranges::Thread> Ranges::own_threads;
 
 struct Ranges::Owner {
   std::shared_ptr<Thread> thread;
@@ -181,7 +181,7 @@ struct Ranges::Owner {
   Owner& operator=(const Owner&) = delete;
   ~Owner() {
     local() = {.ending = true};
-    own_.remove();
+    own_threads.remove();
     if (thread != nullptr) thread->leave();
   }
 
@@ -192,13 +192,13 @@ struct Ranges::Owner {
 };
 
 std::uint64_t current_range() noexcept {
-  const auto* thread = Ranges::own_.last();
+  const auto* thread = Ranges::own_threads.last();
   if (thread == nullptr) thread = Ranges::local().thread;
   return thread != nullptr ? thread->innermost() : 0;
 }
 
 inline Ranges::Thread* Ranges::own_thread() noexcept {
-  const auto mine = own_.get(this);
+  const auto mine = own_threads.get(this);
   if (mine.pointer == nullptr) return find_thread();
   // On their way before the clock is read, which waits for all that came before.
   __builtin_prefetch(mine.pointer);
@@ -228,7 +228,7 @@ Ranges::Thread* Ranges::make_thread() noexcept {
     ++last_thread_;
     owner.thread = std::move(thread);
     local() = {.owner = number_, .thread = owner.thread.get()};
-    own_.put(this, owner.thread.get(), buffer);
+    own_threads.put(this, owner.thread.get(), buffer);
     return local().thread;
   } catch (...) {
     return nullptr;
@@ -241,7 +241,7 @@ Ranges::Ranges(EventLog& log, Recorder& recorder) : log_(log), number_(new_range
 
 Ranges::~Ranges() {
   for (auto& [number, thread] : threads_) thread->disown();
-  own_.clear();
+  own_threads.clear();
 }
 
 int Ranges::push(const RangeAttributes& attributes) noexcept {
@@ -299,7 +299,7 @@ void Ranges::finish() noexcept {
 }
 
 void Ranges::forget() noexcept {
-  own_.clear();
+  own_threads.clear();
   try {
     // Not destroyed: their threads, which this process does not have, may have been amid a change.
     static auto& left_behind = *new std::vector<decltype(threads_)>;

@@ -69,7 +69,7 @@ class Ranges {
   struct Owner;
   static Local& local() noexcept;
   friend std::uint64_t current_range() noexcept;
-  static OwnPointer<Thread> own_;  // what Local has, of most threads
+  static OwnPointer<Thread> own_threads;  // what Local has, of most threads
 
   [[nodiscard]] Thread* own_thread() noexcept;
   [[nodiscard]] Thread* find_thread() noexcept;

@@ -49,7 +49,7 @@ bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& t
 // The same from a callback, with the times of the call. False where more is to be done, or it is of no launch; nothing is done
 // then.
 [[gnu::hot]] bool Session::on_quick_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
-  const CUfunction function = function_of_launch(id, data.functionParams);
+  CUfunction function = function_of_launch(id, data.functionParams);
   Thread* const thread = Thread::own.last();
   if (function == nullptr || thread == nullptr || thread->ours || thread->call.held) return false;
   if (data.callbackSite == CUPTI_API_EXIT) {
