@@ -36,10 +36,10 @@ ClockFunction kernels_clock() noexcept {
   return true;
 }();
 
-// Below this the slope between two looks is not known well enough.
-constexpr std::int64_t kLeastApartNs = 100'000'000;
-// How long a line is good for, unless it is tuned again: what is wrong about its slope adds up.
-constexpr std::int64_t kGoodForNs = 4'000'000'000;
+// Two looks are each off by a microsecond at most; closer to each other they do not give the slope well enough.
+constexpr std::int64_t kLeastApartNs = 500'000'000;
+// How long a line is good for, unless the next one is drawn: what is wrong about its slope adds up.
+constexpr double kGoodForNs = 4e9;
 // Farther apart from the kernel's clock, ticks are not what it goes by any more.
 constexpr std::int64_t kTooFarNs = 1'000'000;
 
@@ -54,15 +54,11 @@ bool kernel_keeps_time_by_ticks() noexcept {
   }
 }
 
-struct Look {
-  std::int64_t ticks = 0, ns = 0;
-};
-
 // At both clocks at once: the narrowest of a few, as we may be interrupted in between. None where it always was.
-std::optional<Look> look_at_both() noexcept {
+std::optional<TickLine::Look> look_at_both() noexcept {
   constexpr int kTries = 5;
   constexpr std::int64_t kWidest = 5000;  // some two microseconds
-  Look best;
+  TickLine::Look best;
   std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < kTries; ++i) {
     timespec now{};
@@ -80,39 +76,43 @@ class Tuner {
  public:
   void tune() noexcept {
     const std::unique_lock lock(mutex_, std::try_to_lock);  // in a forked child it may stay locked: then the kernel is asked
-    if (!lock || !usable_) return;
+    if (!lock || use_ == Use::never) return;
+    if (use_ == Use::unknown) use_ = kernel_keeps_time_by_ticks() ? Use::yes : Use::never;
     const auto now = look_at_both();
-    if (!now || (last_ && now->ns - last_->ns < kLeastApartNs)) return;
-    if (last_) draw(*last_, *now);
+    if (use_ == Use::never || !now || (last_ && now->ns - last_->ns < kLeastApartNs)) return;
+    if (last_) {
+      const TickLine::Line next = TickLine::next(g_tick_line.read(), *last_, *now);
+      g_tick_line.set(next);
+      if (next.until == 0) use_ = Use::never;
+    }
     last_ = now;
   }
 
  private:
-  // A line that goes on from where the last one is now, and meets the kernel's clock a second later.
-  void draw(const Look& last, const Look& now) noexcept {
-    const TickLine::Line old = g_tick_line.read();
-    const std::int64_t ours = now.ticks < old.until ? old.at(now.ticks) : now.ns;
-    const std::int64_t behind = now.ns - ours;
-    const double ns_a_tick = static_cast<double>(now.ns - last.ns) / static_cast<double>(now.ticks - last.ticks);
-    usable_ = now.ticks > last.ticks && std::abs(behind) < kTooFarNs;
-    const double slope = ns_a_tick * (1.0 + static_cast<double>(behind) * 1e-9);
-    const auto good_for = static_cast<std::int64_t>(static_cast<double>(kGoodForNs) / ns_a_tick);
-    g_tick_line.set(usable_ ? TickLine::Line{.ticks = now.ticks,
-                                             .ns = ours,
-                                             .slope = std::llround(slope * TickLine::kUnit),
-                                             .until = now.ticks + good_for}
-                            : TickLine::Line{});
-  }
-
+  enum class Use : std::uint8_t { unknown, yes, never };
   std::mutex mutex_;
-  bool usable_ = kernel_keeps_time_by_ticks();
-  std::optional<Look> last_;
+  Use use_ = Use::unknown;
+  std::optional<TickLine::Look> last_;
 };
 static_assert(std::is_trivially_destructible_v<Tuner>);  // the writer's thread may come late
+constinit Tuner g_tuner;                                 // not made at its first use, amid which somebody may fork
 
 #endif
 
 }  // namespace
+
+TickLine::Line TickLine::next(const Line& old, const Look& last, const Look& now) noexcept {
+  if (now.ticks <= last.ticks) return {};
+  const std::int64_t ours = now.ticks < old.until ? old.at(now.ticks) : now.ns;
+  const std::int64_t behind = now.ns - ours;
+  if (behind >= kTooFarNs || behind <= -kTooFarNs) return {};
+  const double ns_a_tick = static_cast<double>(now.ns - last.ns) / static_cast<double>(now.ticks - last.ticks);
+  const double slope = ns_a_tick * (1.0 + static_cast<double>(behind) / kGoodForNs);
+  return {.ticks = now.ticks,
+          .ns = ours,
+          .slope = std::llround(slope * kUnit),
+          .until = now.ticks + static_cast<std::int64_t>(kGoodForNs / ns_a_tick)};
+}
 
 void TickLine::set(const Line& line) noexcept {
   const std::uint32_t version = version_.load(std::memory_order_relaxed);
@@ -127,8 +127,7 @@ void TickLine::set(const Line& line) noexcept {
 
 void tune_event_clock() noexcept {
 #if defined(__x86_64__)
-  static Tuner tuner;
-  tuner.tune();
+  g_tuner.tune();
 #endif
 }
 

@@ -28,6 +28,15 @@ class alignas(64) TickLine {
   static constexpr unsigned kUnitShift = 32;
   static constexpr double kUnit = 4294967296.0;  // 2^kUnitShift
 
+  // Both clocks at one time.
+  struct Look {
+    std::int64_t ticks = 0, ns = 0;
+  };
+  // A line that goes on from where `old` is now, and meets the kernel's clock when it ends: then what is wrong shrinks from one
+  // line to the next, whenever that is drawn. From the kernel's clock where `old` has ended. One that has ended itself where
+  // ticks are not what the kernel goes by.
+  [[nodiscard]] static Line next(const Line& old, const Look& last, const Look& now) noexcept;
+
   // False where there is none, or it is just being set.
   [[nodiscard]] bool now(std::int64_t& ns) const noexcept {
 #if defined(__x86_64__)
@@ -55,6 +64,8 @@ class alignas(64) TickLine {
   }
 
  private:
+  static constexpr std::int64_t kSlackTicks = 1'000'000;  // less than a millisecond
+
   std::atomic<std::uint32_t> version_{0};  // odd while it is being set: a sequence lock (Boehm, MSPC 2012)
   std::atomic<std::int64_t> ticks_{0}, ns_{0}, slope_{0}, until_{0};
 };

@@ -22,7 +22,8 @@ void RangeJoiner::add(std::span<const RangeEnd> ends, std::vector<RangeEvent>& w
     if (found == open.end() || found->id != end.range) {
       early_.push_back(end);
     } else if (found->end_ns == kStillOpen) {
-      found->end_ns = end.end_ns;
+      // 0: it never ended. Two clocks that take turns may be a microsecond apart.
+      found->end_ns = end.end_ns == 0 ? 0 : std::max(end.end_ns, found->start_ns);
       whole.push_back(*found);
     }
   }

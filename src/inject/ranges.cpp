@@ -307,8 +307,9 @@ void Ranges::forget() noexcept {
     threads_.clear();
     number_ = new_ranges_number();
     if (!local().ending) {
+      const bool had_one = local().thread != nullptr;  // else its owner would be made before the log's, and go after it
       local() = {};
-      Owner::of_this_thread().thread.reset();
+      if (had_one) Owner::of_this_thread().thread.reset();
     }
   } catch (...) {
     recording_ = false;

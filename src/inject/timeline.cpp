@@ -1,5 +1,7 @@
 #include "inject/timeline.h"
 
+#include <algorithm>
+
 #include "inject/ranges.h"
 
 namespace dlkprof::inject {
@@ -23,7 +25,7 @@ void Timeline::begin(OpenCall& call) noexcept {
 
 void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
   if (call.start_ns == 0) return;
-  const std::int64_t now = event_clock_ns();
+  const std::int64_t now = std::max(event_clock_ns(), call.start_ns);
   if (call.start_ns < since_ns_.load(std::memory_order_relaxed)) {  // of another call, whose end was not told
     call = {};
     return;
