@@ -104,7 +104,7 @@ class SamplingTest(SampledTest):
         self.assertEqual(1, self.query("SELECT count(*) FROM notice WHERE what LIKE 'Times that a GPU%full%'")[0][0])
 
     def test_what_was_taken_is_kept_where_the_program_is_killed(self):
-        done = self.sampled(*PROGRAM, "kill")
+        done = self.sampled(*PROGRAM, *PROGRAM, "kill")  # for longer than the second after which what was taken is written
         self.assertEqual(128 + 9, done.code)
         self.assertTrue(self.report_rows("sampling"))
 

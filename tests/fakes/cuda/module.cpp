@@ -1,6 +1,7 @@
 // Modules and libraries: any image will do, and has every kernel that there is.
 #include <elf.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -94,7 +95,9 @@ int attribute_of(const fakes::Kernel& kernel, CUfunction_attribute attribute) {
 CUresult add_function(CUmodule module, const char* name, CUfunction* function) {
   const auto* kernel = fakes::find_kernel(name);
   if (kernel == nullptr) return CUDA_ERROR_NOT_FOUND;
-  *function = &module->functions.emplace_back(CUfunc_st{.kernel = kernel});
+  auto& functions = module->functions;  // a module has one handle for each, as programs ask again
+  const auto known = std::find_if(functions.begin(), functions.end(), [&](const CUfunc_st& one) { return one.kernel == kernel; });
+  *function = known != functions.end() ? &*known : &functions.emplace_back(CUfunc_st{.kernel = kernel});
   return CUDA_SUCCESS;
 }
 
@@ -135,7 +138,9 @@ CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* nam
   FAKE_ENTRY(cuLibraryGetKernel);
   CUfunction function = nullptr;
   if (const auto result = add_function(&library->module, name, &function); result != CUDA_SUCCESS) return result;
-  *kernel = &library->kernels.emplace_back(CUkern_st{.function = function, .library = library});
+  auto& kernels = library->kernels;
+  const auto known = std::find_if(kernels.begin(), kernels.end(), [&](const CUkern_st& one) { return one.function == function; });
+  *kernel = known != kernels.end() ? &*known : &kernels.emplace_back(CUkern_st{.function = function, .library = library});
   return CUDA_SUCCESS;
 }
 
