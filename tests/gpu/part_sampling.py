@@ -21,10 +21,7 @@ MOST_POINTS = 5.0   # that a share of peak may be apart
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except Skipped as reason:
-        bench.board.skip(PART, "training loops", reason)
+    if not bench.has_torch(PART, "training loops"):
         return
     cifar10 = bench.cifar10("--batch_size", "512", "--iters", "4000", "--print_every", "500")
     with bench.board.case(PART, f"{CIFAR10}: the same output, and its step time") as row:

@@ -2,7 +2,7 @@
 
 import json
 
-from harness import Skipped, check
+from harness import check
 
 PART = "sweep"
 
@@ -11,10 +11,7 @@ LIMIT = 150
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except Skipped as reason:
-        bench.board.skip(PART, "cifar10.py", reason)
+    if not bench.has_torch(PART, "cifar10.py"):
         return
     with bench.board.case(PART, f"cifar10.py batch {' and '.join(map(str, SIZES))}, --set quick") as row:
         row.detail = compared(bench, sweep(bench, "sweep"))
