@@ -1,6 +1,6 @@
 """Long runs: memory does not grow with iterations."""
 
-from harness import Skipped, check
+from harness import check
 from training_loops import run_watched
 
 PART = "endurance"
@@ -12,10 +12,7 @@ MOST_GROWTH = 64 << 20  # bytes beyond that of the program alone: the most that 
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except Skipped as reason:
-        bench.board.skip(PART, "PyTorch programs", reason)
+    if not bench.has_torch(PART, "PyTorch programs"):
         return
     growth(bench)
 

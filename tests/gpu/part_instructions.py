@@ -10,6 +10,7 @@ PART = "instructions"
 
 PROGRAM = ("--iters", "60", "--print_every", "20", "--batch_size", "512")
 FIRST, COUNT = 1000, 160  # launches: two steps and a little, once the libraries have warmed up
+LEAST = COUNT // 2        # that must be compared: windows do not hold all
 LIMIT = 60
 
 
@@ -44,7 +45,6 @@ def unrepeatable(reference, again):
 def verdict(ours, reference, left_out):
     pairs = matched_by_number(ours, reference)
     judged = [pair for pair in pairs if pair[0].mangled not in left_out]
-    check(judged, f"{len(pairs)} launches measured both ways, of kernels that one way alone does not repeat")
     missing = sum(count_of(launch) is None for pair in judged for launch in pair)
     other = [f"{one.mangled[:60]}: {count_of(one):.0f}, {count_of(two):.0f} replayed" for one, two in judged
              if not missing and count_of(one) != count_of(two)]
@@ -52,6 +52,7 @@ def verdict(ours, reference, left_out):
              f"{len({one.mangled for one, _ in judged})} kernels; {len(pairs) - len(judged)} launches left out, of {len(left_out)} "
              "kernels that kernel replay does not repeat")
     check(not missing and not other, "; ".join([words, *other]))
+    check(len(judged) >= LEAST, f"{words}; not of {LEAST} at least")
     return words
 
 

@@ -4,7 +4,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import python_probe
-from harness import CheckFailed, Skipped, check
+from harness import CheckFailed, check
 from tools import HERE
 
 PART = "python"
@@ -15,10 +15,7 @@ SECONDS = 120
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except Skipped as reason:
-        bench.board.skip(PART, "python_probe.py", reason)
+    if not bench.has_torch(PART, "python_probe.py"):
         return
     groups = [*python_probe.GROUPS, python_probe.RESULTS]
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:

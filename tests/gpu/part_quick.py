@@ -3,7 +3,7 @@
 import statistics
 
 from every_launch import measure_every_launch
-from harness import CheckFailed, Skipped, check
+from harness import check
 from tools import mean_step_ms
 from training_loops import FEW, cifar10, loops, metrics_of, ncu_slope, run_alone
 
@@ -15,10 +15,7 @@ LEAST_TIMES = 1000      # as much that ncu adds to a launch
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except (Skipped, CheckFailed) as reason:
-        bench.board.skip(PART, "training loops", reason)
+    if not bench.has_torch(PART, "training loops"):
         return
     for loop in (cifar10(bench, 128), *loops(bench)):
         measure(bench, loop)

@@ -21,10 +21,7 @@ MOST_POINTS = 5.0   # that a share of peak may be apart
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except Skipped as reason:
-        bench.board.skip(PART, "training loops", reason)
+    if not bench.has_torch(PART, "training loops"):
         return
     cifar10 = bench.cifar10("--batch_size", "512", "--iters", "4000", "--print_every", "500")
     with bench.board.case(PART, f"{CIFAR10}: the same output, and its step time") as row:
@@ -104,8 +101,9 @@ def stretch(bench, variant):
 
 
 def bursts_verdict(sets):
-    """The mean step beside the median one of the same process: what bursts add, and CUPTI's coming and going, where processes
-    differ by more than the limit. A process alone has slow steps too, and so the same of it is divided by."""
+    """The mean step beside the median one of the same process: what bursts add, and CUPTI's coming and going, which processes that
+    differ by more than the limit do not hide. A process alone has slow steps too, and so the same of it is divided by. And the mean
+    step beside that alone, as all steps may be slower."""
     if min(len(one.steps) for pair in sets for one in pair) < LEAST_STEPS:
         raise Skipped(f"fewer than {LEAST_STEPS} steps")
     bursts = [(sampled.mean / sampled.middle) / (alone.mean / alone.middle) for alone, sampled in sets]
@@ -115,7 +113,7 @@ def bursts_verdict(sets):
              f"{spread_words(middles)} of those alone; mean steps {spread_words(means)}; n {len(sets)} pairs of processes, "
              f"{min(len(one.steps) for pair in sets for one in pair)} steps or more each; alone "
              f"{statistics.median(alone.middle for alone, _ in sets):.2f} ms a step")
-    check(statistics.median(bursts) <= TRANSFORMER_LIMIT, f"{words}; limit {TRANSFORMER_LIMIT}")
+    check(max(statistics.median(bursts), statistics.median(means)) <= TRANSFORMER_LIMIT, f"{words}; limit {TRANSFORMER_LIMIT}")
     return words
 
 

@@ -4,7 +4,7 @@ import statistics
 import sys
 from pathlib import Path
 
-from harness import Skipped, check
+from harness import check
 from part_iteration import INSTRUCTIONS, deviations
 from tools import median_step_ms
 
@@ -19,10 +19,7 @@ SAME = 0.95  # of the launches measured both ways; some kernels' instructions de
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except Skipped as reason:
-        bench.board.skip(PART, "PyTorch programs", reason)
+    if not bench.has_torch(PART, "PyTorch programs"):
         return
     with bench.board.case(PART, "cifar10.py batch 512 after detaching, beside alone") as row:
         row.detail = detached(bench)

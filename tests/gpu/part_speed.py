@@ -4,7 +4,7 @@ the same metrics."""
 import dataclasses
 
 from every_launch import measure_every_launch
-from harness import CheckFailed, Skipped, check
+from harness import check
 from training_loops import FEW, Run, Slope, loops, metrics_of, ncu_slope, run_alone, run_ncu, run_ours
 
 PART = "speed"
@@ -23,10 +23,7 @@ class Result:
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except (Skipped, CheckFailed) as reason:
-        bench.board.skip(PART, "training loops", reason)
+    if not bench.has_torch(PART, "training loops"):
         return
     for loop in loops(bench):
         alone = {}

@@ -30,10 +30,7 @@ NODES_WITHOUT_FORWARD = ("torch::autograd::AccumulateGrad", "torch::autograd::Gr
 
 
 def run(bench):
-    try:
-        bench.require_torch()
-    except Skipped as reason:
-        bench.board.skip(PART, "cifar10.py", reason)
+    if not bench.has_torch(PART, "cifar10.py"):
         return
     databases = Databases(bench)
     for batch_size in BATCH_SIZES:

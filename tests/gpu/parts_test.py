@@ -138,10 +138,11 @@ class SamplingTest(InFolder):
         def sampled(step, burst):
             return part_sampling.Stretch(([step] * 19 + [burst]) * 5)
 
-        words = part_sampling.bursts_verdict([(alone, sampled(77.0, 95.0))] * 3)
-        self.assertIn("sampled beside alone: 1.0117 (1.0117 to 1.0117); median steps, most without a burst, 1.1000", words)
-        with self.assertRaisesRegex(CheckFailed, "limit 1.02"):
-            part_sampling.bursts_verdict([(alone, sampled(70.0, 100.0))] * 3)
+        words = part_sampling.bursts_verdict([(alone, sampled(70.0, 91.0))] * 3)
+        self.assertIn("sampled beside alone: 1.0150 (1.0150 to 1.0150); median steps, most without a burst, 1.0000", words)
+        for slow in (sampled(69.0, 100.0), sampled(71.5, 71.5)):  # bursts that cost much, and steps that are all slower
+            with self.assertRaisesRegex(CheckFailed, "limit 1.02"):
+                part_sampling.bursts_verdict([(alone, slow)] * 3)
         with self.assertRaises(Skipped):
             part_sampling.bursts_verdict([(alone, part_sampling.Stretch([70.0] * 99))])
 
@@ -351,8 +352,18 @@ class IterationTest(InFolder):
 
 
 class InstructionsTest(InFolder):
+    def setUp(self):
+        super().setUp()
+        least = mock.patch.object(part_instructions, "LEAST", 1)
+        least.start()
+        self.addCleanup(least.stop)
+
     def of(self, number, count, kernel="k"):
         return launch(kernel, ID=number, **{part_iteration.INSTRUCTIONS: count})
+
+    def test_few_launches_fail(self):
+        with mock.patch.object(part_instructions, "LEAST", 2), self.assertRaisesRegex(CheckFailed, "1 of 1 launches .* not of 2 at least"):
+            part_instructions.verdict([self.of("3", "100")], [self.of("3", "100")], set())
 
     def test_equal(self):
         ours = [self.of("3", "100"), self.of("4", "120")]
@@ -371,7 +382,7 @@ class InstructionsTest(InFolder):
         self.assertEqual(left_out, {first[1].mangled})
         words = part_instructions.verdict([self.of("3", "100"), self.of("5", "1", "spin")], first, left_out)
         self.assertIn("in 1 of 1 launches of 1 kernels; 1 launches left out, of 1 kernels", words)
-        with self.assertRaisesRegex(CheckFailed, "does not repeat"):
+        with self.assertRaisesRegex(CheckFailed, "not of 1 at least"):
             part_instructions.verdict([self.of("5", "8", "spin")], first, left_out)
 
 
@@ -405,13 +416,30 @@ class SweepTest(InFolder):
         words = sys.argv
         folder = pathlib.Path(words[words.index("--output_path") + 1])
         for size in words[words.index("batch_size") + 1].split(",")[:{databases}]:
-            (folder / f"sweep_batch_size-{{size}}_dldb.sqlite").write_text("")
+            for name in ("_dldb.sqlite", ".dlkcap"):
+                file = folder / f"sweep_batch_size-{{size}}{{name}}"
+                if not ({keeps} and "--resume" in words and file.exists()):
+                    file.unlink(missing_ok=True)
+                    file.write_text("")
         (folder / "sweep_compare.json").write_text({comparison!r})
     """
 
-    def compared(self, databases=2, comparison='{"runs": 2}'):
-        bench = self.bench(self.DLKPROF.format(databases=databases, comparison=comparison))
+    def made(self, databases=2, comparison='{"runs": 2}', keeps=True):
+        return self.bench(self.DLKPROF.format(databases=databases, comparison=comparison, keeps=keeps))
+
+    def compared(self, **how):
+        bench = self.made(**how)
         return part_sweep.compared(bench, part_sweep.sweep(bench, "sweep"))
+
+    def test_runs_that_are_made_again_fail(self):
+        for keeps in (True, False):
+            bench = self.made(keeps=keeps)
+            part_sweep.sweep(bench, "sweep")
+            if keeps:
+                self.assertIn("2 captures as they were", part_sweep.resumed(bench))
+            else:
+                with self.assertRaisesRegex(CheckFailed, "made again"):
+                    part_sweep.resumed(bench)
 
     def test_what_a_sweep_leaves(self):
         self.assertIn("2 databases", self.compared())

@@ -178,6 +178,15 @@ class Bench:
             raise Skipped(reason)
         return version
 
+    def has_torch(self, part, what):
+        """Whether it can; where not, `what` of that part is skipped."""
+        try:
+            self.require_torch()
+            return True
+        except Skipped as reason:
+            self.board.skip(part, what, reason)
+            return False
+
     def build_samples(self):
         """Compiles the samples and the probe of this folder; CheckFailed where one does not compile."""
         sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), HERE / "select_probe.cu"]
