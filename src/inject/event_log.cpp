@@ -119,11 +119,11 @@ template <typename Event>
 void EventLog::add_event(const Event& event, std::string_view text) noexcept {
   const auto fill = [&](Event& place) { place = event; };
   if (Buffer* buffer = own_buffer()) {
-    add_to(queue_of(*buffer, event), text, fill);
+    if (!add_to(queue_of(*buffer, event), text, fill)) count_dropped();
     return;
   }
   const std::lock_guard lock(late_mutex_);
-  add_to(queue_of(late_buffer_, event), text, fill);
+  if (!add_to(queue_of(late_buffer_, event), text, fill)) count_dropped();
 }
 
 template void EventLog::add_event(const capture::RangeEvent&, std::string_view) noexcept;
@@ -135,9 +135,7 @@ template void EventLog::add_event(const capture::WorkEvent&, std::string_view) n
 template <typename Event>
 [[gnu::cold, gnu::noinline]] Event* EventLog::make_place(EventQueue<Event>& queue, std::string_view text) noexcept {
   make_room(queue);
-  Event* const place = queue.place(text);
-  if (place == nullptr) writer_.count_dropped(1);
-  return place;
+  return queue.place(text);
 }
 
 template capture::RangeEvent* EventLog::make_place(EventQueue<capture::RangeEvent>&, std::string_view) noexcept;
@@ -169,7 +167,10 @@ void EventLog::flush_soon() noexcept {
 void EventLog::finish() noexcept {
   const std::lock_guard lock(buffers_mutex_);
   writer_.write_all([this] {
-    if (writer_.is_ready()) take_all();
+    if (writer_.is_ready()) {
+      take_all();
+      writer_.write_open();
+    }
     writer_.close();
   });
 }

@@ -58,7 +58,7 @@ class EventLog {
   void add(capture::Fact fact) noexcept { writer_.add(std::move(fact)); }
 
   // What a thread gathers, for those that have much to add: as add(), but from that thread alone, and the event is filled in
-  // where it is kept, by fill(event). False where it was left out, as there is no room.
+  // where it is kept, by fill(event). False where there is no room: then it is to be counted by who leaves it out.
   struct Buffer {
     EventQueue<capture::RangeEvent> ranges;
     EventQueue<RangeEnd> ends;
@@ -77,6 +77,7 @@ class EventLog {
     queue.commit();
     return true;
   }
+  void count_dropped() noexcept { writer_.count_dropped(1); }
   // This thread's, which stays until its thread-locals are destroyed that are older than the first call, or the log is. Null
   // where it is gone already, as the thread is ending, or there is no memory.
   [[nodiscard]] Buffer* own_buffer() noexcept {

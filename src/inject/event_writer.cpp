@@ -157,6 +157,18 @@ void EventWriter::write(EventBatch<Event>& batch) noexcept {
   note_dropped();
 }
 
+void EventWriter::write_open() noexcept {
+  if (closed_) return;
+  try {
+    joined_.clear();
+    joiner_.take_open(joined_);
+    append(std::span<const capture::RangeEvent>(joined_));
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+  note_dropped();
+}
+
 template <typename Event>
 void EventWriter::append(std::span<const Event> events) {
   while (!events.empty()) {

@@ -71,6 +71,8 @@ class EventWriter {
   // From within write_all(): what the queue still holds.
   template <typename Event>
   void write(EventQueue<Event>& queue) noexcept;
+  // From within write_all(), the last time: ranges whose end has not come.
+  void write_open() noexcept;
   void write_strings() noexcept;
   // Has gather() called soon; false where there is no thread for that.
   [[nodiscard]] bool gather_soon() noexcept;

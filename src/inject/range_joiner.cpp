@@ -30,6 +30,15 @@ void RangeJoiner::add(std::span<const RangeEnd> ends, std::vector<RangeEvent>& w
   drop_ended();
 }
 
+void RangeJoiner::take_open(std::vector<RangeEvent>& whole) {
+  for (auto& [number, open] : std::exchange(threads_, {})) {
+    for (RangeEvent& range : open) {
+      range.end_ns = 0;
+      whole.push_back(range);
+    }
+  }
+}
+
 void RangeJoiner::drop_ended() {
   for (auto& [number, open] : threads_) std::erase_if(open, [](const RangeEvent& range) { return range.end_ns != kStillOpen; });
   std::erase_if(threads_, [](const auto& thread) { return thread.second.empty(); });

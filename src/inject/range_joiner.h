@@ -21,6 +21,8 @@ class RangeJoiner {
   // std::bad_alloc, and is of no use then.
   void add(std::span<const capture::RangeEvent> ranges, std::vector<capture::RangeEvent>& whole);
   void add(std::span<const RangeEnd> ends, std::vector<capture::RangeEvent>& whole);
+  // What is open still, as ranges that never ended: of some the end was left out, as there was no room.
+  void take_open(std::vector<capture::RangeEvent>& whole);
 
  private:
   using Open = std::vector<capture::RangeEvent>;  // kStillOpen, and some that are not any more, until these are dropped

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,8 @@ class alignas(64) Ranges::Thread {
     const std::uint64_t parent = open_.innermost();
     const auto pushed = open_.push(next_id_, attributes.domain);
     pushed.recorded = begin(attributes, capture::RangeKind::push_pop, parent);
+    if (!pushed.recorded) [[unlikely]]
+      hold_back(attributes, capture::RangeKind::push_pop, parent);
     innermost_.store(next_id_++, std::memory_order_relaxed);
     return pushed.level;
   }
@@ -55,6 +58,7 @@ class alignas(64) Ranges::Thread {
     const std::uint64_t parent = open_.innermost();
     bool& recorded = open_.start(next_id_);
     recorded = begin(attributes, capture::RangeKind::start_end, parent);
+    if (!recorded) hold_back(attributes, capture::RangeKind::start_end, parent);
     innermost_.store(next_id_, std::memory_order_relaxed);
     return next_id_++;
   }
@@ -64,8 +68,11 @@ class alignas(64) Ranges::Thread {
     const auto popped = open_.pop(domain);
     if (popped.level == OpenRanges::kNone) return kNotTracked;
     innermost_.store(open_.innermost(), std::memory_order_relaxed);
-    if (popped.range.recorded) {
-      log_->add_to(buffer_->ends, {}, [&](RangeEnd& end) { end = {popped.range.id, now}; });
+    if (popped.range.recorded) [[likely]] {
+      const bool added = log_->add_to(buffer_->ends, {}, [&](RangeEnd& end) { end = {popped.range.id, now}; });
+      if (!added) log_->count_dropped();
+    } else {
+      add_held_back(popped.range.id, now);
     }
     return popped.level;
   }
@@ -75,13 +82,13 @@ class alignas(64) Ranges::Thread {
     const std::lock_guard lock(mutex_);
     const auto range = open_.end(id);
     innermost_.store(open_.innermost(), std::memory_order_relaxed);
-    if (range.recorded) log_->add(RangeEnd{range.id, now});
+    add_end(range, now);
   }
 
   void mark(const RangeAttributes& attributes) noexcept {
     const std::lock_guard lock(mutex_);
     if (finished_) return;
-    begin(attributes, capture::RangeKind::mark, open_.innermost());
+    if (!begin(attributes, capture::RangeKind::mark, open_.innermost())) log_->count_dropped();
     ++next_id_;
   }
 
@@ -139,9 +146,34 @@ class alignas(64) Ranges::Thread {
              .payload_bits = attributes.payload_bits};
   }
 
+  void add_end(const OpenRanges::Range& range, std::int64_t now) noexcept {
+    if (range.recorded) return log_->add(RangeEnd{range.id, now});
+    add_held_back(range.id, now);
+  }
+
+  // There is no room for it, as there may not be before the first launch: it is added whole when it ends, as by then there may be.
+  [[gnu::cold, gnu::noinline]] void hold_back(const RangeAttributes& attributes, capture::RangeKind kind,
+                                              std::uint64_t parent) noexcept {
+    try {
+      capture::RangeEvent& range = held_back_.emplace_back();
+      fill(range, attributes, kind, parent);
+      if (!attributes.message.empty()) log_->read_message(range, attributes.message);
+    } catch (...) {
+      log_->count_dropped();
+    }
+  }
+
+  [[gnu::cold, gnu::noinline]] void add_held_back(std::uint64_t id, std::int64_t now) noexcept {
+    const auto found = std::ranges::lower_bound(held_back_, id, {}, &capture::RangeEvent::id);
+    if (found == held_back_.end() || found->id != id) return;
+    found->end_ns = now;
+    log_->add(*found);
+    held_back_.erase(found);
+  }
+
   void end_open(bool start_end_too) noexcept {
     open_.take_all(start_end_too, [&](const OpenRanges::Range& range) {
-      if (log_ != nullptr && range.recorded) log_->add(RangeEnd{range.id, 0});  // it never ended
+      if (log_ != nullptr) add_end(range, 0);  // it never ended
     });
     innermost_.store(open_.innermost(), std::memory_order_relaxed);
   }
@@ -154,6 +186,7 @@ class alignas(64) Ranges::Thread {
   EventLog::Buffer* buffer_;
   OpenRanges open_;
   EventLog* log_;
+  std::vector<capture::RangeEvent> held_back_;  // of open_, those that are not recorded, in the order in which they began
 };
 
 // --- The thread's own -------------------------------------------------------------------------------------------------

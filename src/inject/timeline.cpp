@@ -44,7 +44,7 @@ void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, co
              .held = call.held};
   };
   if (EventLog::Buffer* buffer = log_.own_buffer()) {
-    log_.add_to(buffer->calls, {}, fill);
+    if (!log_.add_to(buffer->calls, {}, fill)) log_.count_dropped();
   } else {
     capture::CallEvent event;
     fill(event);

@@ -18,6 +18,11 @@ class RangeJoinerTest : public testing::Test {
   // What is whole thereby, by number, with its end.
   std::vector<std::pair<std::uint64_t, std::int64_t>> begin(std::vector<RangeEvent> ranges) { return join<RangeEvent>(ranges); }
   std::vector<std::pair<std::uint64_t, std::int64_t>> end(std::vector<RangeEnd> ends) { return join<RangeEnd>(ends); }
+  std::vector<std::pair<std::uint64_t, std::int64_t>> take_open() {
+    std::vector<RangeEvent> whole;
+    joiner_.take_open(whole);
+    return with_ends(whole);
+  }
   static RangeEvent open(std::uint64_t id) { return {.id = id, .end_ns = kStillOpen}; }
 
  private:
@@ -25,6 +30,9 @@ class RangeJoinerTest : public testing::Test {
   std::vector<std::pair<std::uint64_t, std::int64_t>> join(std::span<const Event> events) {
     std::vector<RangeEvent> whole;
     joiner_.add(events, whole);
+    return with_ends(whole);
+  }
+  static std::vector<std::pair<std::uint64_t, std::int64_t>> with_ends(const std::vector<RangeEvent>& whole) {
     std::vector<std::pair<std::uint64_t, std::int64_t>> found;
     for (const RangeEvent& range : whole) found.emplace_back(range.id, range.end_ns);
     return found;
@@ -48,6 +56,13 @@ TEST_F(RangeJoinerTest, EndsWaitForTheirRanges) {
 
 TEST_F(RangeJoinerTest, WholeOnesPass) {
   EXPECT_THAT(begin({{.id = 2, .end_ns = 7}, open(3), {.id = 1, .end_ns = 0}}), ElementsAre(Pair(2, 7), Pair(1, 0)));
+}
+
+TEST_F(RangeJoinerTest, WhatIsOpenIsTakenOnce) {
+  EXPECT_THAT(begin({open(1), open(2)}), IsEmpty());
+  EXPECT_THAT(end({{1, 10}}), ElementsAre(Pair(1, 10)));
+  EXPECT_THAT(take_open(), ElementsAre(Pair(2, 0)));
+  EXPECT_THAT(take_open(), IsEmpty());
 }
 
 TEST_F(RangeJoinerTest, OneEndsOnce) {

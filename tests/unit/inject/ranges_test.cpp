@@ -388,6 +388,37 @@ TEST(RangesHeld, ThatThereIsNoRoomForAreLeftOutWithTheirEnds) {
   for (const auto& range : written) EXPECT_GE(range.end_ns, range.start_ns);
 }
 
+TEST(RangesHeld, ThatAreOpenWhenThereIsRoomAgainAreKept) {
+  CapturedLog captured;
+  Ranges ranges{captured.log(), captured.recorder()};
+  for (std::size_t i = 0; i < EventLog::kMostHeld; ++i) {
+    ASSERT_EQ(ranges.push({}), 0);
+    ASSERT_EQ(ranges.pop(kDefault), 0);
+  }
+  const std::string message(2 * kLongestUnread, 'm');
+  EXPECT_EQ(ranges.push({.message = message}), 0);
+  const std::uint64_t outer = current_range();
+  const std::uint64_t started = ranges.start({.message = "started"});
+  EXPECT_EQ(ranges.push({.message = "never ended"}), 1);
+  captured.open();
+  captured.log().flush();
+  EXPECT_EQ(ranges.push({.message = "inner"}), 2);
+  EXPECT_EQ(ranges.pop(kDefault), 2);
+  ranges.end(started);
+  ranges.finish();
+  const auto written = captured.flushed();
+  std::map<std::string, RangeEvent> by_name;
+  for (const auto& range : written.ranges) by_name[written.text(range.name)] = range;
+  EXPECT_THAT(written.ranges, SizeIs(EventLog::kMostHeld + 4));
+  EXPECT_THAT(written.notices, IsEmpty());
+  EXPECT_GE(by_name.at("inner").end_ns, by_name.at("inner").start_ns);
+  EXPECT_GE(by_name.at("started").end_ns, by_name.at("started").start_ns);
+  EXPECT_EQ(by_name.at("started").parent, outer);
+  EXPECT_EQ(by_name.at("never ended").end_ns, 0);
+  EXPECT_EQ(by_name.at("inner").parent, by_name.at("never ended").id);
+  EXPECT_EQ(by_name.at(message).id, outer);
+}
+
 TEST_F(RangesTest, ThreadsEndEachOthersRanges) {
   constexpr std::size_t kThreads = 4, kRounds = 3000;
   std::array<std::atomic<std::uint64_t>, kThreads> handed{};
