@@ -6,6 +6,7 @@ import sys
 from unittest import mock
 
 import emission_cost
+import part_emission
 import performance_report
 import side_by_side
 from harness import FAIL, FIGURE, PASS, SKIP, CheckFailed, Skipped
@@ -71,6 +72,21 @@ class VerdictTest(InFolder):
         self.assertIn("one turn each", performance_report.markdown([], [made_up_times(rounds=1)]))
 
 
+class PairsTest(InFolder):
+    @staticmethod
+    def times(*ratios):
+        return Times(128, [{f"{name}_{number}": [2.0 * (ratio if name == "listening" else 1), 4.0] for name in ("listening", "emit_nvtx")
+                            for number in range(part_emission.PAIRS_AT_ONCE)} for ratio in ratios])
+
+    def test_a_pair_is_one_observation(self):
+        words = part_emission.verdict(self.times(*6 * [1.1]))
+        self.assertIn("median of 24 pairs of processes 1.0500 (95 % interval 1.0500 to 1.0500;", words)
+        with self.assertRaisesRegex(CheckFailed, "limit 1.1"):
+            part_emission.verdict(self.times(*6 * [1.3]))
+        with self.assertRaisesRegex(Skipped, "4 pairs"):
+            part_emission.verdict(self.times(1.1))
+
+
 class TurnsTest(InFolder):
     def setUp(self):
         super().setUp()
@@ -116,6 +132,21 @@ class TurnsTest(InFolder):
         self.assertIn(" ended: ", self.board.rows[0].detail)
         self.assertIn("ValueError: no GPU", self.board.rows[0].detail)
         self.assertEqual([row.status for row in self.board.rows], [FAIL, SKIP, SKIP, SKIP])
+
+    def run_pairs(self, **settings):
+        bench = self.bench(DLKPROF % 1)
+        with mock.patch.multiple(part_emission, **settings), mock.patch.object(bench, "has_torch", return_value=True):
+            part_emission.run(bench)
+
+    def test_pairs(self):
+        self.run_pairs(ROUNDS=2, BUDGET_S=1, LEAST_PAIRS=4, LIMIT=float("inf"))
+        self.assertEqual([row.status for row in self.board.rows], [PASS, PASS], self.board.rows)
+        self.assertIn("captures of 0.0", self.board.rows[0].detail)
+
+    def test_pairs_without_captures_fail(self):
+        (self.folder / "pytorch" / "cifar10.py").write_text(CIFAR10.replace("if capture:", "if False:"))
+        self.run_pairs(ROUNDS=1, BUDGET_S=1)
+        self.assertIn("0 captures of 4 processes: dlkprof was not attached", self.board.rows[0].detail)
 
     def test_turns(self):
         program = self.folder / "elsewhere" / "program.py"

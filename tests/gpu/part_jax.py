@@ -7,7 +7,7 @@ from harness import CheckFailed, Skipped, check
 
 PART = "jax"
 
-ARGUMENTS = ("--iters", "600", "--print_every", "100")
+ARGUMENTS = ("--iters", "12000", "--print_every", "2000")  # some seconds: a burst of samples comes every 2 s
 LIMIT = 90
 SAMPLED = ("--replay-mode", "sample")
 # Without --timeline on CUPTI would leave between bursts, until it sees graphs.
