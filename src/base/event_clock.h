@@ -71,13 +71,14 @@ class alignas(64) TickLine {
 };
 extern constinit TickLine g_tick_line;
 
+// What the kernel says, for when there is no line.
+[[gnu::cold, gnu::noinline]] std::int64_t kernel_clock_ns() noexcept;
+
 // Now, CLOCK_MONOTONIC, ns; within a microsecond of what the kernel says.
 [[nodiscard]] inline std::int64_t event_clock_ns() noexcept {
   if (std::int64_t ns = 0; g_tick_line.now(ns)) [[likely]]
     return ns;
-  timespec now{};
-  g_clock(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+  return kernel_clock_ns();
 }
 
 // Has ticks be used for the next seconds, where the kernel keeps its own clock by them; compares them with it each time. To be

@@ -135,14 +135,14 @@ void mark_ex(const nvtxEventAttributes_t* event) noexcept { ranges().mark(read(n
 void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept { ranges().mark(read(domain, event)); }
 
 template <typename Character>
-int push(const Character* message) noexcept {
+[[gnu::hot]] int push(const Character* message) noexcept {
   return ranges().push(read(message));
 }
 int push_ex(const nvtxEventAttributes_t* event) noexcept { return ranges().push(read(nullptr, event)); }
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept {
   return ranges().push(read(domain, event));
 }
-int pop() noexcept { return ranges().pop(0); }
+[[gnu::hot]] int pop() noexcept { return ranges().pop(0); }
 int domain_pop(nvtxDomainHandle_t domain) noexcept { return ranges().pop(from_handle(domain)); }
 
 template <typename Character>

@@ -203,7 +203,7 @@ void Session::watch(bool on) {
 
 // --- Callbacks --------------------------------------------------------------------------------------------------------
 
-void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
+[[gnu::hot]] void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   auto& session = *static_cast<Session*>(self);
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && session.quick_.load(std::memory_order_relaxed) &&
       session.on_quick_launch(id, *static_cast<const CUpti_CallbackData*>(data))) {

@@ -18,12 +18,12 @@ capture::WorkEvent untimed_work(const capture::LaunchRecord& launch, std::uint32
           .dynamic_shared_bytes = launch.key.dynamic_shared_bytes};
 }
 
-void Timeline::begin(OpenCall& call) noexcept {
+[[gnu::hot, gnu::flatten]] void Timeline::begin(OpenCall& call) noexcept {
   call.range = current_range();
   call.start_ns = event_clock_ns();
 }
 
-void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+[[gnu::hot]] void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
   if (call.start_ns == 0) return;
   const std::int64_t now = std::max(event_clock_ns(), call.start_ns);
   if (call.start_ns < since_ns_.load(std::memory_order_relaxed)) {  // of another call, whose end was not told
@@ -43,12 +43,11 @@ void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, co
              .function = call.function,
              .held = call.held};
   };
-  if (EventLog::Buffer* buffer = log_.own_buffer()) {
-    if (!log_.add_to(buffer->calls, {}, fill)) log_.count_dropped();
-  } else {
+  EventLog::Buffer* const buffer = log_.own_buffer();
+  if (buffer == nullptr || !log_.add_to(buffer->calls, {}, fill)) [[unlikely]] {
     capture::CallEvent event;
     fill(event);
-    log_.add(event);
+    log_.add(event);  // which counts what it leaves out
   }
   call = {};
 }
@@ -68,7 +67,7 @@ void Timeline::resume() noexcept {
   since_ns_.store(event_clock_ns(), std::memory_order_relaxed);
 }
 
-std::uint32_t Timeline::name_of(CUpti_CallbackId id, const char* name) noexcept {
+[[gnu::hot]] std::uint32_t Timeline::name_of(CUpti_CallbackId id, const char* name) noexcept {
   if (id >= names_.size() || name == nullptr) return 0;
   auto& known = names_[id];
   if (known.load(std::memory_order_relaxed) == 0) known.store(log_.intern(name), std::memory_order_relaxed);

@@ -76,22 +76,23 @@ class Dlkprof:
 
 
 class Ncu:
-    """Nsight Compute's command line, as close to dlkprof's way of measuring as its options allow."""
+    """Nsight Compute's command line. Clocks are never touched; caches are left alone unless it is asked for as it comes, which is
+    with caches flushed before each pass."""
 
     NAMES = ["--print-units", "base", "--print-kernel-base", "mangled"]
-    OPTIONS = ["--clock-control", "none", "--cache-control", "none", "--csv", "--page", "raw", *NAMES]
+    OPTIONS = ["--clock-control", "none", "--csv", "--page", "raw", *NAMES]
 
     def __init__(self, commands):
         self._commands = commands
         self.program = shutil.which("ncu")
 
-    def command(self, metrics, selection):
-        return [self.program, *self.OPTIONS, "--metrics", ",".join(metrics), *selection]
+    def command(self, metrics, selection, caches="none"):
+        return [self.program, *self.OPTIONS, "--cache-control", caches, "--metrics", ",".join(metrics), *selection]
 
-    def run(self, name, metrics, selection, program, **how):
+    def run(self, name, metrics, selection, program, caches="none", **how):
         if self.program is None:
             raise Skipped("ncu is not on PATH")
-        return self._commands.run(f"{name}.ncu", [*self.command(metrics, selection), *program], **how)
+        return self._commands.run(f"{name}.ncu", [*self.command(metrics, selection, caches), *program], **how)
 
     def launches(self, name, metrics, selection, program, **how):
         done = self.run(name, metrics, selection, program, **how)

@@ -53,7 +53,7 @@ def loops(bench):
 
 
 def cifar10(bench, batch_size, **more):
-    return made(bench.cifar10, f"cifar10.py batch {batch_size}", batch_size, ("300", "8"), "--print_every", "20", **more)
+    return made(bench.cifar10, f"cifar10.py batch {batch_size}", batch_size, ("300", "16"), "--print_every", "20", **more)
 
 
 def made(program, name, batch_size, iterations, *words, **more):
@@ -92,9 +92,10 @@ def metrics_of(launches):
     return [heading for plain, heading in launches[0].headings.items() if "__" in plain]
 
 
-def ncu_slope(bench, loop, name, metrics, many):
+def ncu_slope(bench, loop, name, metrics, many, caches="none"):
     """Launch by launch: what a further one takes, from runs with FEW and with `many` of them."""
-    done = {count: run_ncu(bench, f"{name}_{count}", metrics, ("-s", str(SKIPPED), "-c", str(count)), loop.once) for count in (FEW, many)}
+    done = {count: run_ncu(bench, f"{name}_{count}", metrics, ("-s", str(SKIPPED), "-c", str(count)), loop.once, caches)
+            for count in (FEW, many)}
     seconds = {count: one.seconds for count, one in done.items()}
     check(seconds[many] > seconds[FEW], f"{seconds[many]:.1f} s for {many} launches, {seconds[FEW]:.1f} s for {FEW}")
     launches = parse_launches(done[many].stdout.decode(errors="replace"))
@@ -102,8 +103,8 @@ def ncu_slope(bench, loop, name, metrics, many):
     return Slope((seconds[many] - seconds[FEW]) / (many - FEW), len(metrics), given)
 
 
-def run_ncu(bench, name, metrics, selection, program):
-    done = bench.ncu.run(name, metrics, selection, program, timeout=LIMIT)
+def run_ncu(bench, name, metrics, selection, program, caches="none"):
+    done = bench.ncu.run(name, metrics, selection, program, caches, timeout=LIMIT)
     if b"==ERROR==" in done.stdout:
         raise Skipped("ncu measures nothing here")
     return done.require_success()
