@@ -1,5 +1,5 @@
 // What a window of iteration replay costs on the GPU of this machine, taken apart: opening it, the launches in it, closing it.
-//   window_cost <folder of metrics> <set> [most launches a window may have]...
+//   window_cost <folder of metrics> <set, or metrics with commas between> [most launches a window may have]...
 // Prints milliseconds: opening the first window, which is where CUPTI makes room for them all; then medians over the windows of
 // kRuns runs, with the smallest and largest; decoding is once a run, when all passes are made, with making ready for the next. A
 // launch includes its kernel, as in a window each waits for the one before; "bare" is the same launches without a window, each
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -106,10 +107,17 @@ class Gpu {
   CUdeviceptr floats_ = 0;
 };
 
-std::vector<cupti::Section> sections_of(const cupti::Catalogue& catalogue, const std::string& set) {
-  std::vector<cupti::Section> sections;
-  for (const std::string& name : catalogue.set(set).sections) sections.push_back(catalogue.section(name));
-  return sections;
+// Of a set, or of metrics by NVPerf's names, all of which hold two underscores.
+std::vector<capture::MetricRequest> requests_of(const cupti::Catalogue& catalogue, const std::string& what) {
+  if (what.find("__") == what.npos) {
+    std::vector<cupti::Section> sections;
+    for (const std::string& name : catalogue.set(what).sections) sections.push_back(catalogue.section(name));
+    return cupti::requests(sections);
+  }
+  std::vector<capture::MetricRequest> metrics;
+  std::istringstream words(what);
+  for (std::string name; std::getline(words, name, ',');) metrics.push_back({{name}});
+  return metrics;
 }
 
 void measure(const cupti::Library& library, const Gpu& gpu, const cupti::CollectionPlan& plan, std::size_t most) {
@@ -141,13 +149,13 @@ void measure(const cupti::Library& library, const Gpu& gpu, const cupti::Collect
       most, configure, first, spread(open), spread(launch), spread(close), spread(decode), close.size(), resident_megabytes());
 }
 
-void run(const std::string& folder, const std::string& set, const std::vector<std::size_t>& sizes) {
+void run(const std::string& folder, const std::string& what, const std::vector<std::size_t>& sizes) {
   const auto catalogue = cupti::Catalogue::load(folder);
   const Gpu gpu;
   const auto& library = cupti::Library::open("");
   cupti::initialize_profiler(library);
   const auto host = cupti::Host::create(library, cupti::chip_name(library, 0), cupti::counter_availability(library, gpu.context));
-  const auto plan = host.plan(host.resolve(cupti::requests(sections_of(catalogue, set))).names);
+  const auto plan = host.plan(host.resolve(requests_of(catalogue, what)).names);
   std::vector<double> bare;
   for (int i = 0; i < 1000; ++i) {
     bare.push_back(milliseconds([&] {
@@ -155,7 +163,7 @@ void run(const std::string& folder, const std::string& set, const std::vector<st
       gpu.wait();
     }));
   }
-  fmt::print("set {}: {} metrics, {} passes; a bare launch {} ms; {} MB resident\n", set, plan.metrics.size(), plan.passes,
+  fmt::print("{}: {} metrics, {} passes; a bare launch {} ms; {} MB resident\n", what, plan.metrics.size(), plan.passes,
              spread(bare), resident_megabytes());
   for (const std::size_t size : sizes) measure(library, gpu, plan, size);
 }
@@ -164,7 +172,7 @@ void run(const std::string& folder, const std::string& set, const std::vector<st
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    fmt::print(stderr, "usage: window_cost <folder of metrics> <set> [most launches a window may have]...\n");
+    fmt::print(stderr, "usage: window_cost <folder of metrics> <set, or metrics with commas between> [most launches a window may have]...\n");
     return 2;
   }
   std::vector<std::size_t> sizes;

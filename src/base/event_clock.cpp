@@ -19,7 +19,7 @@ namespace dlkprof {
 constinit ClockFunction g_clock = &clock_gettime;
 constinit TickLine g_tick_line;
 
-std::int64_t kernel_clock_ns() noexcept {
+std::int64_t system_clock_ns() noexcept {
   timespec now{};
   g_clock(CLOCK_MONOTONIC, &now);
   return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;

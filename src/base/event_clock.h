@@ -71,14 +71,14 @@ class alignas(64) TickLine {
 };
 extern constinit TickLine g_tick_line;
 
-// What the kernel says, for when there is no line.
-[[gnu::cold, gnu::noinline]] std::int64_t kernel_clock_ns() noexcept;
+// CLOCK_MONOTONIC as the system gives it, for when there is no line.
+[[gnu::cold, gnu::noinline]] std::int64_t system_clock_ns() noexcept;
 
 // Now, CLOCK_MONOTONIC, ns; within a microsecond of what the kernel says.
 [[nodiscard]] inline std::int64_t event_clock_ns() noexcept {
   if (std::int64_t ns = 0; g_tick_line.now(ns)) [[likely]]
     return ns;
-  return kernel_clock_ns();
+  return system_clock_ns();
 }
 
 // Has ticks be used for the next seconds, where the kernel keeps its own clock by them; compares them with it each time. To be

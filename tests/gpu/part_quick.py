@@ -22,25 +22,38 @@ def run(bench):
 
 
 def measure(bench, loop):
-    alone = steps = ncu = None
-    with bench.board.case(PART, f"{loop.name} alone") as row:
+    before = measure_alone(bench, loop, "before")
+    steps = measure_steps(bench, loop, before) if before else None
+    if steps is None:
+        return
+    after = measure_alone(bench, loop, "after") or before
+    metrics = usual_names(metrics_of(steps.run.launches))
+    measure_ncu(bench, loop, metrics, "none", FIGURE)
+    ncu = measure_ncu(bench, loop, metrics, "all", PASS)
+    with bench.board.case(PART, f"{loop.name}: what a launch takes") as row:
+        alone_ms = statistics.mean(mean_step_ms(one, loop.batch_size) for one in (before, after))
+        row.detail = verdict(steps, 1e3 * alone_ms / steps.in_step, ncu)
+
+
+def measure_alone(bench, loop, when):
+    with bench.board.case(PART, f"{loop.name} alone, {when}") as row:
         alone = run_alone(bench, loop, loop.long)
         row.detail = f"{mean_step_ms(alone, loop.batch_size):.3f} ms a step; whole process {alone.seconds:.1f} s"
-    if alone is None:
-        return
+        return alone
+
+
+def measure_steps(bench, loop, alone):
     with bench.board.case(PART, f"{loop.name}: every launch of a few steps") as row:
         steps = measure_every_launch(bench, loop)
         row.detail = steps.words(alone)
-    if steps is None:
-        return
-    metrics = usual_names(metrics_of(steps.run.launches))
-    for caches, status in (("none", FIGURE), ("all", PASS)):
-        with bench.board.case(PART, f"{loop.name}: ncu --cache-control {caches}, launch by launch", status) as row:
-            ncu = None
-            ncu = ncu_slope(bench, loop, f"quick_{caches}_{loop.name}".replace(" ", "_"), metrics, MANY, caches)
-            row.detail = f"{ncu.words()} ({FEW} and {MANY} launches): {', '.join(metrics)}"
-    with bench.board.case(PART, f"{loop.name}: what a launch takes") as row:
-        row.detail = verdict(steps, 1e3 * mean_step_ms(alone, loop.batch_size) / steps.in_step, ncu)
+        return steps
+
+
+def measure_ncu(bench, loop, metrics, caches, status):
+    with bench.board.case(PART, f"{loop.name}: ncu --cache-control {caches}, launch by launch", status) as row:
+        ncu = ncu_slope(bench, loop, f"quick_{caches}_{loop.name}".replace(" ", "_"), metrics, MANY, caches)
+        row.detail = f"{ncu.words()} ({FEW} and {MANY} launches): {', '.join(metrics)}"
+        return ncu
 
 
 def usual_names(metrics):
