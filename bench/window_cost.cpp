@@ -172,7 +172,7 @@ void run(const std::string& folder, const std::string& what, const std::vector<s
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    fmt::print(stderr, "usage: window_cost <folder of metrics> <set, or metrics with commas between> [most launches a window may have]...\n");
+    fmt::print(stderr, "usage: window_cost <folder of metrics> <set, or metrics with commas between> [most launches]...\n");
     return 2;
   }
   std::vector<std::size_t> sizes;

@@ -151,7 +151,7 @@ class alignas(64) Ranges::Thread {
     add_held_back(range.id, now);
   }
 
-  // There is no room for it, as there may not be before the first launch: it is added whole when it ends, as by then there may be.
+  // There is no room for it, as there may not be before the first launch: it is added whole when it ends.
   [[gnu::cold, gnu::noinline]] void hold_back(const RangeAttributes& attributes, capture::RangeKind kind,
                                               std::uint64_t parent) noexcept {
     try {

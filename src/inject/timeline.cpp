@@ -23,7 +23,8 @@ capture::WorkEvent untimed_work(const capture::LaunchRecord& launch, std::uint32
   call.start_ns = event_clock_ns();
 }
 
-[[gnu::hot]] void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+[[gnu::hot]] void Timeline::end(OpenCall& call, std::uint32_t thread, CUpti_CallbackId id,
+                                const CUpti_CallbackData& data) noexcept {
   if (call.start_ns == 0) return;
   const std::int64_t now = std::max(event_clock_ns(), call.start_ns);
   if (call.start_ns < since_ns_.load(std::memory_order_relaxed)) {  // of another call, whose end was not told
