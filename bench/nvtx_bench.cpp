@@ -6,7 +6,7 @@
 #include <string>
 
 #include "capture/options.h"
-#include "cold.h"
+#include "cold_benchmark.h"
 #include "inject/nvtx.h"
 #include "inject/timeline.h"
 

@@ -16,42 +16,19 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cupti/catalogue.h"
-#include "cupti/driver.h"
 #include "cupti/host.h"
 #include "cupti/library.h"
 #include "cupti/range_profiler.h"
-
-#include <dlfcn.h>
+#include "gpu.h"
 
 namespace {
 
 using namespace dlkprof;  // NOLINT(google-build-using-namespace)
+using bench::Gpu;
 
 constexpr int kRuns = 5;
-constexpr unsigned kBlocks = 1056, kThreads = 256;  // 8 blocks for each multiprocessor of an H200
-
-// Adds 1 to each of its floats.
-constexpr const char* kKernel = R"(
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry add_one(.param .u64 floats) {
-  .reg .b64 %rd<4>;
-  .reg .b32 %r<4>;
-  .reg .f32 %f<3>;
-  ld.param.u64 %rd1, [floats];
-  mov.u32 %r1, %ctaid.x;
-  mov.u32 %r2, %tid.x;
-  mad.lo.u32 %r3, %r1, 256, %r2;
-  mul.wide.u32 %rd2, %r3, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  ld.global.f32 %f1, [%rd3];
-  add.f32 %f2, %f1, 0f3F800000;
-  st.global.f32 [%rd3], %f2;
-  ret;
-}
-)";
 
 double milliseconds(const std::function<void()>& act) {
   const auto begin = std::chrono::steady_clock::now();
@@ -70,42 +47,6 @@ std::string spread(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return fmt::format("{:.3f} ({:.3f} to {:.3f})", values[values.size() / 2], values.front(), values.back());
 }
-
-// The primary context of the first GPU, and a kernel to launch in it.
-class Gpu {
- public:
-  Gpu() : driver_(cupti::Driver::open()) {
-    call<CUresult(unsigned)>("cuInit")(0);
-    CUcontext made = nullptr;
-    cupti::check(driver_, call<CUresult(CUcontext*, CUdevice)>("cuDevicePrimaryCtxRetain")(&made, 0), "cuDevicePrimaryCtxRetain");
-    context = made;
-    cupti::check(driver_, call<CUresult(CUcontext)>("cuCtxSetCurrent")(context), "cuCtxSetCurrent");
-    CUmodule module = nullptr;
-    cupti::check(driver_, driver_.cuModuleLoadData(&module, kKernel), "cuModuleLoadData");
-    cupti::check(driver_, driver_.cuModuleGetFunction(&kernel_, module, "add_one"), "cuModuleGetFunction");
-    cupti::check(driver_, driver_.cuMemAlloc(&floats_, sizeof(float) * kBlocks * kThreads), "cuMemAlloc");
-  }
-
-  void launch() const {
-    CUdeviceptr floats = floats_;
-    void* arguments[] = {&floats};
-    cupti::check(driver_, driver_.cuLaunchKernel(kernel_, kBlocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr),
-                 "cuLaunchKernel");
-  }
-  void wait() const { cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize"); }
-
-  CUcontext context = nullptr;
-
- private:
-  template <typename Function>
-  static Function* call(const char* name) {
-    return reinterpret_cast<Function*>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), name));
-  }
-
-  const cupti::Driver& driver_;
-  CUfunction kernel_ = nullptr;
-  CUdeviceptr floats_ = 0;
-};
 
 // Of a set, or of metrics by NVPerf's names, all of which hold two underscores.
 std::vector<capture::MetricRequest> requests_of(const cupti::Catalogue& catalogue, const std::string& what) {
@@ -181,6 +122,9 @@ int main(int argc, char** argv) {
   try {
     run(argv[1], argv[2], sizes);
     return 0;
+  } catch (const Error& failure) {
+    fmt::print(stderr, "window_cost: {}: {}\n", failure.what(), failure.detail());
+    return 1;
   } catch (const std::exception& failure) {
     fmt::print(stderr, "window_cost: {}\n", failure.what());
     return 1;
