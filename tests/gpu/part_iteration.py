@@ -1,8 +1,10 @@
-"""Iteration replay of cifar10.py: that it disturbs nothing, what it costs, and what it measures beside kernel replay, which saves
-and restores memory through the caches, and beside ncu's application replay, which leaves them as the program does."""
+"""Iteration replay of cifar10.py: that it disturbs nothing, what it costs, and what it measures beside kernel replay, in runs with as
+many metrics each as one pass counts, and beside ncu's application replay, neither of which restores memory through the caches."""
 
+import dataclasses
 import statistics
 
+import one_pass
 from harness import CheckFailed, Skipped, check, markdown_table
 
 PART = "iteration"
@@ -33,13 +35,19 @@ def run(bench):
         return
     for name in SETS:
         with bench.board.case(PART, f"--set {name}: cifar10.py prints the same, and is measured") as row:
-            measured[name], row.detail = profile(bench, name, "iteration", program, alone)
-    with bench.board.case(PART, "--set basic beside kernel replay") as row:
+            measured[name], row.detail = profile(bench, name, ("--set", name), "iteration", program, alone)
+    pairs = several = None
+    with bench.board.case(PART, "--set basic beside kernel replay, metrics of one pass") as row:
         check("basic" in measured, "not measured")
-        reference, _ = profile(bench, "basic", "kernel", program, alone, *same_launches(measured["basic"]))
-        tables["kernel replay"] = Table(matched_by_number(measured["basic"], reference))
-        tables["kernel replay, caches alike"] = tables["kernel replay"].with_caches_alike()
-        row.detail = tables["kernel replay, caches alike"].verdict()
+        reference, one, several = kernel_replay(bench, measured["basic"], program, alone)
+        pairs = matched_by_number(measured["basic"], reference)
+        tables["kernel replay"] = Table(pairs, one)
+        row.detail = tables["kernel replay"].verdict()
+    with bench.board.case(PART, "--set basic beside kernel replay, metrics of several passes, caches alike") as row:
+        check(several, "not measured")
+        tables["kernel replay, several passes"] = Table(pairs, several)
+        tables["kernel replay, several passes, caches alike"] = Table(with_caches_alike(pairs), several)
+        row.detail = tables["kernel replay, several passes, caches alike"].verdict()
     with bench.board.case(PART, "--set basic beside ncu's application replay") as row:
         check("basic" in measured, "not measured")
         tables["ncu, application replay"] = Table(matched_with_ncu(bench, measured["basic"]))
@@ -54,10 +62,37 @@ def same_launches(ours):
     return "--launch-skip-before-match", str(numbers[0]), "-c", str(count), "--samples", "all", "--cache-control", "none"
 
 
-def profile(bench, metric_set, mode, program, alone, *more):
+def kernel_replay(bench, ours, program, alone):
+    """The same launches, the metrics of one pass and the others. A launch whose metrics one pass counts is run once, and finds caches
+    as the program left them; the others are of a run in which memory was restored from pass to pass, through the caches."""
+    groups, several = one_pass.groups_of(bench.dlkprof.program, metrics_of(ours))
+    check(groups and several, f"{len(groups)} groups of metrics that one pass counts, {len(several)} metrics that need several")
+    runs = []
+    for number, metrics in enumerate((*groups, several)):
+        launches, _ = profile(bench, f"group_{number}", ("--metrics", ",".join(metrics)), "kernel", program, alone, *same_launches(ours))
+        passes = {launch.number("passes") for launch in launches}
+        check(metrics is several or passes == {1}, f"passes of metrics that one is to count: {passes}")
+        runs.append(launches)
+    return merged(runs), [metric for metrics in groups for metric in metrics], several
+
+
+def merged(runs):
+    """The launches that all runs have, with the columns of all."""
+    by_number = [{launch.text("ID"): launch for launch in launches} for launches in runs]
+    launches = []
+    for number, first in by_number[0].items():
+        same = [numbered[number] for numbered in by_number if number in numbered]
+        check(all(launch.key == first.key for launch in same), "launches are not numbered alike from run to run")
+        if len(same) == len(runs):
+            columns = {name: text for launch in same for name, text in launch.columns.items()}
+            launches.append(dataclasses.replace(first, columns=columns))
+    return launches
+
+
+def profile(bench, name, what, mode, program, alone, *more):
     """The launches of a run, and what it cost, from the capture."""
-    name = f"iteration_{metric_set}_{mode}"
-    options = ("--replay-mode", mode, "--set", metric_set, "--timeline", "off", *(more or ("--samples", "1")))
+    name = f"iteration_{name}_{mode}"
+    options = ("--replay-mode", mode, *what, "--timeline", "off", *(more or ("--samples", "1")))
     done = bench.dlkprof.profile(name, options, program, timeout=120).require_success()
     check(done.stdout == alone.stdout, "stdout differs")
     launches = bench.dlkprof.launches(name)
@@ -98,11 +133,11 @@ def metrics_of(launches):
 class Table:
     """How far apart the figures of launches are that were measured both ways, as pairs."""
 
-    def __init__(self, pairs):
+    def __init__(self, pairs, metrics=None):
         check(pairs, "no launch was measured both ways")
         self.pairs = pairs
         self.long = [pair for pair in pairs if (pair[1].number(DURATION) or 0) >= LONG_NS]
-        self.metrics = metrics_of([ours for ours, _ in pairs])
+        self.metrics = metrics or metrics_of([ours for ours, _ in pairs])
         self.rows, self.near_zero = {}, {}
         for metric in self.metrics:
             small = [pair for pair in self.long if is_near_zero(metric, pair[1])]
@@ -110,12 +145,6 @@ class Table:
                 self.rows[metric] = values
             if values := points(small, metric):
                 self.near_zero[metric] = values
-
-    def with_caches_alike(self):
-        def alike(ours, theirs):
-            return abs((ours.number(L2_HITS) or 0) - (theirs.number(L2_HITS) or 0)) <= ALIKE
-
-        return Table([pair for pair in self.pairs if alike(*pair)])
 
     def figures(self):
         """Of all metrics but instructions."""
@@ -134,6 +163,10 @@ class Table:
                  f"{', '.join(far) or 'none'}")
         check(statistics.median(apart) == 0 and percentile(apart, 90) <= MOST_APART and not far, words)
         return words
+
+
+def with_caches_alike(pairs):
+    return [(ours, theirs) for ours, theirs in pairs if abs((ours.number(L2_HITS) or 0) - (theirs.number(L2_HITS) or 0)) <= ALIKE]
 
 
 def whole_of(metric, launch):

@@ -12,6 +12,7 @@ from unittest import mock
 import accuracy_report
 import every_launch
 import gpu_tests
+import one_pass
 import part_accuracy
 import part_cost
 import part_endurance
@@ -313,8 +314,31 @@ class IterationTest(InFolder):
         def hits(number, per_cent):
             return launch("kernel", ID=number, **{part_iteration.L2_HITS: per_cent})
 
-        table = part_iteration.Table([(hits("1", "50"), hits("1", "55")), (hits("2", "50"), hits("2", "56"))])
-        self.assertEqual([ours.text("ID") for ours, _ in table.with_caches_alike().pairs], ["1"])
+        alike = part_iteration.with_caches_alike([(hits("1", "50"), hits("1", "55")), (hits("2", "50"), hits("2", "56"))])
+        self.assertEqual([ours.text("ID") for ours, _ in alike], ["1"])
+
+    def test_runs_of_groups_of_metrics_are_merged(self):
+        runs = [[launch("kernel", ID=number, **{metric: number}) for number in numbers]
+                for metric, numbers in (("a__b.sum", "12"), ("c__d.sum", "21"), ("e__f.sum", "2"))]
+        whole, = part_iteration.merged(runs)
+        self.assertEqual([whole.text(name) for name in ("ID", "a__b.sum", "c__d.sum", "e__f.sum")], ["2"] * 4)
+        with self.assertRaisesRegex(CheckFailed, "not numbered alike"):
+            part_iteration.merged([*runs, [launch("other", ID="2")]])
+
+    def test_groups_of_one_pass(self):
+        program = self.script("dlkprof", """
+            import sys
+            metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
+            alone = [3 if metric.startswith("wide") else 1 for metric in metrics]
+            print("Chip        GH100")
+            print("Metrics    ", len(metrics), "in", max(1, sum(alone) - 1), "passes")
+            for metric, number in zip(metrics, alone):
+                print(metric, " sm  by monitors ", number)
+        """)
+        groups, several = one_pass.groups_of(program, ["a__b.sum", "wide__c.sum", "d__e.sum", "f__g.sum"])
+        self.assertEqual((groups, several), ([["a__b.sum", "d__e.sum"], ["f__g.sum"]], ["wide__c.sum"]))
+        with self.assertRaisesRegex(CheckFailed, "ended with 2: no"):
+            one_pass.groups_of(self.script("dlkprof", "import sys; sys.stderr.write('no'); sys.exit(2)"), ["a__b.sum"])
 
     def test_the_same_launches_are_asked_for(self):
         asked = part_iteration.same_launches(self.launches(1, 1, "9") + self.launches(1, 1, "5"))
