@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <optional>
@@ -44,7 +45,7 @@ constexpr std::pair<std::string_view, CUpti_ActivityAttribute> kSwitches[] = {
 };
 
 std::size_t g_buffer_bytes = std::size_t{1} << 20U;
-std::size_t g_recorded_bytes = 0;
+std::atomic<std::size_t> g_recorded_bytes{0};  // written on CUPTI's thread
 
 void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *buffer = static_cast<std::uint8_t*>(std::calloc(1, g_buffer_bytes));
@@ -140,7 +141,7 @@ void run(const std::vector<std::string>& words) {
     std::sort(runs.begin(), runs.end());
     fmt::print("  {}/{} {:.3f} ({:.3f} to {:.3f})", data, code, runs[runs.size() / 2], runs.front(), runs.back());
   }
-  fmt::print("  us; {} launches each, {} bytes recorded so far\n", kRuns * kLaunches, g_recorded_bytes);
+  fmt::print("  us; {} launches each, {} bytes recorded so far\n", kRuns * kLaunches, g_recorded_bytes.load());
 }
 
 }  // namespace

@@ -42,10 +42,12 @@ ClockFunction kernels_clock() noexcept {
   return true;
 }();
 
-// Two looks are each off by a microsecond at most; closer to each other they do not give the slope well enough.
+// Two looks are each off by a quarter of a microsecond at most; closer to each other they do not give the slope well enough.
 constexpr std::int64_t kLeastApartNs = 500'000'000;
-// How long a line is good for, unless the next one is drawn: what is wrong about its slope adds up.
+// How long a line is good for, unless the next one is drawn: what is wrong about its slope adds up, to 4 microseconds at most.
 constexpr double kGoodForNs = 4e9;
+// By which share slopes differ that are not of one pace. A system's clock is corrected by less (500 ppm: adjtimex(2)).
+constexpr double kOtherPace = 1e-3;
 // Farther apart from the kernel's clock, ticks are not what it goes by any more.
 constexpr std::int64_t kTooFarNs = 1'000'000;
 
@@ -63,7 +65,7 @@ bool kernel_keeps_time_by_ticks() noexcept {
 // At both clocks at once: the narrowest of a few, as we may be interrupted in between. None where it always was.
 std::optional<TickLine::Look> look_at_both() noexcept {
   constexpr int kTries = 5;
-  constexpr std::int64_t kWidest = 5000;  // some two microseconds
+  constexpr std::int64_t kWidest = 1000;  // some half a microsecond
   TickLine::Look best;
   std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < kTries; ++i) {
@@ -113,11 +115,14 @@ TickLine::Line TickLine::next(const Line& old, const Look& last, const Look& now
   const std::int64_t behind = now.ns - ours;
   if (behind >= kTooFarNs || behind <= -kTooFarNs) return {};
   const double ns_a_tick = static_cast<double>(now.ns - last.ns) / static_cast<double>(now.ticks - last.ticks);
+  const double pace = static_cast<double>(old.slope) / kUnit;
+  if (old.slope != 0 && std::abs(ns_a_tick - pace) > kOtherPace * pace) return {};
   const double slope = ns_a_tick * (1.0 + static_cast<double>(behind) / kGoodForNs);
+  const bool is_first = old.slope == 0;
   return {.ticks = now.ticks,
           .ns = ours,
           .slope = std::llround(slope * kUnit),
-          .until = now.ticks + static_cast<std::int64_t>(kGoodForNs / ns_a_tick)};
+          .until = is_first ? now.ticks : now.ticks + static_cast<std::int64_t>(kGoodForNs / ns_a_tick)};
 }
 
 void TickLine::set(const Line& line) noexcept {

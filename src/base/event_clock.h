@@ -33,17 +33,19 @@ class alignas(64) TickLine {
     std::int64_t ticks = 0, ns = 0;
   };
   // A line that goes on from where `old` is now, and meets the kernel's clock when it ends: then what is wrong shrinks from one
-  // line to the next, whenever that is drawn. From the kernel's clock where `old` has ended. One that has ended itself where
-  // ticks are not what the kernel goes by.
+  // line to the next, whenever that is drawn. From the kernel's clock where `old` has ended. The first one is over at once: it
+  // tells what the second is to go by. One without an end (`until` is 0) where ticks are not what the kernel goes by, as it
+  // stood still meanwhile.
   [[nodiscard]] static Line next(const Line& old, const Look& last, const Look& now) noexcept;
 
-  // False where there is none, or it is just being set.
+  // False where there is none, it is just being set, or ticks are not where they were: before the line, as after a suspend.
   [[nodiscard]] bool now(std::int64_t& ns) const noexcept {
 #if defined(__x86_64__)
     const std::uint32_t version = version_.load(std::memory_order_acquire);
     const auto ticks = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
     const Line line = read();
-    if ((version & 1U) != 0 || ticks >= line.until) [[unlikely]]
+    const auto after = [&](std::int64_t of) { return static_cast<std::uint64_t>(of - line.ticks + kSlackTicks); };
+    if ((version & 1U) != 0 || after(ticks) >= after(line.until)) [[unlikely]]
       return false;
     ns = line.at(ticks);
     std::atomic_thread_fence(std::memory_order_acquire);
@@ -64,7 +66,8 @@ class alignas(64) TickLine {
   }
 
  private:
-  static constexpr std::int64_t kSlackTicks = 1'000'000;  // less than a millisecond
+  // A processor may have been amid a look at its ticks while another one drew the line. Less than a millisecond.
+  static constexpr std::int64_t kSlackTicks = 1'000'000;
 
   std::atomic<std::uint32_t> version_{0};  // odd while it is being set: a sequence lock (Boehm, MSPC 2012)
   std::atomic<std::int64_t> ticks_{0}, ns_{0}, slope_{0}, until_{0};
@@ -74,7 +77,7 @@ extern constinit TickLine g_tick_line;
 // CLOCK_MONOTONIC as the system gives it, for when there is no line.
 [[gnu::cold, gnu::noinline]] std::int64_t system_clock_ns() noexcept;
 
-// Now, CLOCK_MONOTONIC, ns; within a microsecond of what the kernel says.
+// Now, CLOCK_MONOTONIC, ns; within a few microseconds of what the kernel says.
 [[nodiscard]] inline std::int64_t event_clock_ns() noexcept {
   if (std::int64_t ns = 0; g_tick_line.now(ns)) [[likely]]
     return ns;

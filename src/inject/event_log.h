@@ -2,7 +2,8 @@
 // Threads gather in buffers of their own, so that the program's threads seldom wait for one another. Thread-safe; never
 // throws into the program: when appending fails it says so once, and further events are dropped.
 //
-// Until there is a capture (inject/recorder.h) events are held, kMostHeld of each kind and thread; they open none.
+// Until there is a capture (inject/recorder.h) events are held, kMostHeld of each kind and thread, and ranges that are open then;
+// they open none.
 //
 // Locks, in this order: late_mutex_, buffers_mutex_, then the writer's, which include a queue's.
 #pragma once

@@ -125,7 +125,7 @@ class EventQueue {
     count_.store(0, std::memory_order_relaxed);
   }
 
-  // What add() needs lies in one line of the caches.
+  // What place() and commit() need lies in one line of the caches.
   alignas(64) EventBatch<Event> batch_;  // its end is what it was when somebody last looked:
   std::atomic<std::size_t> count_{0};
   std::size_t text_bytes_ = 0;  // the owner's

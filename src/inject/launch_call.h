@@ -41,7 +41,7 @@ inline constexpr CUpti_CallbackId kLaunchEntries[] = {
 // None where `entry` is not one of kLaunchEntries.
 [[nodiscard]] std::optional<LaunchCall> read_launch(CUpti_CallbackId entry, const void* params);
 
-// The function alone, of all but cooperative launches; null of those and of what launches none.
+// The function alone; null of what launches none, and of cuLaunchCooperativeKernel.
 [[nodiscard]] inline CUfunction function_of_launch(CUpti_CallbackId entry, const void* params) noexcept {
   switch (entry) {
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:

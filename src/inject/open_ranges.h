@@ -1,5 +1,5 @@
 // Which ranges are open on one thread, in the order in which they began: a stack, but that any may be taken out. What they are
-// is in the log already.
+// is in the log already, or held back where it had no room.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class OpenRanges {
   static constexpr int kNone = -1;
   struct Pushed {
     int level = kNone;  // in its domain
-    bool& recorded;     // false: its end is not to be told. Until the next range is opened
+    bool& recorded;     // false: the log had no room for it. Until the next range is opened
   };
   // Opens a range as the innermost one; its number is above those of the others. Throws std::bad_alloc, and is then as it was.
   Pushed push(std::uint64_t id, std::uint32_t domain);

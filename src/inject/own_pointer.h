@@ -1,6 +1,6 @@
 // A pointer that each thread has one of, found in a line of the caches and without a call: a thread-local of a library that is
 // loaded late lies behind a call into the loader and a handful of lines, which is most of what a push costs where they are cold.
-// The first threads have it, so many as there are places, and not two in the same one: others ask their thread-local. What is
+// Each thread has one place, which it shares with others: who comes first has it, and others ask their thread-local. What is
 // put in is to be removed before the thread is gone, as the next one may come to lie where it did.
 #pragma once
 

@@ -9,39 +9,48 @@ using capture::RangeEvent;
 
 void RangeJoiner::add(std::span<const RangeEvent> ranges, std::vector<RangeEvent>& whole) {
   for (const RangeEvent& range : ranges) {
-    (range.end_ns == kStillOpen ? threads_[range.id >> kRangeThreadShift] : whole).push_back(range);
+    (range.end_ns == kStillOpen ? threads_[range.id >> kRangeThreadShift].ranges : whole).push_back(range);
   }
   if (!early_.empty()) add(std::exchange(early_, {}), whole);
 }
 
 void RangeJoiner::add(std::span<const RangeEnd> ends, std::vector<RangeEvent>& whole) {
+  std::vector<std::uint64_t> changed;  // others may have many open, and nothing to do with it
   for (const RangeEnd& end : ends) {
-    Open& open = threads_[end.range >> kRangeThreadShift];
-    const auto by_id = [](const RangeEvent& range, std::uint64_t id) { return range.id < id; };
-    const auto found = std::lower_bound(open.begin(), open.end(), end.range, by_id);
-    if (found == open.end() || found->id != end.range) {
+    RangeEvent* const range = find(end.range);
+    if (range == nullptr) {
       early_.push_back(end);
-    } else if (found->end_ns == kStillOpen) {
-      // 0: it never ended. Two clocks that take turns may be a microsecond apart.
-      found->end_ns = end.end_ns == 0 ? 0 : std::max(end.end_ns, found->start_ns);
-      whole.push_back(*found);
+    } else if (range->end_ns == kStillOpen) {
+      // 0: it never ended. Two clocks that take turns may be some microseconds apart.
+      range->end_ns = end.end_ns == 0 ? 0 : std::max(end.end_ns, range->start_ns);
+      whole.push_back(*range);
+      const std::uint64_t number = end.range >> kRangeThreadShift;
+      if (!std::exchange(threads_[number].has_ended, true)) changed.push_back(number);
     }
   }
-  drop_ended();
+  for (const std::uint64_t number : changed) {
+    Open& open = threads_[number];
+    std::erase_if(open.ranges, [](const RangeEvent& range) { return range.end_ns != kStillOpen; });
+    open.has_ended = false;
+    if (open.ranges.empty()) threads_.erase(number);
+  }
+}
+
+RangeEvent* RangeJoiner::find(std::uint64_t id) {
+  const auto thread = threads_.find(id >> kRangeThreadShift);
+  if (thread == threads_.end()) return nullptr;
+  auto& ranges = thread->second.ranges;
+  const auto found = std::ranges::lower_bound(ranges, id, {}, &RangeEvent::id);
+  return found != ranges.end() && found->id == id ? &*found : nullptr;
 }
 
 void RangeJoiner::take_open(std::vector<RangeEvent>& whole) {
   for (auto& [number, open] : std::exchange(threads_, {})) {
-    for (RangeEvent& range : open) {
+    for (RangeEvent& range : open.ranges) {
       range.end_ns = 0;
       whole.push_back(range);
     }
   }
-}
-
-void RangeJoiner::drop_ended() {
-  for (auto& [number, open] : threads_) std::erase_if(open, [](const RangeEvent& range) { return range.end_ns != kStillOpen; });
-  std::erase_if(threads_, [](const auto& thread) { return thread.second.empty(); });
 }
 
 }  // namespace dlkprof::inject

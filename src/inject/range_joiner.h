@@ -25,8 +25,11 @@ class RangeJoiner {
   void take_open(std::vector<capture::RangeEvent>& whole);
 
  private:
-  using Open = std::vector<capture::RangeEvent>;  // kStillOpen, and some that are not any more, until these are dropped
-  void drop_ended();
+  struct Open {
+    std::vector<capture::RangeEvent> ranges;  // kStillOpen, and some that are not any more, until these are dropped
+    bool has_ended = false;
+  };
+  [[nodiscard]] capture::RangeEvent* find(std::uint64_t id);  // null: it has not come, or is dropped
 
   std::unordered_map<std::uint64_t, Open> threads_;  // by number
   std::vector<RangeEnd> early_;                      // whose range has not come yet

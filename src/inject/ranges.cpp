@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -124,10 +125,10 @@ class alignas(64) Ranges::Thread {
 
   [[gnu::cold, gnu::noinline]] bool begin_read(const RangeAttributes& attributes, capture::RangeKind kind,
                                                std::uint64_t parent) noexcept {
-    capture::RangeEvent read;
-    fill(read, attributes, kind, parent);
-    log_->read_message(read, attributes.message);
-    return log_->add_to(buffer_->ranges, {}, [&](capture::RangeEvent& range) { range = read; });
+    return log_->add_to(buffer_->ranges, {}, [&](capture::RangeEvent& range) {
+      fill(range, attributes, kind, parent);
+      log_->read_message(range, attributes.message);
+    });
   }
 
   void fill(capture::RangeEvent& range, const RangeAttributes& attributes, capture::RangeKind kind,
@@ -155,19 +156,31 @@ class alignas(64) Ranges::Thread {
   [[gnu::cold, gnu::noinline]] void hold_back(const RangeAttributes& attributes, capture::RangeKind kind,
                                               std::uint64_t parent) noexcept {
     try {
-      capture::RangeEvent& range = held_back_.emplace_back();
-      fill(range, attributes, kind, parent);
-      if (!attributes.message.empty()) log_->read_message(range, attributes.message);
+      HeldBack& range = held_back_[next_id_];
+      fill(range.event, attributes, kind, parent);
+      if (held_back_bytes_ + attributes.message.size() > kMostHeldBackBytes) {
+        log_->read_message(range.event, attributes.message);
+      } else {
+        range.message = attributes.message;
+        held_back_bytes_ += range.message.size();
+      }
     } catch (...) {
+      held_back_.erase(next_id_);
       log_->count_dropped();
     }
   }
 
   [[gnu::cold, gnu::noinline]] void add_held_back(std::uint64_t id, std::int64_t now) noexcept {
-    const auto found = std::ranges::lower_bound(held_back_, id, {}, &capture::RangeEvent::id);
-    if (found == held_back_.end() || found->id != id) return;
-    found->end_ns = now;
-    log_->add(*found);
+    const auto found = held_back_.find(id);
+    if (found == held_back_.end()) return;
+    auto& [event, message] = found->second;
+    event.end_ns = now == 0 ? 0 : std::max(now, event.start_ns);
+    held_back_bytes_ -= message.size();
+    if (message.size() > kLongestUnread) {
+      log_->read_message(event, message);
+      message.clear();
+    }
+    log_->add(event, message);
     held_back_.erase(found);
   }
 
@@ -186,7 +199,13 @@ class alignas(64) Ranges::Thread {
   EventLog::Buffer* buffer_;
   OpenRanges open_;
   EventLog* log_;
-  std::vector<capture::RangeEvent> held_back_;  // of open_, those that are not recorded, in the order in which they began
+  struct HeldBack {
+    capture::RangeEvent event;
+    std::string message;  // empty where it is read already
+  };
+  static constexpr std::size_t kMostHeldBackBytes = std::size_t{16} << 20U;
+  std::map<std::uint64_t, HeldBack> held_back_;  // of open_, by number, those that are not recorded
+  std::size_t held_back_bytes_ = 0;              // of their messages
 };
 
 // --- The thread's own -------------------------------------------------------------------------------------------------

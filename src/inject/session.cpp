@@ -59,6 +59,7 @@ class Counting {
 }  // namespace
 
 constinit OwnPointer<Session::Thread> Session::Thread::own;
+constinit thread_local bool Session::Thread::gone = false;
 
 Session::Thread& Session::this_thread() noexcept {
   static thread_local Thread thread;
@@ -146,7 +147,7 @@ void Session::before_fork() noexcept {
 void Session::after_fork(bool in_child) noexcept {
   if (in_child) {
     Thread::own.clear();
-    Thread::own.put(nullptr, &this_thread());
+    if (!Thread::gone) Thread::own.put(nullptr, &this_thread());
     this_thread().system_id = static_cast<std::uint32_t>(gettid());
     recorder_.forget();
     pm_sampling_.forget();
@@ -428,7 +429,7 @@ void Session::finish() noexcept {
     finish_presence();
     if (options_.timeline) {
       ranges_.finish();
-      event_log_.flush();
+      event_log_.finish();
     }
     timing_complete_ = timing_complete_ && was_active;  // else the end of the program was not timed
     append_stats();

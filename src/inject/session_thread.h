@@ -38,10 +38,14 @@ class SeenContexts {
 struct alignas(64) Session::Thread {
   // Where a thread finds its own without a call: what most launches need of it lies in its first line.
   static OwnPointer<Thread> own;
+  static constinit thread_local bool gone;  // this thread's is destroyed, as the thread is ending
   Thread() { own.put(nullptr, this); }
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
-  ~Thread() { own.remove(); }
+  ~Thread() {
+    own.remove();
+    gone = true;
+  }
 
   enum class Gate : std::uint8_t { none, shared, alone };
   Gate gate = Gate::none;

@@ -5,7 +5,7 @@ import time
 
 from emission_cost import LIMIT
 from harness import Skipped, check
-from side_by_side import STEPS, Times, Variant, environment_of, interval, take_turns
+from side_by_side import LEAST_LEFT_S, STEPS, Times, Variant, environment_of, interval, take_turns
 
 PART = "emission"
 
@@ -33,7 +33,7 @@ def measure(bench, times):
         Variant(f"listening_{number}", environment_of(bench, f"{PART}_{number}", LISTENING), emit_nvtx=True))]
     deadline = time.monotonic() + BUDGET_S
     sizes = []
-    while time.monotonic() < deadline:
+    while time.monotonic() < deadline and bench.commands.seconds_left() > LEAST_LEFT_S:
         take_turns(bench, variants, [times], ROUNDS, deadline)
         sizes += take_captures(bench)
     if not sizes:

@@ -60,7 +60,7 @@ TEST(TickLineTest, StaysWithTheKernelsClock) {
       const std::int64_t off = i * 7919 % 41 - 20;
       const TickLine::Look now{.ticks = 1'000'000 + static_cast<std::int64_t>(static_cast<double>(apart) / kNanosecondsATick),
                                .ns = 7'000 + apart + off};
-      if (i > 1 && now.ticks < line.until) {
+      if (i > 2 && now.ticks < line.until) {
         ASSERT_NEAR(static_cast<double>(line.at(now.ticks)), static_cast<double>(now.ns), 200) << seconds << " s, " << i;
       }
       line = TickLine::next(line, last, now);
@@ -68,6 +68,23 @@ TEST(TickLineTest, StaysWithTheKernelsClock) {
       last = now;
     }
   }
+}
+
+TEST(TickLineTest, TheFirstIsOverAtOnce) {
+  const TickLine::Look first{.ticks = 1'000, .ns = 0}, second{.ticks = 1'000'001'000, .ns = 1'000'000'000};
+  const auto line = TickLine::next({}, first, second);
+  EXPECT_EQ(line.until, second.ticks);
+  EXPECT_EQ(line.slope, kNanosecondATick);
+  EXPECT_GT(TickLine::next(line, second, {.ticks = 2'000'001'000, .ns = 2'000'000'000}).until, 2'000'001'000);
+}
+
+// The kernel's clock stands still while the system sleeps, ticks may go on; the line has ended meanwhile.
+TEST(TickLineTest, AnotherPaceIsNotBelieved) {
+  const TickLine::Line line{.ticks = 1'000'000'000, .ns = 0, .slope = kNanosecondATick, .until = 5'000'000'000};
+  const TickLine::Look last{.ticks = 1'000'000'000, .ns = 0};
+  EXPECT_EQ(TickLine::next(line, last, {.ticks = 3'600'000'000'000, .ns = 1'000'000'000}).until, 0);
+  EXPECT_EQ(TickLine::next(line, last, {.ticks = 11'000'000'000, .ns = 9'980'000'000}).until, 0);
+  EXPECT_GT(TickLine::next(line, last, {.ticks = 11'000'000'000, .ns = 10'005'000'000}).until, 0);
 }
 
 TEST(TickLineTest, EndsWhereTicksAreNotTheKernels) {
@@ -87,7 +104,7 @@ TEST(TickLineTest, IsNeverReadInParts) {
   std::thread draws([&] {
     constexpr std::int64_t kApart = 1'000'000'000'000, kFar = std::int64_t{1} << 62U;
     for (std::int64_t i = 0; !over; ++i) {
-      line.set({.ticks = i % 1000 * kApart, .ns = i % 1000 * kApart, .slope = kNanosecondATick, .until = kFar});
+      line.set({.ticks = -(i % 1000) * kApart, .ns = -(i % 1000) * kApart, .slope = kNanosecondATick, .until = kFar});
     }
   });
   int read = 0;
@@ -105,17 +122,33 @@ TEST(TickLineTest, IsNeverReadInParts) {
 }
 #endif
 
+#if defined(__x86_64__)
+// As after a suspend, which begins ticks anew.
+TEST(TickLineTest, SaysNothingOfTicksBeforeIt) {
+  TickLine line;
+  const auto now = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
+  constexpr std::int64_t kMinutes = 1'000'000'000'000;
+  std::int64_t ns = 5;
+  line.set({.ticks = now + kMinutes, .ns = 0, .slope = kNanosecondATick, .until = now + 2 * kMinutes});
+  EXPECT_FALSE(line.now(ns));
+  EXPECT_EQ(ns, 5);
+  line.set({.ticks = now, .ns = 0, .slope = kNanosecondATick, .until = now + kMinutes});
+  EXPECT_TRUE(line.now(ns));
+}
+#endif
+
 TEST(EventClockTest, TunedItIsTheKernels) {
-  tune_event_clock();
-  std::this_thread::sleep_for(std::chrono::milliseconds(550));
-  tune_event_clock();
+  for (int looks = 0; looks < 3; ++looks) {
+    if (looks > 0) std::this_thread::sleep_for(std::chrono::milliseconds(550));
+    tune_event_clock();
+  }
   std::int64_t last = 0;
   for (int i = 0; i < 100'000; ++i) {
     const std::int64_t before = kernel_ns();
     const std::int64_t ours = event_clock_ns();
     const std::int64_t after = kernel_ns();
-    ASSERT_GE(ours, before - 1'000);
-    ASSERT_LE(ours, after + 1'000);
+    ASSERT_GE(ours, before - 4'000);
+    ASSERT_LE(ours, after + 4'000);
     ASSERT_GE(ours, last);
     last = ours;
   }

@@ -254,6 +254,18 @@ TEST(EventLog, TakesNothingAfterFinish) {
   EXPECT_THAT(captured.flushed().ranges, SizeIs(3));
 }
 
+TEST(EventLog, FinishWritesRangesThatHaveNoEnd) {
+  CapturedLog captured;
+  captured.open();
+  captured.log().add(capture::RangeEvent{.id = 7, .start_ns = 5, .end_ns = kStillOpen});
+  EXPECT_THAT(captured.flushed().ranges, IsEmpty());
+  captured.log().finish();
+  const auto ranges = captured.flushed().ranges;
+  ASSERT_THAT(ranges, SizeIs(1));
+  EXPECT_EQ(ranges[0].id, 7U);
+  EXPECT_EQ(ranges[0].end_ns, 0);
+}
+
 TEST(EventLog, KeepsWhatThreadsGatheredThatHaveEnded) {
   CapturedLog captured;
   on_other_thread([&] { add_ranges(captured.log(), 3); });

@@ -65,6 +65,13 @@ TEST_F(RangeJoinerTest, WhatIsOpenIsTakenOnce) {
   EXPECT_THAT(take_open(), IsEmpty());
 }
 
+TEST_F(RangeJoinerTest, ThreadsTakeTurns) {
+  EXPECT_THAT(begin({open(id_of(1, 1)), open(id_of(2, 1)), open(id_of(1, 2)), open(id_of(2, 2))}), IsEmpty());
+  EXPECT_THAT(end({{id_of(1, 2), 12}, {id_of(2, 1), 21}, {id_of(1, 1), 11}}),
+              ElementsAre(Pair(id_of(1, 2), 12), Pair(id_of(2, 1), 21), Pair(id_of(1, 1), 11)));
+  EXPECT_THAT(take_open(), ElementsAre(Pair(id_of(2, 2), 0)));
+}
+
 TEST_F(RangeJoinerTest, OneEndsOnce) {
   EXPECT_THAT(begin({open(1)}), IsEmpty());
   EXPECT_THAT(end({{1, 10}, {1, 20}}), ElementsAre(Pair(1, 10)));

@@ -419,6 +419,30 @@ TEST(RangesHeld, ThatAreOpenWhenThereIsRoomAgainAreKept) {
   EXPECT_EQ(by_name.at(message).id, outer);
 }
 
+TEST(RangesHeld, TextsOfThoseThatAreLeftOutAreNotKept) {
+  CapturedLog captured;
+  Ranges ranges{captured.log(), captured.recorder()};
+  for (std::size_t i = 0; i < EventLog::kMostHeld; ++i) {
+    ASSERT_EQ(ranges.push({}), 0);
+    ASSERT_EQ(ranges.pop(kDefault), 0);
+  }
+  EXPECT_EQ(ranges.push({.message = "outer"}), 0);
+  for (int i = 0; i < 20'000; ++i) {  // 60 MB
+    const std::string message = std::to_string(i) + std::string(3000, 'm');
+    ASSERT_EQ(ranges.push({.message = message}), 1);
+    ASSERT_EQ(ranges.pop(kDefault), 1);
+  }
+  captured.open();
+  testing::internal::CaptureStderr();
+  captured.log().flush();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("20000 events"));
+  EXPECT_EQ(ranges.pop(kDefault), 0);
+  const auto written = captured.flushed();
+  ASSERT_THAT(written.ranges, SizeIs(EventLog::kMostHeld + 1));
+  EXPECT_EQ(written.text(written.ranges.back().name), "outer");
+  EXPECT_THAT(written.texts, SizeIs(1));
+}
+
 TEST_F(RangesTest, ThreadsEndEachOthersRanges) {
   constexpr std::size_t kThreads = 4, kRounds = 3000;
   std::array<std::atomic<std::uint64_t>, kThreads> handed{};
