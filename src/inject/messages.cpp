@@ -10,6 +10,8 @@
 namespace dlkprof::inject {
 namespace {
 
+constinit std::mutex g_mutex;
+
 void write_line(const std::string& what, const std::string& detail, const std::string& remedy) {
   std::string text = "dlkprof: " + printable(what);
   if (!detail.empty()) text += ": " + printable(detail);
@@ -24,9 +26,8 @@ void write_line(const std::string& what, const std::string& detail, const std::s
 bool Messages::say(capture::Severity severity, const std::string& what, const std::string& detail,
                    const std::string& remedy) noexcept {
   try {
-    static std::mutex mutex;
+    const std::lock_guard lock(g_mutex);
     static auto& said = *new std::set<std::string>;  // outlives static destruction: exit handlers may still speak
-    const std::lock_guard lock(mutex);
     if (!said.insert(what + '\n' + detail).second) return false;
     const bool wanted = severity == capture::Severity::error || (severity == capture::Severity::warning && !quiet_);
     if (wanted) write_line(what, detail, remedy);
@@ -35,6 +36,9 @@ bool Messages::say(capture::Severity severity, const std::string& what, const st
     return false;
   }
 }
+
+void Messages::lock() { g_mutex.lock(); }
+void Messages::unlock() { g_mutex.unlock(); }
 
 void say_startup_failure(const Error& error) noexcept {
   Messages(false).say(capture::Severity::error, error.what(), error.detail(),

@@ -15,6 +15,9 @@ class Messages {
 
   // Says it unless it was said before, or is no error and warnings are not wanted. Returns whether it was new.
   bool say(capture::Severity severity, const std::string& what, const std::string& detail, const std::string& remedy) noexcept;
+  // Around fork, so that the child never inherits a lock that nobody will release.
+  static void lock();
+  static void unlock();
 
  private:
   bool quiet_;

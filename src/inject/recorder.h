@@ -28,8 +28,14 @@ class Recorder {
   // In a forked child: the parent's file is the parent's.
   void forget() noexcept;
   // Around fork, so that the child never inherits a lock that nobody will release.
-  void lock() { mutex_.lock(); }
-  void unlock() { mutex_.unlock(); }
+  void lock() {
+    mutex_.lock();
+    Messages::lock();
+  }
+  void unlock() {
+    Messages::unlock();
+    mutex_.unlock();
+  }
 
  private:
   [[nodiscard]] capture::ProcessRecord describe_process() const;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -59,6 +60,20 @@ TEST(Messages, ThreadsSayItOnceTogether) {
   });
   EXPECT_EQ(new_ones, 1);
   EXPECT_EQ(text, "dlkprof: all at once\n");
+}
+
+TEST(Messages, WaitWhileTheProcessForks) {
+  std::atomic<bool> spoken{false};
+  Messages::lock();
+  std::thread speaker([&] {
+    (void)Messages(true).say(Severity::info, "beside a fork", "", "");
+    spoken = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(spoken);
+  Messages::unlock();
+  speaker.join();
+  EXPECT_TRUE(spoken);
 }
 
 }  // namespace
