@@ -18,6 +18,7 @@ LONG_NS = 10_000   # shorter kernels differ from launch to launch by more than a
 ALIKE = 5.0        # points of L2 hits, within which two ways of measuring had the same caches
 MOST_APART = 0.01  # instructions, at the 90th percentile: passes are of other iterations, and so of other data (see part_shapes)
 LIMITS = (0.05, 0.15)  # of the other metrics, apart in the median and at the 90th percentile
+LEAST_LAUNCHES = 5     # of a metric, for a 90th percentile to say anything
 NEAR_ZERO = 0.02       # of what a figure is a part of: below, how far two lie apart says more in points than as a ratio
 MOST_LAUNCHES = 160    # that kernel replay measures: two steps and a little
 NCU_ITERATIONS = "40"  # more than the launches compared are from; ncu runs the program once a pass
@@ -156,13 +157,19 @@ class Table:
         equal = sum(value == 0 for value in apart)
         missing = {metric for metric in self.metrics for ours, _ in self.pairs if ours.number(metric) is None}
         check(not missing, f"not measured in some: {', '.join(sorted(missing))}")
-        far = [f"{metric} {words_of(values)}" for metric, values in self.rows.items() if not near(values) and metric != INSTRUCTIONS]
+        far, few = self.far()
         words = (f"instructions equal in {equal} of {len(apart)} launches, at most {100 * max(apart):.3f} % apart; of {len(self.long)} "
                  f"launches of 10 us and more, {len(self.rows)} metrics, apart in the median and at the 90th percentile: "
                  f"{DURATION} {words_of(self.rows.get(DURATION, [0]))}, figures of all metrics {words_of(self.figures())}; beyond {100 * LIMITS[0]:.0f} and {100 * LIMITS[1]:.0f} %: "
-                 f"{', '.join(far) or 'none'}")
-        check(statistics.median(apart) == 0 and percentile(apart, 90) <= MOST_APART and not far, words)
+                 f"{', '.join(far) or 'none'}; of fewer than {LEAST_LAUNCHES} launches, and so not judged: {', '.join(few) or 'none'}")
+        check(statistics.median(apart) == 0 and percentile(apart, 90) <= MOST_APART and near(self.figures()) and not far, words)
         return words
+
+    def far(self):
+        """Metrics beyond the limits, in words; and those beyond that too few launches have to be judged by themselves."""
+        far = {metric: values for metric, values in self.rows.items() if not near(values) and metric != INSTRUCTIONS}
+        few = [metric for metric, values in far.items() if len(values) < LEAST_LAUNCHES]
+        return [f"{metric} {words_of(values)}" for metric, values in far.items() if metric not in few], few
 
 
 def with_caches_alike(pairs):

@@ -297,7 +297,19 @@ class IterationTest(InFolder):
     def test_far_fails(self):
         with self.assertRaisesRegex(CheckFailed, "at most 2.000 % apart"):
             self.verdict(self.launches(1020, 20000), self.launches(1000, 20000))
+        numbers = "123456"
+        ours, theirs = ([one for number in numbers for one in self.launches(1000, ns, number)] for ns in (21200, 20000))
         with self.assertRaisesRegex(CheckFailed, "beyond 5 and 15 %: gpu__time_duration.sum 6.00 % and 6.00 %"):
+            self.verdict(ours, theirs)
+
+    def test_few_launches_count_with_all_others_alone(self):
+        def measured(rare):
+            columns = {"smsp__inst_executed.sum": "7", "gpu__time_duration.sum": "20000"}
+            return [launch("kernel", ID=str(number), **columns, **{"a__rare.sum": rare if number == 1 else "0"}) for number in range(1, 21)]
+
+        ours, theirs = measured("300"), measured("200")
+        self.assertIn("not judged: a__rare.sum", self.verdict(ours, theirs))
+        with self.assertRaisesRegex(CheckFailed, "figures of all metrics 6.00 % and 6.00 %"):
             self.verdict(self.launches(1000, 21200), self.launches(1000, 20000))
 
     def test_others_launches_fail(self):
