@@ -73,6 +73,7 @@ EventLog::Buffer* EventLog::make_buffer() noexcept {
     auto buffer = std::make_shared<Buffer>();
     {
       const std::lock_guard lock(buffers_mutex_);
+      limit_ended();
       buffers_.push_back(buffer);
     }
     owner.abandon();
@@ -83,6 +84,22 @@ EventLog::Buffer* EventLog::make_buffer() noexcept {
   } catch (...) {
     return nullptr;
   }
+}
+
+// Buffers of threads that have ended stay until they are written, which a program that launches nothing has no reason for. The
+// caller holds buffers_mutex_.
+void EventLog::limit_ended() noexcept {
+  if (buffers_.size() < kMostThreads) return;
+  if (writer_.is_ready() && writer_.gather_soon()) return;
+  const auto ended =
+      std::ranges::find_if(buffers_, [](const auto& buffer) { return buffer->abandoned.load(std::memory_order_acquire); });
+  if (ended == buffers_.end()) return;
+  const auto drop = [this](auto& queue) { queue.take([this](auto& batch) { writer_.count_dropped(batch.events().size()); }); };
+  drop((*ended)->ranges);
+  drop((*ended)->ends);
+  drop((*ended)->calls);
+  drop((*ended)->works);
+  buffers_.erase(ended);
 }
 
 // --- Gathering --------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 // throws into the program: when appending fails it says so once, and further events are dropped.
 //
 // Until there is a capture (inject/recorder.h) events are held, kMostHeld of each kind and thread, and ranges that are open then;
-// they open none.
+// of threads that have ended those of the last kMostThreads. They open none.
 //
 // Locks, in this order: late_mutex_, buffers_mutex_, then the writer's, which include a queue's.
 #pragma once
@@ -101,6 +101,7 @@ class EventLog {
 
   static constexpr std::size_t kMaxText = std::size_t{1} << 16U;
   static constexpr std::size_t kMostHeld = std::size_t{1} << 16U;
+  static constexpr std::size_t kMostThreads = 1024;  // with those that have ended, before the first of these is left out
 
  private:
   struct Local;
@@ -114,6 +115,7 @@ class EventLog {
 
   [[nodiscard]] Buffer* find_buffer() noexcept;
   [[nodiscard]] Buffer* make_buffer() noexcept;
+  void limit_ended() noexcept;
   template <typename Event>
   void add_event(const Event& event, std::string_view text = {}) noexcept;
   template <typename Event>

@@ -254,6 +254,15 @@ TEST(EventLog, TakesNothingAfterFinish) {
   EXPECT_THAT(captured.flushed().ranges, SizeIs(3));
 }
 
+TEST(EventLog, HoldsSoManyThreadsThatHaveEnded) {
+  CapturedLog captured;
+  for (std::size_t i = 0; i < EventLog::kMostThreads + 7; ++i) on_other_thread([&] { add_ranges(captured.log(), 2); });
+  captured.open();
+  testing::internal::CaptureStderr();
+  EXPECT_THAT(captured.flushed().ranges, SizeIs(2 * EventLog::kMostThreads));
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("14 events"));
+}
+
 TEST(EventLog, FinishWritesRangesThatHaveNoEnd) {
   CapturedLog captured;
   captured.open();
