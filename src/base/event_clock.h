@@ -32,10 +32,10 @@ class alignas(64) TickLine {
   struct Look {
     std::int64_t ticks = 0, ns = 0;
   };
-  // A line that goes on from where `old` is now, and meets the kernel's clock when it ends: then what is wrong shrinks from one
-  // line to the next, whenever that is drawn. From the kernel's clock where `old` has ended. The first one is over at once: it
-  // tells what the second is to go by. One without an end (`until` is 0) where ticks are not what the kernel goes by, as it
-  // stood still meanwhile.
+  // A line that goes on from where `old` is now, or from the kernel's clock where `old` has ended, and meets the kernel's clock
+  // when it ends itself: then what is wrong shrinks from one line to the next, whenever that is drawn. The first one is over at
+  // once: it tells at which pace the second is to go. With `until` 0, and so never to be used, where the two clocks do not go
+  // together, as where the system slept and ticks went on.
   [[nodiscard]] static Line next(const Line& old, const Look& last, const Look& now) noexcept;
 
   // False where there is none, it is just being set, or ticks are not where they were: before the line, as after a suspend.
