@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +21,7 @@
 #include "cold.h"
 #include "cupti/library.h"
 #include "gpu.h"
+#include "program.h"
 
 namespace {
 
@@ -138,8 +138,7 @@ void run(const std::vector<std::string>& words) {
     (void)microseconds_a_launch(gpu, others, kWarmUp);
     std::vector<double> runs;
     for (int i = 0; i < kRuns; ++i) runs.push_back(microseconds_a_launch(gpu, others, kLaunches));
-    std::sort(runs.begin(), runs.end());
-    fmt::print("  {}/{} {:.3f} ({:.3f} to {:.3f})", data, code, runs[runs.size() / 2], runs.front(), runs.back());
+    fmt::print("  {}/{} {}", data, code, bench::spread(runs));
   }
   fmt::print("  us; {} launches each, {} bytes recorded so far\n", kRuns * kLaunches, g_recorded_bytes.load());
 }
@@ -147,14 +146,5 @@ void run(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(std::vector<std::string>(argv + 1, argv + argc));
-    return 0;
-  } catch (const Error& failure) {
-    fmt::print(stderr, "launch_cost: {}: {}\n", failure.what(), failure.detail());
-    return 1;
-  } catch (const std::exception& failure) {
-    fmt::print(stderr, "launch_cost: {}\n", failure.what());
-    return 1;
-  }
+  return bench::run_program("launch_cost", [&] { run(std::vector<std::string>(argv + 1, argv + argc)); });
 }

@@ -10,23 +10,23 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <exception>
 #include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "cupti/catalogue.h"
 #include "cupti/host.h"
 #include "cupti/library.h"
 #include "cupti/range_profiler.h"
 #include "gpu.h"
+#include "program.h"
 
 namespace {
 
 using namespace dlkprof;  // NOLINT(google-build-using-namespace)
 using bench::Gpu;
+using bench::spread;
 
 constexpr int kRuns = 5;
 
@@ -40,12 +40,6 @@ long resident_megabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return usage.ru_maxrss / 1024;
-}
-
-std::string spread(std::vector<double> values) {
-  if (values.empty()) return "";
-  std::sort(values.begin(), values.end());
-  return fmt::format("{:.3f} ({:.3f} to {:.3f})", values[values.size() / 2], values.front(), values.back());
 }
 
 // Of a set, or of metrics by NVPerf's names, all of which hold two underscores.
@@ -119,14 +113,5 @@ int main(int argc, char** argv) {
   std::vector<std::size_t> sizes;
   for (int i = 3; i < argc; ++i) sizes.push_back(std::max(1UL, std::strtoul(argv[i], nullptr, 10)));
   if (sizes.empty()) sizes = {8, 56, 96, 256};
-  try {
-    run(argv[1], argv[2], sizes);
-    return 0;
-  } catch (const Error& failure) {
-    fmt::print(stderr, "window_cost: {}: {}\n", failure.what(), failure.detail());
-    return 1;
-  } catch (const std::exception& failure) {
-    fmt::print(stderr, "window_cost: {}\n", failure.what());
-    return 1;
-  }
+  return bench::run_program("window_cost", [&] { run(argv[1], argv[2], sizes); });
 }

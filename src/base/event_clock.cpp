@@ -69,13 +69,12 @@ std::optional<TickLine::Look> look_at_both() noexcept {
   TickLine::Look best;
   std::int64_t narrowest = std::numeric_limits<std::int64_t>::max();
   for (int i = 0; i < kTries; ++i) {
-    timespec now{};
     const auto before = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
-    g_clock(CLOCK_MONOTONIC, &now);
+    const std::int64_t ns = system_clock_ns();
     const auto after = static_cast<std::int64_t>(__builtin_ia32_rdtsc());
     if (after - before >= narrowest) continue;
     narrowest = after - before;
-    best = {before + narrowest / 2, std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec};
+    best = {before + narrowest / 2, ns};
   }
   return narrowest <= kWidest ? std::optional(best) : std::nullopt;
 }

@@ -264,7 +264,6 @@ void EventWriter::forget() {
   taken_count_ = 0;
   joiner_ = {};
   gather_due_ = false;
-  closed_ = false;
   facts_.clear();
   dropped_ = 0;
   // The parent's: here there is no thread to join, nor one that waits and could be waited for.

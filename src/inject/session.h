@@ -90,6 +90,7 @@ class Session {
   void pass_gate(bool entry);
 
   [[nodiscard]] const KernelFunction& function_of(const LaunchCall& call, const char* symbol, std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool count_known(CUcontext context, CUfunction function, Thread& thread) noexcept;
   [[nodiscard]] bool count_quickly(const LaunchCall& call, CUcontext context, Thread& thread);
   [[nodiscard]] Counted count(const LaunchCall& call, const CUpti_CallbackData& data);
   [[nodiscard]] std::optional<Measuring> take_sample(const Counted& counted);

@@ -31,19 +31,21 @@ bool Session::window_open() const {
   return options_.duration_seconds <= 0 || elapsed < options_.delay_seconds + options_.duration_seconds;
 }
 
-// Most launches of most programs: of a function whose launches are only counted, when nothing else is to be done.
-bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& thread) {
-  const std::uint64_t epoch = functions_.epoch();
-  if (pc_sampling_ && !thread.sampled.contains(context, epoch)) return false;
-  const auto known = thread.counters.find(context, call.function, epoch);
-  if (known.counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0 ||
-      timing_.load(std::memory_order_relaxed)) {
-    return false;
-  }
+// Most launches of most programs: of a function whose launches are only counted, and that the thread knows. False, and nothing
+// done, where it does not, or it is time for a look around.
+bool Session::count_known(CUcontext context, CUfunction function, Thread& thread) noexcept {
+  const auto known = thread.counters.find(context, function, functions_.epoch());
+  if (known.counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0) return false;
   known.counter->fetch_add(1, std::memory_order_relaxed);
   thread.call.launch_index = launches_.fetch_add(1, std::memory_order_relaxed);
   thread.call.function = known.function;
   return true;
+}
+
+// When nothing else is to be done.
+bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& thread) {
+  if (pc_sampling_ && !thread.sampled.contains(context, functions_.epoch())) return false;
+  return !timing_.load(std::memory_order_relaxed) && count_known(context, call.function, thread);
 }
 
 // The same from a callback, with the times of the call. False where more is to be done, or it is of no launch; nothing is done
@@ -56,11 +58,7 @@ bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& t
     timeline_.end(thread->call, thread->system_id, id, data);
     return true;
   }
-  const auto known = thread->counters.find(data.context, function, functions_.epoch());
-  if (known.counter == nullptr || launches_.load(std::memory_order_relaxed) % kLaunchesBetweenLooks == 0) return false;
-  known.counter->fetch_add(1, std::memory_order_relaxed);
-  thread->call.launch_index = launches_.fetch_add(1, std::memory_order_relaxed);
-  thread->call.function = known.function;
+  if (!count_known(data.context, function, *thread)) return false;
   Timeline::begin(thread->call);
   return true;
 }

@@ -370,14 +370,18 @@ TEST_F(RangesTest, RangesAreWrittenWhenTheyEndWhoeverEndsThem) {
   EXPECT_THAT(ended(), SizeIs(3));
 }
 
+void push_and_pop(Ranges& ranges, int level, std::size_t times) {
+  for (std::size_t i = 0; i < times; ++i) {
+    ASSERT_EQ(ranges.push({}), level);
+    ASSERT_EQ(ranges.pop(kDefault), level);
+  }
+}
+
 TEST(RangesHeld, ThatThereIsNoRoomForAreLeftOutWithTheirEnds) {
   CapturedLog captured;
   Ranges ranges{captured.log(), captured.recorder()};
   EXPECT_EQ(ranges.push({}), 0);
-  for (std::size_t i = 0; i < EventLog::kMostHeld + 11; ++i) {
-    ASSERT_EQ(ranges.push({}), 1);
-    ASSERT_EQ(ranges.pop(kDefault), 1);
-  }
+  push_and_pop(ranges, 1, EventLog::kMostHeld + 11);
   captured.open();
   testing::internal::CaptureStderr();
   EXPECT_THAT(captured.flushed().ranges, SizeIs(EventLog::kMostHeld - 1));
@@ -391,10 +395,7 @@ TEST(RangesHeld, ThatThereIsNoRoomForAreLeftOutWithTheirEnds) {
 TEST(RangesHeld, ThatAreOpenWhenThereIsRoomAgainAreKept) {
   CapturedLog captured;
   Ranges ranges{captured.log(), captured.recorder()};
-  for (std::size_t i = 0; i < EventLog::kMostHeld; ++i) {
-    ASSERT_EQ(ranges.push({}), 0);
-    ASSERT_EQ(ranges.pop(kDefault), 0);
-  }
+  push_and_pop(ranges, 0, EventLog::kMostHeld);
   const std::string message(2 * kLongestUnread, 'm');
   EXPECT_EQ(ranges.push({.message = message}), 0);
   const std::uint64_t outer = current_range();
@@ -422,10 +423,7 @@ TEST(RangesHeld, ThatAreOpenWhenThereIsRoomAgainAreKept) {
 TEST(RangesHeld, TextsOfThoseThatAreLeftOutAreNotKept) {
   CapturedLog captured;
   Ranges ranges{captured.log(), captured.recorder()};
-  for (std::size_t i = 0; i < EventLog::kMostHeld; ++i) {
-    ASSERT_EQ(ranges.push({}), 0);
-    ASSERT_EQ(ranges.pop(kDefault), 0);
-  }
+  push_and_pop(ranges, 0, EventLog::kMostHeld);
   EXPECT_EQ(ranges.push({.message = "outer"}), 0);
   for (int i = 0; i < 20'000; ++i) {  // 60 MB
     const std::string message = std::to_string(i) + std::string(3000, 'm');
