@@ -181,6 +181,7 @@ std::vector<Session::CallRole> Session::find_call_roles() const {
     const bool windows = iterating_ || options_.collect == capture::Collect::automatic;
     roles[id].gated = (memory && measuring_) || ((graph || capture) && (measuring_ || windows));
     roles[id].timed = (memory || waits || graph) && options_.timeline;
+    roles[id].only_timed = roles[id].timed && !roles[id].gated && !graph;
   }
   return roles;
 }
@@ -207,7 +208,7 @@ void Session::watch(bool on) {
 [[gnu::hot]] void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   auto& session = *static_cast<Session*>(self);
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && session.quick_.load(std::memory_order_relaxed) &&
-      session.on_quick_launch(id, *static_cast<const CUpti_CallbackData*>(data))) {
+      session.on_quick_call(id, *static_cast<const CUpti_CallbackData*>(data))) {
     return;
   }
   auto& thread = this_thread();

@@ -51,9 +51,13 @@ class Session {
   struct CallRole {
     // Waits while a launch is being replayed, as it changes GPU memory; or no window may be open beside it.
     bool gated = false;
-    bool timed = false;  // on the timeline
+    bool timed = false;       // on the timeline
+    bool only_timed = false;  // and nothing else
   };
   [[nodiscard]] std::vector<CallRole> find_call_roles() const;
+  [[nodiscard]] bool is_only_timed(CUpti_CallbackId id) const noexcept {
+    return id < call_roles_.size() && call_roles_[id].only_timed;
+  }
   void watch(bool on);
   void before_fork() noexcept;
   void after_fork(bool in_child) noexcept;
@@ -77,7 +81,7 @@ class Session {
   static Thread& this_thread() noexcept;
 
   static void on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
-  [[nodiscard]] bool on_quick_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
+  [[nodiscard]] bool on_quick_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
   void on_driver_call(Thread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
@@ -195,7 +199,7 @@ class Session {
   const std::vector<CallRole> call_roles_;  // by callback id
   const bool takes_turns_;                  // launches may be measured, and others wait meanwhile
   const bool only_counts_;                  // nothing is measured, and functions and devices alone say what is matched
-  // What on_quick_launch() looks at, and what functions_ begins with: in one line of the caches.
+  // What on_quick_call() looks at, and what functions_ begins with: in one line of the caches.
   alignas(64) std::atomic<std::uint64_t> launches_{0};
   std::atomic<bool> quick_{false};  // launches are counted and timed, and nothing else
   FunctionTable functions_;

@@ -48,17 +48,17 @@ bool Session::count_quickly(const LaunchCall& call, CUcontext context, Thread& t
   return !timing_.load(std::memory_order_relaxed) && count_known(context, call.function, thread);
 }
 
-// The same from a callback, with the times of the call. False where more is to be done, or it is of no launch; nothing is done
-// then.
-[[gnu::hot]] bool Session::on_quick_launch(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+// The same from a callback, with the times of the call; or those alone of a call that is no launch. False where more is to be
+// done; nothing is done then.
+[[gnu::hot]] bool Session::on_quick_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
   CUfunction function = function_of_launch(id, data.functionParams);
   Thread* const thread = Thread::own.last();
-  if (function == nullptr || thread == nullptr || thread->ours || thread->call.held) return false;
+  if (thread == nullptr || thread->ours || thread->call.held || (function == nullptr && !is_only_timed(id))) return false;
   if (data.callbackSite == CUPTI_API_EXIT) {
     timeline_.end(thread->call, thread->system_id, id, data);
     return true;
   }
-  if (!count_known(data.context, function, *thread)) return false;
+  if (function != nullptr && !count_known(data.context, function, *thread)) return false;
   Timeline::begin(thread->call);
   return true;
 }

@@ -14,6 +14,7 @@ def describe(bench):
     return [
         ("date", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")),
         *gpu_rows(bench),
+        ("CPU", answer(bench, ["cat", "/proc/cpuinfo"], r"^model name\s*: (.+)$")),
         ("CUDA (nvcc)", answer(bench, ["nvcc", "--version"], r"release [\d.]+, V([\d.]+)")),
         ("Nsight Compute", answer(bench, ["ncu", "--version"], r"Version ([\d.]+)")),
         ("PyTorch", torch_version(bench)),

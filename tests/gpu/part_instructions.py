@@ -4,7 +4,7 @@ Counted in a pass of their own: with many passes each is of another iteration, a
 """
 
 from harness import CheckFailed, Skipped, check
-from part_iteration import INSTRUCTIONS, matched_by_number
+from iteration_table import INSTRUCTIONS, matched_by_number
 
 PART = "instructions"
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from harness import check
-from part_iteration import INSTRUCTIONS, deviations
+from iteration_table import INSTRUCTIONS, deviations
 from tools import median_step_ms
 
 PART = "shapes"

@@ -12,8 +12,10 @@ from unittest import mock
 import accuracy_report
 import every_launch
 import gpu_tests
+import iteration_table
 import one_pass
 import part_accuracy
+import part_application
 import part_cost
 import part_endurance
 import part_hit_rates
@@ -287,7 +289,7 @@ class IterationTest(InFolder):
         return [launch("kernel", ID=number, **columns)]
 
     def verdict(self, ours, reference):
-        return part_iteration.Table(part_iteration.matched_by_number(ours, reference)).verdict()
+        return iteration_table.Table(iteration_table.matched_by_number(ours, reference)).verdict()
 
     def test_near(self):
         words = self.verdict(self.launches(1000, 21000), self.launches(1000, 20000))
@@ -308,9 +310,24 @@ class IterationTest(InFolder):
             return [launch("kernel", ID=str(number), **columns, **{"a__rare.sum": rare if number == 1 else "0"}) for number in range(1, 21)]
 
         ours, theirs = measured("300"), measured("200")
-        self.assertIn("not judged: a__rare.sum", self.verdict(ours, theirs))
+        self.assertIn("of fewer than 5 launches: a__rare.sum 50.00 % and 50.00 %;", self.verdict(ours, theirs))
         with self.assertRaisesRegex(CheckFailed, "figures of all metrics 6.00 % and 6.00 %"):
             self.verdict(self.launches(1000, 21200), self.launches(1000, 20000))
+
+    def test_what_the_reference_does_not_repeat_is_not_judged_by_itself(self):
+        def measured(wait):
+            columns = {f"a__metric_{number}.sum": "7" for number in range(20)}
+            return [launch("kernel", ID=str(number), **{**columns, "smsp__inst_executed.sum": "7", "gpu__time_duration.sum": "20000",
+                                                        "a__wait.sum": wait}) for number in range(5)]
+
+        def verdict(again):
+            ours, first, second = (measured(wait) for wait in ("150", "100", again))
+            control = iteration_table.Table(iteration_table.matched_by_number(second, first))
+            return iteration_table.Table(iteration_table.matched_by_number(ours, first), control=control).verdict()
+
+        self.assertIn("does not repeat them: a__wait.sum 50.00 % and 50.00 % (by itself, twice: 40.00 % and 40.00 %)", verdict("60"))
+        with self.assertRaisesRegex(CheckFailed, r"beyond 5 and 15 %: a__wait.sum 50.00 % and 50.00 % \(by itself, twice: 4.00 % and 4.00 %\)"):
+            verdict("104")
 
     def test_others_launches_fail(self):
         with self.assertRaisesRegex(CheckFailed, "no launch"):
@@ -365,26 +382,26 @@ class IterationTest(InFolder):
                 print(f'{number},kernel,"(1, 1, 1)","(32, 1, 1)",{first + number}')
             """
         ours = [one for number in ("9", "5", "6") for one in self.launches(number, 20000, number)]
-        pairs = part_iteration.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
+        pairs = part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
         self.assertEqual([theirs.text("smsp__inst_executed.sum") for _, theirs in pairs], ["5", "6"])
 
     def test_table(self):
-        one = part_iteration.Table([(self.launches(1000, 23200)[0], self.launches(1000, 20000)[0])])
-        page = part_iteration.markdown({"kernel replay": one})
+        one = iteration_table.Table([(self.launches(1000, 23200)[0], self.launches(1000, 20000)[0])])
+        page = iteration_table.markdown({"kernel replay": one})
         self.assertIn("| `gpu__time_duration.sum` | 1 | 16.00 % and 16.00 % (far) |  |", page)
 
     def test_near_zero_is_in_points(self):
         def written(number):
             return launch("kernel", **{"gpu__time_duration.sum": "20000", "lts__t_bytes.sum": "1000", "dram__bytes_write.sum": number})
 
-        table = part_iteration.Table([(written("30"), written("19")), (written("30"), written("20"))])
+        table = iteration_table.Table([(written("30"), written("19")), (written("30"), written("20"))])
         self.assertEqual(table.rows["dram__bytes_write.sum"], [0.5])
         self.assertEqual(table.near_zero["dram__bytes_write.sum"], [1.1])
         self.assertIn("| `dram__bytes_write.sum` | 1 | 50.00 % and 50.00 % (far) | 1, at most 1.10 points |",
-                      part_iteration.markdown({"kernel replay": table}))
+                      iteration_table.markdown({"kernel replay": table}))
 
     def test_percentiles(self):
-        self.assertEqual([part_iteration.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
+        self.assertEqual([iteration_table.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
 
 
 class InstructionsTest(InFolder):
@@ -395,7 +412,7 @@ class InstructionsTest(InFolder):
         self.addCleanup(least.stop)
 
     def of(self, number, count, kernel="k"):
-        return launch(kernel, ID=number, **{part_iteration.INSTRUCTIONS: count})
+        return launch(kernel, ID=number, **{iteration_table.INSTRUCTIONS: count})
 
     def test_few_launches_fail(self):
         with mock.patch.object(part_instructions, "LEAST", 2), self.assertRaisesRegex(CheckFailed, "1 of 1 launches .* not of 2 at least"):
