@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/inline_text.h"
 #include "inject/nvtx_module.h"
 #include "inject/resource_names.h"
 
@@ -51,8 +52,8 @@ std::uint32_t from_handle(const void* handle) noexcept {
   return event_log().has_text(number) ? static_cast<std::uint32_t>(number) : 0;
 }
 
-std::string_view view_of(const char* text) noexcept {
-  return text != nullptr ? std::string_view(text, strnlen(text, EventLog::kMaxText + 1)) : std::string_view();
+[[gnu::always_inline]] inline std::string_view view_of(const char* text) noexcept {
+  return text != nullptr ? std::string_view(text, inline_strnlen(text, EventLog::kMaxText + 1)) : std::string_view();
 }
 
 // --- Attributes -------------------------------------------------------------------------------------------------------
@@ -134,15 +135,13 @@ void mark_wide(const wchar_t* message) noexcept { ranges().mark(read(message)); 
 void mark_ex(const nvtxEventAttributes_t* event) noexcept { ranges().mark(read(nullptr, event)); }
 void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept { ranges().mark(read(domain, event)); }
 
-template <typename Character>
-[[gnu::hot]] int push(const Character* message) noexcept {
-  return ranges().push(read(message));
-}
+[[gnu::hot]] int push(const char* message) noexcept { return ranges().push_text(view_of(message)); }
+int push_wide(const wchar_t* message) noexcept { return ranges().push(read(message)); }
 int push_ex(const nvtxEventAttributes_t* event) noexcept { return ranges().push(read(nullptr, event)); }
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept {
   return ranges().push(read(domain, event));
 }
-[[gnu::hot]] int pop() noexcept { return ranges().pop(0); }
+[[gnu::hot]] int pop() noexcept { return ranges().pop(); }
 int domain_pop(nvtxDomainHandle_t domain) noexcept { return ranges().pop(from_handle(domain)); }
 
 template <typename Character>
@@ -204,7 +203,7 @@ void attach_core(NvtxExportTable export_table) {
   core.put<nvtxRangeEnd_impl_fntype>(NVTX_CBID_CORE_RangeEnd, end);
   core.put<nvtxRangePushEx_impl_fntype>(NVTX_CBID_CORE_RangePushEx, push_ex);
   core.put<nvtxRangePushA_impl_fntype>(NVTX_CBID_CORE_RangePushA, push);
-  core.put<nvtxRangePushW_impl_fntype>(NVTX_CBID_CORE_RangePushW, push);
+  core.put<nvtxRangePushW_impl_fntype>(NVTX_CBID_CORE_RangePushW, push_wide);
   core.put<nvtxRangePop_impl_fntype>(NVTX_CBID_CORE_RangePop, pop);
   core.put<nvtxNameCategoryA_impl_fntype>(NVTX_CBID_CORE_NameCategoryA, name_category);
   core.put<nvtxNameCategoryW_impl_fntype>(NVTX_CBID_CORE_NameCategoryW, name_category);

@@ -7,7 +7,7 @@ namespace {
 
 // So many domains need not be made anew with each outermost range.
 constexpr std::size_t kDepthsKept = 8;
-constexpr std::size_t kFirstPlaces = 32;
+constexpr std::size_t kFirstPlaces = 32, kMostQuickPlaces = 1024;
 
 }  // namespace
 
@@ -47,7 +47,11 @@ void OpenRanges::take_out(std::size_t at) noexcept {
 
 // Where half of them are gone the others move together instead.
 [[gnu::cold]] void OpenRanges::make_room() {
-  if (gone_ <= end_ / 2) return places_.resize(std::max(kFirstPlaces, places_.size() * 2));
+  if (gone_ <= end_ / 2) {
+    places_.resize(std::max(kFirstPlaces, places_.size() * 2));
+    quick_places_ = static_cast<std::uint32_t>(std::min(places_.size(), kMostQuickPlaces));
+    return;
+  }
   const auto left =
       std::remove_if(places_.begin(), places_.begin() + end_, [](const Range& range) { return range.kind == kGone; });
   end_ = static_cast<std::uint32_t>(left - places_.begin());

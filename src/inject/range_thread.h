@@ -43,6 +43,44 @@ class alignas(64) Ranges::Thread {
     return pushed.level;
   }
 
+  // The commonest push: of a text, in the default domain, with room for it everywhere. kNotQuick, and nothing done, where it is
+  // another one.
+  [[gnu::always_inline]] int push_quickly(std::string_view text, std::int64_t now) noexcept {
+    const std::lock_guard lock(mutex_);
+    const bool unread = text.size() - 1 < kLongestUnread;
+    if (finished_ || !unread || !open_.takes_quickly()) [[unlikely]]
+      return kNotQuick;
+    auto& ranges = buffer_->ranges;
+    capture::RangeEvent* const range = ranges.place(text);
+    if (range == nullptr) [[unlikely]]
+      return kNotQuick;
+    *range = {.id = next_id_,
+              .parent = innermost_.load(std::memory_order_relaxed),
+              .thread = system_id_,
+              .name = kUnreadName,
+              .start_ns = now,
+              .end_ns = kStillOpen};
+    ranges.commit();
+    innermost_.store(next_id_, std::memory_order_relaxed);
+    return open_.push_quickly(next_id_++);
+  }
+  // The same of a pop.
+  [[gnu::always_inline]] int pop_quickly(std::int64_t now) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto* const range = open_.quick_one();
+    if (range == nullptr) [[unlikely]]
+      return kNotQuick;
+    RangeEnd* const end = buffer_->ends.place();
+    if (end == nullptr) [[unlikely]]
+      return kNotQuick;
+    *end = {range->id, now};
+    buffer_->ends.commit();
+    const int level = open_.pop_quick_one();
+    innermost_.store(open_.innermost(), std::memory_order_relaxed);
+    return level;
+  }
+  static constexpr int kNotQuick = -3;  // no level, nor kNotTracked
+
   std::uint64_t start(const RangeAttributes& attributes, std::atomic<std::uint64_t>& beyond) {
     const std::lock_guard lock(mutex_);
     if (finished_) return 0;

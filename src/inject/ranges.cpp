@@ -57,15 +57,21 @@ struct Ranges::Owner {
   return thread != nullptr ? thread->innermost() : 0;
 }
 
-inline Ranges::Thread* Ranges::own_thread() noexcept {
+// Null where it has to be looked for.
+inline Ranges::Thread* Ranges::known_thread() const noexcept {
   const auto mine = own_threads.get(this);
-  if (mine.pointer == nullptr) return find_thread();
+  if (mine.pointer == nullptr) return nullptr;
   // On their way before the clock is read, which waits for all that came before.
   __builtin_prefetch(mine.pointer);
   const auto* buffer = static_cast<const EventLog::Buffer*>(mine.used_too);
   __builtin_prefetch(&buffer->ranges);
   __builtin_prefetch(&buffer->ends);
   return mine.pointer;
+}
+
+Ranges::Thread* Ranges::own_thread() noexcept {
+  Thread* const known = known_thread();
+  return known != nullptr ? known : find_thread();
 }
 
 [[gnu::cold, gnu::noinline]] Ranges::Thread* Ranges::find_thread() noexcept {
@@ -105,7 +111,25 @@ Ranges::~Ranges() {
 }
 
 // Each in one piece, and both beside the rest of what is hot (gnu::hot): code that is in no cache is what a push costs.
-[[gnu::hot, gnu::flatten]] int Ranges::push(const RangeAttributes& attributes) noexcept {
+[[gnu::hot]] int Ranges::push_text(std::string_view message) noexcept {
+  if (Thread* thread = known_thread()) [[likely]] {
+    const int level = thread->push_quickly(message, event_clock_ns());
+    if (level != Thread::kNotQuick) [[likely]]
+      return level;
+  }
+  return push(RangeAttributes{.message = message});
+}
+
+[[gnu::hot]] int Ranges::pop() noexcept {
+  if (Thread* thread = known_thread()) [[likely]] {
+    const int level = thread->pop_quickly(event_clock_ns());
+    if (level != Thread::kNotQuick) [[likely]]
+      return level;
+  }
+  return pop(0);
+}
+
+int Ranges::push(const RangeAttributes& attributes) noexcept {
   try {
     Thread* thread = own_thread();
     return thread != nullptr ? thread->push(attributes, beyond_) : kNotTracked;
@@ -114,7 +138,7 @@ Ranges::~Ranges() {
   }
 }
 
-[[gnu::hot, gnu::flatten]] int Ranges::pop(std::uint32_t domain) noexcept {
+int Ranges::pop(std::uint32_t domain) noexcept {
   Thread* thread = own_thread();
   const std::int64_t now = event_clock_ns();
   return thread != nullptr ? thread->pop(domain, now) : kNotTracked;

@@ -44,6 +44,9 @@ class Ranges {
   // there is none to pop.
   int push(const RangeAttributes& attributes) noexcept;
   int pop(std::uint32_t domain) noexcept;
+  // The same of a text, in the default domain, which most ranges are.
+  int push_text(std::string_view message) noexcept;
+  int pop() noexcept;
   // What end() takes, on any thread; 0 where the range is not recorded. Numbers that are no open range are ignored.
   [[nodiscard]] std::uint64_t start(const RangeAttributes& attributes) noexcept;
   void end(std::uint64_t range) noexcept;
@@ -71,6 +74,7 @@ class Ranges {
   friend std::uint64_t current_range() noexcept;
   static OwnPointer<Thread> own_threads;  // what Local has, of most threads
 
+  [[nodiscard]] Thread* known_thread() const noexcept;
   [[nodiscard]] Thread* own_thread() noexcept;
   [[nodiscard]] Thread* find_thread() noexcept;
   [[nodiscard]] Thread* make_thread() noexcept;

@@ -6,7 +6,11 @@
 #include <unistd.h>
 
 #include <barrier>
+#include <map>
+#include <random>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "unit/inject/captured_log.h"
 
@@ -263,6 +267,67 @@ TEST_F(RangesTest, ThousandsNest) {
   for (const auto& range : written) {
     EXPECT_EQ(range.parent, range.category > 0 ? range.id - 1 : 0);
   }
+}
+
+// What a program does at random, by way of push_text() and pop() or of those that take any domain: what they return, and the
+// ranges by name, each with its parent's.
+struct Outcome {
+  std::vector<int> returned;
+  std::map<std::string, std::string> parents;
+  friend bool operator==(const Outcome&, const Outcome&) = default;
+};
+
+Outcome what_becomes_of(unsigned seed, bool quick, bool opened) {
+  CapturedLog captured;
+  if (opened) captured.open();
+  Ranges ranges(captured.log(), captured.recorder());
+  const auto domain = captured.log().intern("domain");
+  std::mt19937 random(seed);
+  std::vector<std::uint64_t> started;
+  Outcome outcome;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string name = "range " + std::to_string(i) + std::string(random() % 60, 'x');
+    const auto what = random() % 100;
+    if (what < 45) outcome.returned.push_back(quick ? ranges.push_text(name) : ranges.push({.message = name}));
+    if (what >= 45 && what < 80) outcome.returned.push_back(quick ? ranges.pop() : ranges.pop(kDefault));
+    if (what >= 80 && what < 85) outcome.returned.push_back(ranges.push({.domain = domain, .message = name}));
+    if (what >= 85 && what < 90) outcome.returned.push_back(ranges.pop(domain));
+    if (what >= 90 && what < 94) started.push_back(ranges.start({.message = name}));
+    if (what >= 94 && what < 98 && !started.empty()) ranges.end(started[random() % started.size()]);
+    if (what >= 98) ranges.mark({.message = name});
+  }
+  if (!opened) captured.open();
+  ranges.finish();
+  std::map<std::uint64_t, std::string> names;
+  const auto written = captured.flushed();
+  for (const auto& range : written.ranges) {
+    EXPECT_TRUE(range.end_ns == 0 || range.end_ns >= range.start_ns);
+    names[range.id] = written.text(range.name);
+  }
+  for (const auto& range : written.ranges) outcome.parents[names[range.id]] = names[range.parent];
+  EXPECT_THAT(outcome.parents, SizeIs(testing::Gt(1000)));
+  return outcome;
+}
+
+TEST(RangesQuick, AreWhatAnyOthersAre) {
+  for (const bool opened : {true, false}) {
+    for (unsigned seed = 0; seed < 5; ++seed) {
+      EXPECT_EQ(what_becomes_of(seed, true, opened), what_becomes_of(seed, false, opened)) << seed << opened;
+    }
+  }
+}
+
+TEST_F(RangesTest, TextsOfAnyLengthMayBePushed) {
+  const std::string longest(kLongestUnread + 1, 'x');
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, kLongestUnread, kLongestUnread + 1}) {
+    EXPECT_EQ(ranges_.push_text(std::string_view(longest).substr(0, size)), 0);
+    EXPECT_EQ(ranges_.pop(), 0);
+    EXPECT_EQ(ranges_.pop(), Ranges::kNotTracked);
+  }
+  const auto written = captured_.flushed();
+  std::vector<std::size_t> sizes;
+  for (const auto& range : written.of_domain("")) sizes.push_back(written.text(range.name).size());
+  EXPECT_THAT(sizes, ElementsAre(0, 1, kLongestUnread, kLongestUnread + 1));
 }
 
 TEST_F(RangesTest, TooManyOpenOnesAreCountedOnly) {
