@@ -1,5 +1,5 @@
-// strnlen(3) and memcpy(3) for texts of some hundred bytes, in the midst of the code that needs them: libc's are faster, but take a
-// dozen lines of the caches that are in none of them where the caller is seldom called, and so most of its time.
+// strnlen(3) and memcpy(3) for texts of some hundred bytes, in the midst of the code that needs them: libc's are faster, but take
+// a dozen lines of the caches that are in none of them where the caller is seldom called, and so most of its time.
 #pragma once
 
 #include <cstddef>
