@@ -15,6 +15,7 @@ namespace dlkprof {
 // before and behind the text, but nothing of another page: which sanitizers would take for a mistake.
 #if defined(__SSE2__)
 [[gnu::no_sanitize("address", "thread")]] inline std::size_t inline_strnlen(const char* text, std::size_t most) noexcept {
+  if (most == 0) return 0;
   constexpr std::uintptr_t kBlock = sizeof(__m128i);
   const auto into = reinterpret_cast<std::uintptr_t>(text) % kBlock;
   const char* block = text - into;
