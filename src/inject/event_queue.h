@@ -73,7 +73,7 @@ class EventQueue {
     const std::size_t next = count_.load(std::memory_order_relaxed) + 1;
     count_.store(next, std::memory_order_release);
     prefetch_after(batch_.room.get() + next, sizeof(Event));
-    if (kTextBytes<Event> != 0) prefetch_after(batch_.texts.get() + text_bytes_, kUsualText);
+    if constexpr (kTextBytes<Event> != 0) prefetch_after(batch_.texts.get() + text_bytes_, kUsualText);
   }
   [[nodiscard]] std::size_t capacity() const noexcept { return batch_.capacity; }
 
@@ -119,12 +119,12 @@ class EventQueue {
   // back they take longer than all else of a push, in which its stores, and then the program's, wait for them.
   static void prefetch_after(const void* begin, std::size_t bytes) noexcept {
     constexpr std::size_t kLine = 64;
-    const char* const from = static_cast<const char*>(begin);
-    for (std::size_t at = kLine; at < bytes + kLine; at += kLine) {
+    const auto from = reinterpret_cast<std::uintptr_t>(begin);  // what lies behind may be no memory: it is only asked for
+    for (std::uintptr_t at = from + kLine; at < from + bytes + kLine; at += kLine) {
 #if defined(__x86_64__)  // the built-in function asks for them to be read, where it may not assume that this is known
-      __asm__ volatile("prefetchw %0" : : "m"(from[at]));
+      __asm__ volatile("prefetchw (%0)" : : "r"(at));
 #else
-      __builtin_prefetch(from + at, 1);
+      __builtin_prefetch(reinterpret_cast<const void*>(at), 1);  // NOLINT(performance-no-int-to-ptr)
 #endif
     }
   }

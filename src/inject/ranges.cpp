@@ -111,7 +111,7 @@ Ranges::~Ranges() {
 }
 
 // Each in one piece, and both beside the rest of what is hot (gnu::hot): code that is in no cache is what a push costs.
-[[gnu::hot]] int Ranges::push_text(std::string_view message) noexcept {
+[[gnu::hot, gnu::flatten]] int Ranges::push_text(std::string_view message) noexcept {
   if (Thread* thread = known_thread()) [[likely]] {
     const int level = thread->push_quickly(message, event_clock_ns());
     if (level != Thread::kNotQuick) [[likely]]
@@ -120,7 +120,7 @@ Ranges::~Ranges() {
   return push(RangeAttributes{.message = message});
 }
 
-[[gnu::hot]] int Ranges::pop() noexcept {
+[[gnu::hot, gnu::flatten]] int Ranges::pop() noexcept {
   if (Thread* thread = known_thread()) [[likely]] {
     const int level = thread->pop_quickly(event_clock_ns());
     if (level != Thread::kNotQuick) [[likely]]
@@ -129,7 +129,7 @@ Ranges::~Ranges() {
   return pop(0);
 }
 
-int Ranges::push(const RangeAttributes& attributes) noexcept {
+[[gnu::noinline]] int Ranges::push(const RangeAttributes& attributes) noexcept {
   try {
     Thread* thread = own_thread();
     return thread != nullptr ? thread->push(attributes, beyond_) : kNotTracked;
@@ -138,7 +138,7 @@ int Ranges::push(const RangeAttributes& attributes) noexcept {
   }
 }
 
-int Ranges::pop(std::uint32_t domain) noexcept {
+[[gnu::noinline]] int Ranges::pop(std::uint32_t domain) noexcept {
   Thread* thread = own_thread();
   const std::int64_t now = event_clock_ns();
   return thread != nullptr ? thread->pop(domain, now) : kNotTracked;

@@ -199,7 +199,7 @@ class Session {
   const std::vector<CallRole> call_roles_;  // by callback id
   const bool takes_turns_;                  // launches may be measured, and others wait meanwhile
   const bool only_counts_;                  // nothing is measured, and functions and devices alone say what is matched
-  // What on_quick_call() looks at, and what functions_ begins with: in one line of the caches.
+  // What on_quick_call() looks at of a launch, and what functions_ begins with: in one line of the caches.
   alignas(64) std::atomic<std::uint64_t> launches_{0};
   std::atomic<bool> quick_{false};  // launches are counted and timed, and nothing else
   FunctionTable functions_;

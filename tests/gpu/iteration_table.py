@@ -9,6 +9,7 @@ DURATION = "gpu__time_duration.sum"
 LONG_NS = 10_000   # shorter kernels differ from launch to launch by more than a few per cent
 MOST_APART = 0.01  # instructions, at the 90th percentile: passes are of other iterations, and so of other data (see part_shapes)
 LIMITS = (0.05, 0.15)  # of the other metrics, apart in the median and at the 90th percentile
+CONTROL_TIMES = 2      # as far apart as the reference's own may be what is laid to the kernel
 LEAST_LAUNCHES = 5     # of a metric, for a 90th percentile to say anything
 NEAR_ZERO = 0.02       # of what a figure is a part of: below, how far two lie apart says more in points than as a ratio
 
@@ -29,7 +30,8 @@ class Table:
     """How far apart the figures of launches are that were measured both ways, as pairs.
 
     `control`: a table of how far apart the reference's own figures of these launches are when it measures them twice. A metric is
-    not judged by itself where those are beyond the limits too: then it is the kernel that does not repeat.
+    not judged by itself where those are beyond the limits too, and half as far apart at least: then it is the kernel that does not
+    repeat. Nor is one that few launches have; those that were measured twice count once.
     """
 
     def __init__(self, pairs, metrics=None, control=None):
@@ -38,11 +40,13 @@ class Table:
         self.pairs = pairs
         self.long = [pair for pair in pairs if (pair[1].number(DURATION) or 0) >= LONG_NS]
         self.metrics = metrics or metrics_of([ours for ours, _ in pairs])
-        self.rows, self.near_zero = {}, {}
+        self.rows, self.near_zero, self.launches = {}, {}, {}
         for metric in self.metrics:
             small = [pair for pair in self.long if is_near_zero(metric, pair[1])]
-            if values := deviations([pair for pair in self.long if pair not in small], metric):
-                self.rows[metric] = values
+            large = [pair for pair in self.long if pair not in small and deviations([pair], metric)]
+            if large:
+                self.rows[metric] = deviations(large, metric)
+                self.launches[metric] = len({theirs.text("ID") or id(theirs) for _, theirs in large})
             if values := points(small, metric):
                 self.near_zero[metric] = values
 
@@ -57,8 +61,8 @@ class Table:
         missing = {metric for metric in self.metrics for ours, _ in self.pairs if ours.number(metric) is None}
         check(not missing, f"not measured in some: {', '.join(sorted(missing))}")
         far = self.far()
-        words = (f"instructions equal in {equal} of {len(apart)} launches, at most {100 * max(apart):.3f} % apart; of {len(self.long)} "
-                 f"launches of 10 us and more, {len(self.rows)} metrics, apart in the median and at the 90th percentile: "
+        words = (f"instructions equal in {equal} of {len(apart)} comparisons, at most {100 * max(apart):.3f} % apart; of {len(self.long)} "
+                 f"comparisons of launches of 10 us and more, {len(self.rows)} metrics, apart in the median and at the 90th percentile: "
                  f"{f'{DURATION} {words_of(self.rows[DURATION])}, ' if DURATION in self.rows else ''}figures of all metrics {words_of(self.figures())}; "
                  f"beyond {100 * LIMITS[0]:.0f} and {100 * LIMITS[1]:.0f} %: {self.listed(far['judged'])}; not judged by themselves, "
                  f"of fewer than {LEAST_LAUNCHES} launches: {self.listed(far['few'])}; as the reference does not repeat them: "
@@ -75,9 +79,14 @@ class Table:
         return far
 
     def kind_of(self, metric, values):
-        if len(values) < LEAST_LAUNCHES:
+        if self.launches[metric] < LEAST_LAUNCHES:
             return "few"
-        return "unsteady" if self.control and not near(self.control.rows.get(metric, [0])) else "judged"
+        return "unsteady" if self.control and self.control.is_as_far(metric, values) else "judged"
+
+    def is_as_far(self, metric, values):
+        own = self.rows.get(metric, [0])
+        return (self.launches.get(metric, 0) >= LEAST_LAUNCHES and not near(own)
+                and percentile(values, 90) <= CONTROL_TIMES * percentile(own, 90))
 
     def listed(self, metrics):
         control = self.control.rows if self.control else {}

@@ -293,7 +293,7 @@ class IterationTest(InFolder):
 
     def test_near(self):
         words = self.verdict(self.launches(1000, 21000), self.launches(1000, 20000))
-        self.assertIn("instructions equal in 1 of 1 launches", words)
+        self.assertIn("instructions equal in 1 of 1 comparisons", words)
         self.assertIn("gpu__time_duration.sum 5.00 % and 5.00 %", words)
 
     def test_far_fails(self):
@@ -326,6 +326,8 @@ class IterationTest(InFolder):
             return iteration_table.Table(iteration_table.matched_by_number(ours, first), control=control).verdict()
 
         self.assertIn("does not repeat them: a__wait.sum 50.00 % and 50.00 % (by itself, twice: 40.00 % and 40.00 %)", verdict("60"))
+        with self.assertRaisesRegex(CheckFailed, r"beyond 5 and 15 %: a__wait.sum 50.00 % and 50.00 % \(by itself, twice: 20.00 % and 20.00 %\)"):
+            verdict("80")  # not nearly as far
         with self.assertRaisesRegex(CheckFailed, r"beyond 5 and 15 %: a__wait.sum 50.00 % and 50.00 % \(by itself, twice: 4.00 % and 4.00 %\)"):
             verdict("104")
 

@@ -10,6 +10,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "unit/inject/captured_log.h"
@@ -269,52 +270,100 @@ TEST_F(RangesTest, ThousandsNest) {
   }
 }
 
-// What a program does at random, by way of push_text() and pop() or of those that take any domain: what they return, and the
-// ranges by name, each with its parent's.
+// What a program does at random, by way of push_text() and pop() or of those that take any domain: what they return, and of each
+// range that is written its name, its parent's, and whether it ended in time.
 struct Outcome {
   std::vector<int> returned;
-  std::map<std::string, std::string> parents;
+  std::multiset<std::tuple<std::string, std::string, bool>> ranges;
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-Outcome what_becomes_of(unsigned seed, bool quick, bool opened) {
+struct Course {
+  unsigned pushes = 45, pops = 35;  // of 100 things that are done
+  std::size_t held = 0;             // ranges before, while there is no capture yet
+};
+
+Outcome what_becomes_of(unsigned seed, bool quick, const Course& course) {
   CapturedLog captured;
-  if (opened) captured.open();
+  if (course.held == 0) captured.open();
   Ranges ranges(captured.log(), captured.recorder());
   const auto domain = captured.log().intern("domain");
+  for (std::size_t i = 0; i < course.held; ++i) ranges.mark({});
   std::mt19937 random(seed);
   std::vector<std::uint64_t> started;
   Outcome outcome;
-  for (int i = 0; i < 3000; ++i) {
-    const std::string name = "range " + std::to_string(i) + std::string(random() % 60, 'x');
-    const auto what = random() % 100;
-    if (what < 45) outcome.returned.push_back(quick ? ranges.push_text(name) : ranges.push({.message = name}));
-    if (what >= 45 && what < 80) outcome.returned.push_back(quick ? ranges.pop() : ranges.pop(kDefault));
-    if (what >= 80 && what < 85) outcome.returned.push_back(ranges.push({.domain = domain, .message = name}));
-    if (what >= 85 && what < 90) outcome.returned.push_back(ranges.pop(domain));
-    if (what >= 90 && what < 94) started.push_back(ranges.start({.message = name}));
-    if (what >= 94 && what < 98 && !started.empty()) ranges.end(started[random() % started.size()]);
-    if (what >= 98) ranges.mark({.message = name});
-  }
-  if (!opened) captured.open();
+  const auto act = [&](int number) {
+    const std::string name = "range " + std::to_string(number) + std::string(random() % 60, 'x');
+    auto what = random() % 100;
+    const auto is = [&what](unsigned share) {
+      const bool yes = what < share;
+      what -= yes ? 0 : share;
+      return yes;
+    };
+    if (is(course.pushes)) return outcome.returned.push_back(quick ? ranges.push_text(name) : ranges.push({.message = name}));
+    if (is(course.pops)) return outcome.returned.push_back(quick ? ranges.pop() : ranges.pop(kDefault));
+    if (is(5)) return outcome.returned.push_back(ranges.push({.domain = domain, .message = name}));
+    if (is(5)) return outcome.returned.push_back(ranges.pop(domain));
+    if (is(4)) return started.push_back(ranges.start({.message = name}));
+    if (is(4) && !started.empty()) return ranges.end(started[random() % started.size()]);
+    ranges.mark({.message = name});
+  };
+  for (int i = 0; i < 2000; ++i) act(i);
+  if (course.held > 0) captured.open();
+  for (int i = 2000; i < 4000; ++i) act(i);
+  testing::internal::CaptureStderr();  // ranges that there was no room for
   ranges.finish();
-  std::map<std::uint64_t, std::string> names;
   const auto written = captured.flushed();
+  testing::internal::GetCapturedStderr();
+  for (int i = 0; i < 100; ++i) act(i);  // of no effect
+
+  std::map<std::uint64_t, std::string> names;
+  for (const auto& range : written.ranges) names[range.id] = written.text(range.name);
   for (const auto& range : written.ranges) {
-    EXPECT_TRUE(range.end_ns == 0 || range.end_ns >= range.start_ns);
-    names[range.id] = written.text(range.name);
+    outcome.ranges.emplace(names[range.id], names[range.parent], range.end_ns >= range.start_ns);
   }
-  for (const auto& range : written.ranges) outcome.parents[names[range.id]] = names[range.parent];
-  EXPECT_THAT(outcome.parents, SizeIs(testing::Gt(1000)));
+  EXPECT_THAT(captured.flushed().ranges, SizeIs(written.ranges.size()));
   return outcome;
 }
 
 TEST(RangesQuick, AreWhatAnyOthersAre) {
-  for (const bool opened : {true, false}) {
-    for (unsigned seed = 0; seed < 5; ++seed) {
-      EXPECT_EQ(what_becomes_of(seed, true, opened), what_becomes_of(seed, false, opened)) << seed << opened;
+  const Course courses[] = {{}, {.pushes = 40, .pops = 40}, {.pushes = 75, .pops = 5}, {.held = EventLog::kMostHeld - 100}};
+  for (const Course& course : courses) {
+    for (unsigned seed = 0; seed < 3; ++seed) {
+      const Outcome quick = what_becomes_of(seed, true, course);
+      EXPECT_THAT(quick.ranges, SizeIs(testing::Gt(1000)));
+      EXPECT_EQ(quick, what_becomes_of(seed, false, course)) << seed << ' ' << course.pushes << ' ' << course.held;
     }
   }
+}
+
+// More than are open at once in the random courses.
+TEST_F(RangesTest, ThousandsOfTextsNest) {
+  constexpr int kMost = static_cast<int>(Ranges::kMostOpen);
+  for (int i = 0; i < kMost; ++i) ASSERT_EQ(ranges_.push_text("a"), i);
+  EXPECT_EQ(ranges_.push_text("lost"), kMost);
+  EXPECT_EQ(ranges_.pop(), kMost);
+  for (int i = kMost; i-- > 0;) ASSERT_EQ(ranges_.pop(), i);
+  EXPECT_EQ(ranges_.pop(), Ranges::kNotTracked);
+  const auto written = captured_.flushed().ranges;
+  ASSERT_THAT(written, SizeIs(kMost));
+  for (const auto& range : written) EXPECT_EQ(range.parent, range.id % kMost == 0 ? 0 : range.id - 1);
+}
+
+TEST_F(RangesTest, TextsWithinOneThatIsCountedOnlyAreCountedOnly) {
+  std::vector<std::uint64_t> started;
+  EXPECT_EQ(ranges_.push_text("outer"), 0);
+  while (started.size() + 1 < Ranges::kMostOpen) started.push_back(ranges_.start({}));
+  EXPECT_EQ(ranges_.push_text("lost"), 1);
+  ranges_.mark({});  // so that there is room in the batch again
+  for (const std::uint64_t range : started) ranges_.end(range);
+  EXPECT_EQ(ranges_.push_text("lost too"), 2);
+  EXPECT_EQ(ranges_.pop(), 2);
+  EXPECT_EQ(ranges_.pop(), 1);
+  EXPECT_EQ(ranges_.push_text("kept"), 1);
+  EXPECT_EQ(ranges_.pop(), 1);
+  EXPECT_EQ(ranges_.pop(), 0);
+  EXPECT_THAT(captured_.flushed().ranges, SizeIs(Ranges::kMostOpen + 2));
 }
 
 TEST_F(RangesTest, TextsOfAnyLengthMayBePushed) {
