@@ -115,8 +115,8 @@ class EventQueue {
   }
 
  private:
-  // The lines behind the first that the next one will be written to. The writer has read them last, on another core: to be had
-  // back they take longer than all else of a push, in which its stores, and then the program's, wait for them.
+  // The lines behind the first that the next one will be written to. The writer has read them last, on another core: asked for
+  // now, they are there when it comes.
   static void prefetch_after(const void* begin, std::size_t bytes) noexcept {
     constexpr std::size_t kLine = 64;
     const auto from = reinterpret_cast<std::uintptr_t>(begin);  // what lies behind may be no memory: it is only asked for
