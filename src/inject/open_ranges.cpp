@@ -7,7 +7,9 @@ namespace {
 
 // So many domains need not be made anew with each outermost range.
 constexpr std::size_t kDepthsKept = 8;
-constexpr std::size_t kFirstPlaces = 32, kMostQuickPlaces = 1024;
+constexpr std::size_t kFirstPlaces = 32;
+// Below Ranges::kMostOpen, which is looked at by those alone that do not come quickly.
+constexpr std::size_t kMostQuickPlaces = 1024;
 
 }  // namespace
 
