@@ -17,31 +17,8 @@ constexpr std::uint32_t kFlushMilliseconds = 1000;
 constexpr CUpti_ActivityKind kMemoryKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
                                                CUPTI_ACTIVITY_KIND_MEMSET};
 
-// CUPTI's buffers, some of which are kept: in fresh memory each page is a fault for the thread that comes to it first, which is
-// the program's.
-class Buffers {
- public:
-  [[nodiscard]] std::uint8_t* take() noexcept {
-    for (auto& slot : kept_) {
-      if (auto* const buffer = slot.exchange(nullptr, std::memory_order_acquire); buffer != nullptr) return buffer;
-    }
-    return static_cast<std::uint8_t*>(std::aligned_alloc(ACTIVITY_RECORD_ALIGNMENT, kBufferBytes));
-  }
-  void give_back(std::uint8_t* buffer) noexcept {
-    for (auto& slot : kept_) {
-      std::uint8_t* nothing = nullptr;
-      if (slot.compare_exchange_strong(nothing, buffer, std::memory_order_release, std::memory_order_relaxed)) return;
-    }
-    std::free(buffer);
-  }
-
- private:
-  std::array<std::atomic<std::uint8_t*>, 4> kept_{};  // a context fills one while another is on its way to us
-};
-
 struct State {
   const Library* library = nullptr;
-  Buffers buffers;
   OnWork on_work;
   std::mutex mutex;
   bool registered = false;
@@ -60,7 +37,7 @@ State& state() {
 }
 
 void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) noexcept {
-  *buffer = state().buffers.take();
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(ACTIVITY_RECORD_ALIGNMENT, kBufferBytes));
   *size = *buffer != nullptr ? kBufferBytes : 0;
   *max_records = 0;
 }
@@ -150,7 +127,7 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
       take_record(*record);
     }
   }
-  state().buffers.give_back(buffer);
+  std::free(buffer);
 }
 
 // All that were asked for; the first failure.

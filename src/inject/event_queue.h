@@ -69,12 +69,7 @@ class EventQueue {
     const std::size_t count = count_.load(std::memory_order_relaxed);
     return count != batch_.capacity && add_text(text) ? &batch_.room[count] : nullptr;
   }
-  void commit() noexcept {
-    const std::size_t next = count_.load(std::memory_order_relaxed) + 1;
-    count_.store(next, std::memory_order_release);
-    prefetch_after(batch_.room.get() + next, sizeof(Event));
-    if constexpr (kTextBytes<Event> != 0) prefetch_after(batch_.texts.get() + text_bytes_, kUsualText);
-  }
+  void commit() noexcept { count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_release); }
   [[nodiscard]] std::size_t capacity() const noexcept { return batch_.capacity; }
 
   // The owner: makes it as large, keeping what it holds. Without memory it stays as it is.
@@ -115,21 +110,6 @@ class EventQueue {
   }
 
  private:
-  // The lines behind the first that the next one will be written to. The writer has read them last, on another core: asked for
-  // now, they are there when it comes.
-  static void prefetch_after(const void* begin, std::size_t bytes) noexcept {
-    constexpr std::size_t kLine = 64;
-    const auto from = reinterpret_cast<std::uintptr_t>(begin);  // what lies behind may be no memory: it is only asked for
-    for (std::uintptr_t at = from + kLine; at < from + bytes + kLine; at += kLine) {
-#if defined(__x86_64__)  // the built-in function asks for them to be read, where it may not assume that this is known
-      __asm__ volatile("prefetchw (%0)" : : "r"(at));
-#else
-      __builtin_prefetch(reinterpret_cast<const void*>(at), 1);  // NOLINT(performance-no-int-to-ptr)
-#endif
-    }
-  }
-  static constexpr std::size_t kUsualText = 192;  // of PyTorch with shapes, some
-
   [[nodiscard]] bool add_text(std::string_view text) noexcept {
     if (text.empty()) return true;
     if (text.size() >= batch_.capacity * kTextBytes<Event> - text_bytes_) return false;
