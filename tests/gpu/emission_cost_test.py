@@ -1,8 +1,10 @@
 """What dlkprof costs beyond PyTorch's emission: processes that take turns, and what is made of their times."""
 
+import contextlib
 import json
 import subprocess
 import sys
+from pathlib import Path
 from unittest import mock
 
 import emission_cost
@@ -140,8 +142,30 @@ class TurnsTest(InFolder):
 
     def test_pairs(self):
         self.run_pairs(ROUNDS=2, BUDGET_S=1, LEAST_PAIRS=4, LIMIT=float("inf"))
-        self.assertEqual([row.status for row in self.board.rows], [PASS, PASS], self.board.rows)
+        self.assertEqual([row.status for row in self.board.rows], [PASS, PASS, FIGURE], self.board.rows)
         self.assertIn("captures of 0.0", self.board.rows[0].detail)
+
+    def test_what_a_step_takes_by_library(self):
+        took = {"listening": {"libcupti.so.13": 20000.0, "libcudart.so.13": 1000.0, "libcuda.so.580": 300.0}, "emit_nvtx": {"python": 500.0}}
+
+        class Sampler(contextlib.AbstractContextManager):
+            def __init__(self, pid, threads):
+                words = Path(f"/proc/{pid}/environ").read_bytes()
+                self.microseconds = took["listening" if b"CUDA_INJECTION64_PATH" in words else "emit_nvtx"]
+
+            def __exit__(self, *_):
+                pass
+
+        with mock.patch.object(part_emission, "Sampler", Sampler):
+            self.run_pairs(ROUNDS=1, BUDGET_S=1)
+        words = self.board.rows[2].detail
+        self.assertIn("libcupti 200.0 (200.0 to 200.0) beside 0.0 (0.0 to 0.0); libdlkprof_inject 0.0 ", words)
+        self.assertIn("libcuda 3.0 (3.0 to 3.0) beside 0.0 (0.0 to 0.0); all others 10.0 (10.0 to 10.0) beside 5.0 (5.0 to 5.0)", words)
+
+    def test_no_samples_are_said(self):
+        with mock.patch.object(part_emission, "Sampler", side_effect=PermissionError(1, "perf_event_open: no")):
+            self.run_pairs(ROUNDS=1, BUDGET_S=1)
+        self.assertEqual(self.board.rows[2].detail, "not sampled: [Errno 1] perf_event_open: no")
 
     def test_pairs_without_captures_fail(self):
         (self.folder / "pytorch" / "cifar10.py").write_text(CIFAR10.replace("if capture:", "if False:"))

@@ -11,6 +11,7 @@ import sys
 import time
 
 from harness import CheckFailed, check
+from places import Places
 from tools import HERE, SAMPLES
 
 STEPS = 20               # of a turn: between two lines that cifar10.py prints, where it waits for the GPU
@@ -96,22 +97,9 @@ def environment_of(bench, name, options):
     return environment
 
 
-def pinned():
-    """What stands before a command that is to have a few cores of its own, so that the scheduler moves it about less."""
-    pin = ["taskset", "-c", "2-5"]
-    return pin if _can([*pin, "true"]) else []
-
-
-def _can(argv):
-    try:
-        return subprocess.run(argv, check=False, capture_output=True).returncode == 0
-    except OSError:
-        return False
-
-
-def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10):
-    """A new set of processes, which take `rounds` turns each for every one of `times`, or as many as fit into the time.
-    The steps that each of them ran, warm-up included."""
+def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10, then=lambda player: None):
+    """A new set of processes, which take `rounds` turns each for every one of `times`, or as many as fit into the time; and
+    then(player) for each. The steps that each of them ran, warm-up included."""
     with contextlib.ExitStack() as stack:
         players = [stack.enter_context(Player(bench, variant, loop)) for variant in variants]
         for one in times:
@@ -126,13 +114,14 @@ def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10):
             for turn in range(rounds):
                 if time.monotonic() > deadline or bench.commands.seconds_left() < LEAST_LEFT_S:
                     break
-                # Who comes first changes from round to round, so that a drift of the clocks falls on all.
+                # Who comes first changes from round to round, and who comes after whom, so that a drift of the clocks falls on all.
                 first = turn % len(players)
-                for player in players[first:] + players[:first]:
+                for player in (players[first:] + players[:first])[::1 - 2 * (turn % 2)]:
                     taken[player.name].append(player.turn())
             if any(taken.values()):
                 one.sets.append(taken)
             for player in players:
+                then(player)
                 player.end()
         return players[0].steps
 
@@ -146,9 +135,11 @@ class Player:
         self._log = open(bench.commands.logs / f"turns_{variant.name}.err", "ab")
         emit = ["--emit_nvtx"] if variant.emit_nvtx else []
         self._process = subprocess.Popen(
-            [*pinned(), sys.executable, str(HERE / "turns.py"), *emit, str(SAMPLES / "pytorch" / loop.script)],
+            [sys.executable, str(HERE / "turns.py"), *emit, str(SAMPLES / "pytorch" / loop.script)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, start_new_session=True,
             env={**os.environ, **variant.environment})
+        self.pid = self._process.pid
+        self._places = Places(self.pid)
         self.steps = 0
 
     def __enter__(self):
@@ -170,6 +161,7 @@ class Player:
 
     def turn(self):
         """Milliseconds a step."""
+        self._places.keep()
         self._tell("go")
         return 1e3 * self.answer(TURN_S) / self._loop.steps
 
