@@ -1,7 +1,7 @@
 """Cores for the threads of processes that are compared: the same for all of them.
 
 A process that trains has two threads that take turns, the main one and that of PyTorch's backward pass. Left to itself the
-scheduler leaves them for seconds where they happened to begin, and on a machine that is shared its cores differ by more than what
+scheduler leaves them for seconds where they happened to begin, and processes of one variant then differ by more than what
 is to be measured. All other threads, a profiler's among them, have cores of their own, as they have where there are many.
 """
 
