@@ -21,11 +21,18 @@ class CounterCache {
 
   // Without a counter where there is none for `handle`, or only one of another epoch (FunctionTable::epoch).
   [[nodiscard]] Entry find(CUcontext context, CUfunction handle, std::uint64_t epoch) const noexcept {
-    const Slot& slot = slots_[index(context, handle)];
-    return slot.handle == handle && slot.context == context && slot.epoch == epoch ? slot.entry : Entry{};
+    const std::size_t first = index(context, handle);
+    for (std::size_t way = 0; way < kWays; ++way) {
+      const Slot& slot = slots_[first ^ way];
+      if (slot.is_of(context, handle) && slot.epoch == epoch) return slot.entry;
+    }
+    return {};
   }
   void put(CUcontext context, CUfunction handle, std::uint64_t epoch, const Entry& entry) noexcept {
-    slots_[index(context, handle)] = {context, handle, epoch, entry};
+    const std::size_t first = index(context, handle);
+    std::size_t way = 0;
+    while (way < kWays - 1 && slots_[first ^ way].is_taken(epoch) && !slots_[first ^ way].is_of(context, handle)) ++way;
+    slots_[first ^ way] = {context, handle, epoch, entry};
   }
 
  private:
@@ -34,8 +41,13 @@ class CounterCache {
     CUfunction handle = nullptr;
     std::uint64_t epoch = 0;
     Entry entry;
+
+    [[nodiscard]] bool is_of(CUcontext of, CUfunction function) const noexcept { return handle == function && context == of; }
+    [[nodiscard]] bool is_taken(std::uint64_t now) const noexcept { return entry.counter != nullptr && epoch == now; }
   };
-  static constexpr std::size_t kSlots = 256;  // a training step launches some hundred functions
+  // A training step launches some hundred functions. Those that come to the same place stand side by side: two that took it from
+  // each other in every step would both be counted the long way.
+  static constexpr std::size_t kSlots = 256, kWays = 4;
 
   static std::size_t index(CUcontext context, CUfunction handle) noexcept {
     // Handles are heap addresses: the lowest bits say nothing.
