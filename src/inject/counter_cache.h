@@ -6,6 +6,8 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 
 namespace dlkprof::inject {
@@ -25,6 +27,7 @@ class CounterCache {
     for (std::size_t way = 0; way < kWays; ++way) {
       const Slot& slot = slots_[first ^ way];
       if (slot.is_of(context, handle) && slot.epoch == epoch) return slot.entry;
+      if (slot.entry.counter == nullptr) break;  // nor were those behind it ever taken
     }
     return {};
   }
@@ -48,6 +51,7 @@ class CounterCache {
   // A training step launches some hundred functions. Those that come to the same place stand side by side: two that took it from
   // each other in every step would both be counted the long way.
   static constexpr std::size_t kSlots = 256, kWays = 4;
+  static_assert(std::has_single_bit(kWays) && kSlots % kWays == 0);  // first ^ way
 
   static std::size_t index(CUcontext context, CUfunction handle) noexcept {
     // Handles are heap addresses: the lowest bits say nothing.

@@ -77,6 +77,7 @@ class ProcessTest(unittest.TestCase):
             threads = places.threads_of(self.process.pid)
             self.assertEqual({thread: os.sched_getaffinity(thread) for thread in threads}, threads)
             self.assertEqual(threads[self.process.pid], main)
+            self.assertIn(f"main thread on core {cores[0]}, that of the backward pass on {cores[-1]}, all", places.words())
             self.assertEqual(len(threads), 3)
             if main != backward:
                 self.assertEqual(sorted(threads.values(), key=sorted), sorted((main, backward, others), key=sorted))
@@ -86,6 +87,7 @@ class ProcessTest(unittest.TestCase):
         before = os.sched_getaffinity(self.process.pid)
         with mock.patch.object(places, "MAIN", {10**4}):
             places.Places(self.process.pid).keep()
+            self.assertEqual(places.words(), "threads free to move")
         self.assertEqual(os.sched_getaffinity(self.process.pid), before)
 
     def spent(self):

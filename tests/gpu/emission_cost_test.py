@@ -146,11 +146,13 @@ class TurnsTest(InFolder):
         self.assertIn("captures of 0.0", self.board.rows[0].detail)
 
     def test_what_a_step_takes_by_library(self):
+        lost = 0
         took = {"listening": {"libcupti.so.13": 20000.0, "libcudart.so.13": 1000.0, "libcuda.so.580": 300.0}, "emit_nvtx": {"python": 500.0}}
 
         class Sampler(contextlib.AbstractContextManager):
             def __init__(self, pid, threads):
                 words = Path(f"/proc/{pid}/environ").read_bytes()
+                self.lost = lost
                 self.microseconds = took["listening" if b"CUDA_INJECTION64_PATH" in words else "emit_nvtx"]
 
             def __exit__(self, *_):
@@ -161,6 +163,10 @@ class TurnsTest(InFolder):
         words = self.board.rows[2].detail
         self.assertIn("libcupti 200.0 (200.0 to 200.0) beside 0.0 (0.0 to 0.0); libdlkprof_inject 0.0 ", words)
         self.assertIn("libcuda 3.0 (3.0 to 3.0) beside 0.0 (0.0 to 0.0); all others 10.0 (10.0 to 10.0) beside 5.0 (5.0 to 5.0)", words)
+        lost = 1
+        with mock.patch.object(part_emission, "Sampler", Sampler):
+            self.run_pairs(ROUNDS=1, BUDGET_S=1)
+        self.assertRegex(self.board.rows[5].detail, "^not sampled: the kernel lost [0-9]+ samples$")
 
     def test_no_samples_are_said(self):
         with mock.patch.object(part_emission, "Sampler", side_effect=PermissionError(1, "perf_event_open: no")):

@@ -17,7 +17,7 @@ LISTENING = ("--replay-mode", "none")
 # Turns that are long: what is done once a second, and what the first steps take after others have had the cores, then weigh little
 # more than where the program runs by itself.
 LOOP = Loop("cifar10.py", 100, 2)
-# A pair of processes is one observation, as turns of one pair have more in common than which machine they are on.
+# A pair of processes is one observation: turns of one pair have more in common than those of two.
 PAIRS_AT_ONCE, ROUNDS = 4, 5
 LEAST_PAIRS = 24
 BUDGET_S = 280
@@ -69,6 +69,7 @@ class Samples:
     def __init__(self):
         self._of = {"emit_nvtx": [], "listening": []}
         self._refused = None
+        self._lost = 0
 
     def take(self, player):
         if self._refused:
@@ -79,6 +80,7 @@ class Samples:
         except OSError as reason:
             self._refused = str(reason)
             return
+        self._lost += sampler.lost
         shares = collections.Counter()
         for library, microseconds in sampler.microseconds.items():
             shares[next((name for name in LIBRARIES if library.startswith(f"{name}.")), "all others")] += microseconds / LOOP.steps
@@ -87,6 +89,8 @@ class Samples:
     def words(self):
         if self._refused or not all(self._of.values()):
             return f"not sampled: {self._refused or 'out of time'}"
+        if self._lost:
+            return f"not sampled: the kernel lost {self._lost} samples"
         parts = "; ".join(f"{name} {self._beside(name)}" for name in (*LIBRARIES, "all others"))
         return (f"us, listening beside emit_nvtx, medians of {min(map(len, self._of.values()))} processes each (smallest to largest): "
                 f"{parts}; a sample each {PERIOD_NS / 1e3:.0f} us of {LOOP.steps} steps of a process")
@@ -112,7 +116,7 @@ def verdict(times):
     low, high = interval(pairs)
     alone = [value for of_set in times.sets for name, values in of_set.items() if variant_of(name) == "emit_nvtx" for value in values]
     words = (f"step time listening / emit_nvtx: median of {len(pairs)} pairs of processes {statistics.median(pairs):.4f} (95 % interval "
-             f"{low:.4f} to {high:.4f}; pairs {min(pairs):.4f} to {max(pairs):.4f}), {ROUNDS} turns of {LOOP.steps} steps each; "
+             f"{low:.4f} to {high:.4f}; pairs {min(pairs):.4f} to {max(pairs):.4f}), {ROUNDS} turns of {LOOP.steps} steps each; {places.words()}; "
              f"{statistics.median(alone):.4f} ms a step with emit_nvtx ({min(alone):.4f} to {max(alone):.4f})")
     check(statistics.median(pairs) < LIMIT, f"{words}; limit {LIMIT}")
     return words

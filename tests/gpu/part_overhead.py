@@ -3,6 +3,7 @@
 import statistics
 import time
 
+import places
 from harness import FIGURE, PASS, CheckFailed, Skipped, check
 from side_by_side import STEPS, Times, Variant, environment_of, interval, ratio_words, take_turns
 
@@ -56,7 +57,7 @@ def verdict(times, limit):
     without, noise = times.of("without"), times.noise("without")
     words = (f"step time attached / without: median of {len(pairs)} pairs of processes {statistics.median(pairs):.4f} (95 % interval "
              f"{low:.4f} to {high:.4f}); turn by turn: {ratio_words(times, 'attached', 'without')}; "
-             f"{statistics.median(without):.4f} ms a step without ({min(without):.4f} to {max(without):.4f}), {STEPS} steps a turn; "
+             f"{statistics.median(without):.4f} ms a step without ({min(without):.4f} to {max(without):.4f}), {STEPS} steps a turn; {places.words()}; "
              f"turns without, each against the one before: {min(noise):.4f} to {max(noise):.4f}")
     check(limit is None or statistics.median(pairs) <= limit, f"{words}; limit {limit}")
     return words

@@ -3,6 +3,7 @@
 import statistics
 
 import emission_cost
+import places
 from harness import markdown_table
 from side_by_side import STEPS, WARM_UP_TURNS, interval
 
@@ -35,7 +36,7 @@ def conditions(times):
         ("program", f"`cifar10.py --batch_size N --print_every {STEPS}`"),
         ("turns", f"{STEPS} steps, between two waits for the GPU; {max(one.rounds for one in times)} turns of each variant and "
                   f"batch size after {WARM_UP_TURNS} to warm up; who begins changes from round to round"),
-        ("processes", f"{max(len(one.sets) for one in times)} of each variant, all variants alive at once"),
+        ("processes", f"{max(len(one.sets) for one in times)} of each variant, all variants alive at once; {places.words()}"),
         ("bare turns, each against the one before", spread),
     ]
 

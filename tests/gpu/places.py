@@ -13,6 +13,21 @@ MAIN, BACKWARD, OTHERS = {2}, {3}, {4, 5}
 BACKWARD_NAME = "pt_autograd"  # what PyTorch calls it, and its number (torch/csrc/autograd/engine.cpp)
 
 
+def are_kept():
+    return os.sched_getaffinity(0) >= MAIN | BACKWARD | OTHERS
+
+
+def words():
+    """Where threads of compared processes are, for who reads of their times."""
+    if not are_kept():
+        return "threads free to move"
+    return f"main thread on core {_listed(MAIN)}, that of the backward pass on {_listed(BACKWARD)}, all others on {_listed(OTHERS)}"
+
+
+def _listed(cores):
+    return " and ".join(map(str, sorted(cores)))
+
+
 def threads_of(pid):
     """{thread: cores} of those that there are now."""
     found = {}
@@ -38,7 +53,7 @@ class Places:
 
     def keep(self):
         """Threads that are new since the last call go to their place."""
-        if not os.sched_getaffinity(0) >= MAIN | BACKWARD | OTHERS:
+        if not are_kept():
             return
         for thread, cores in threads_of(self._pid).items():
             if thread not in self._placed:
