@@ -16,6 +16,7 @@ LAYERS = {
     "cupti": {"base", "capture"},
     "select": {"base", "capture"},
     "inject": {"base", "capture", "cupti", "select"},
+    "pytorch": set(),
     "model": {"base", "capture", "cupti"},
     "store": {"base", "capture", "model"},
     "advise": {"base", "capture", "model", "store"},

@@ -4,13 +4,14 @@ import sys
 from _thread import get_ident
 
 
-def after_import(name, action):
-    """Calls action(module) once, right after the program has imported the module `name` without an exception."""
+def after_import(name, action, before=lambda: None):
+    """Calls action(module) once, right after the program has imported the module `name` without an exception; and before()
+    right before it does, each time that it tries, unless it has already."""
     module = sys.modules.get(name)
     if module is not None:
         action(module)
     else:
-        sys.meta_path.insert(0, _Watcher(name, action))
+        sys.meta_path.insert(0, _Watcher(name, action, before))
 
 
 def offer_package(name, folder):
@@ -19,15 +20,16 @@ def offer_package(name, folder):
 
 
 class _Watcher:
-    """A finder that finds what the others find, and sees to it that loading it is followed by an action.
+    """A finder that finds what the others find, and sees to it that an action comes before and one after loading it.
 
     The loader's own exec_module is covered by an attribute of that one loader object, which is gone before the module
     is run: the module sees the loader that it would have had. The watcher leaves sys.meta_path when the action is due.
     """
 
-    def __init__(self, name, action):
+    def __init__(self, name, action, before):
         self._name = name
         self._action = action
+        self._before = before
         self._asking = set()  # threads; another tool's finder may ask all finders, us included, while we ask it
 
     def find_spec(self, fullname, path=None, target=None):
@@ -59,6 +61,7 @@ class _Watcher:
         def exec_module(module):
             if vars(loader).get("exec_module") is exec_module:  # not so where two watchers cover one loader
                 del loader.exec_module
+            self._before()
             execute(module)
             self._act(module)
 

@@ -21,14 +21,21 @@ def _say(error):
         sys.stderr.write("dlkprof: nothing is told about Python's frameworks: %s: %s\n" % (type(error).__name__, error))
 
 
-def _load_import_hooks():
-    """The module by its file: the package itself is imported only when there is something for it to do."""
+def _load(name):
+    """A module of the package by its file: the package itself is imported only when there is something for it to do."""
     from importlib.util import module_from_spec, spec_from_file_location
 
-    spec = spec_from_file_location("_dlkprof_import_hooks", os.path.join(_PACKAGE, "_import_hooks.py"))
+    spec = spec_from_file_location("_dlkprof" + name, os.path.join(_PACKAGE, name + ".py"))
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _prepare_pytorch():
+    try:
+        _load("_range_texts").take_over()
+    except Exception as error:
+        _say(error)
 
 
 def _use_pytorch(_torch):
@@ -60,10 +67,10 @@ def _start():
     if not words or sys.version_info < (3, 8):
         return
     try:
-        hooks = _load_import_hooks()
+        hooks = _load("_import_hooks")
         hooks.offer_package("dlkprof", _PACKAGE)  # for a program that says `import dlkprof` itself
         if "pytorch" in words and not _is_of_another_rank():
-            hooks.after_import("torch", _use_pytorch)
+            hooks.after_import("torch", _use_pytorch, _prepare_pytorch)
     except Exception as error:
         _say(error)
 

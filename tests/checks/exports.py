@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Checks what the products export and need: exports.py <dlkprof> <libdlkprof_inject.so>.
+"""Checks what the products export and need: exports.py <dlkprof> <libdlkprof_inject.so> <libdlkprof_pytorch.so>.
 
-The injected library lives in other people's processes: it exports its two entry points and nothing else, and both
-products need libc alone, so that they run from any folder, beside any other C++ runtime.
+The libraries live in other people's processes: the injected one exports its two entry points and nothing else, the other the
+two functions that it has in PyTorch's place, by the names that libtorch_cpu.so of PyTorch 2.11 has for them (nm -D). All products
+need libc alone, so that they run from any folder, beside any other C++ runtime.
 """
 
 import re
 import subprocess
 import sys
 
-EXPORTED = {"InitializeInjection", "InitializeInjectionNvtx2"}
+ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2"}
+RANGE_TEXTS = {"_ZN5torch8profiler4impl11shapesToStrB5cxx11ERKSt6vectorIS2_IlSaIlEESaIS4_EE",
+               "_ZN5torch8profiler4impl15inputOpIdsToStrERKNSt7__cxx114listISt4pairImiESaIS5_EEE"}
 LIBC = re.compile(r"lib(c|m|dl|rt|pthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+")
 
 
@@ -23,11 +26,12 @@ def needed(product):
     return re.findall(r"\(NEEDED\).*\[(.+)\]", lines)
 
 
-def main(program, library):
+def main(program, injected, in_pytorch):
     faults = []
-    if exported(library) != EXPORTED:
-        faults.append(f"{library} exports {sorted(exported(library))} instead of {sorted(EXPORTED)}")
-    for product in (program, library):
+    for library, expected in ((injected, ENTRY_POINTS), (in_pytorch, RANGE_TEXTS)):
+        if exported(library) != expected:
+            faults.append(f"{library} exports {sorted(exported(library))} instead of {sorted(expected)}")
+    for product in (program, injected, in_pytorch):
         others = [name for name in needed(product) if not LIBC.fullmatch(name)]
         if others:
             faults.append(f"{product} needs {', '.join(others)}")

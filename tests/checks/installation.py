@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 MAX_BYTES = 40_000_000
-PARTS = ["bin/dlkprof", "lib/libdlkprof_inject.so", "share/dlkprof/metrics", "share/dlkprof/python/dlkprof/__init__.py",
+PARTS = ["bin/dlkprof", "lib/libdlkprof_inject.so", "lib/libdlkprof_pytorch.so", "share/dlkprof/metrics", "share/dlkprof/python/dlkprof/__init__.py",
          "share/dlkprof/python/inject/sitecustomize.py", "share/dlkprof/LICENSE"]
 
 

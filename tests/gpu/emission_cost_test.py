@@ -50,15 +50,15 @@ autograd = types.SimpleNamespace(profiler=types.SimpleNamespace(emit_nvtx=emit_n
 OPTIONS = {"dlkprof": ("--mode", "pytorch", "--replay-mode", "none"), "timeline": ("--replay-mode", "none")}
 
 
-def made_up_times(listening=1.05, rounds=16):
-    factors = zip(emission_cost.MEANINGS, (1, 2, 2 * listening, 2.2, 1.1, 2.5))
+def made_up_times(dlkprof=1.05, rounds=16):
+    factors = zip(emission_cost.MEANINGS, (1, 2, 2.2, 1.8, 1.1, 2 * dlkprof))
     return Times(4, [{variant: [factor * (1 + 0.01 * (turn % 2)) for turn in range(rounds)] for variant, factor in factors}])
 
 
 class VerdictTest(InFolder):
     def test_limit(self):
         words = emission_cost.verdict(made_up_times())
-        self.assertIn("listening / emit_nvtx 1.0500 (95 % interval 1.0500 to 1.0500, n 16", words)
+        self.assertIn("dlkprof / emit_nvtx 1.0500 (95 % interval 1.0500 to 1.0500, n 16", words)
         with self.assertRaisesRegex(CheckFailed, "limit 1.1"):
             emission_cost.verdict(made_up_times(1.11))
         with self.assertRaises(Skipped):
@@ -67,26 +67,29 @@ class VerdictTest(InFolder):
     def test_page(self):
         page = performance_report.markdown([("GPU", "H200")], [made_up_times()])
         for line in ("| GPU | H200 |", "| 4 | `timeline` | 1.1055 | 1.1000 | 1.1110 | 16 |",
-                     "| 4 | `listening` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 16 |",
-                     "- Batch 4: PyTorch's own emission +100.0 %, listening and the timeline on top of that +5.0 %, with modules and "
-                     "phases +25.0 %; the timeline alone +10.0 %; all together +150.0 %."):
+                     "| 4 | `dlkprof` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 16 |",
+                     "- Batch 4: PyTorch's own emission +100.0 %, `--mode=pytorch` +110.0 %, which is +5.0 % beside it; listening to "
+                     "PyTorch's own +10.0 %; the timeline alone +10.0 %."):
             self.assertIn(line, page)
         self.assertIn("one turn each", performance_report.markdown([], [made_up_times(rounds=1)]))
 
 
-class PairsTest(InFolder):
+class SetsTest(InFolder):
     @staticmethod
     def times(*ratios):
-        return Times(128, [{f"{name}_{number}": [2.0 * (ratio if name == "listening" else 1), 4.0] for name in ("listening", "emit_nvtx")
-                            for number in range(part_emission.PAIRS_AT_ONCE)} for ratio in ratios])
+        factors = {"emit_nvtx": 1, "listening": 1.2}
+        return Times(128, [{f"{variant}_{number}": [2.0 * factors.get(variant, ratio), 4.0] for variant in part_emission.VARIANTS
+                            for number in range(part_emission.SETS_AT_ONCE)} for ratio in ratios])
 
-    def test_a_pair_is_one_observation(self):
+    def test_processes_that_began_together_are_one_observation(self):
         words = part_emission.verdict(self.times(*6 * [1.1]))
-        self.assertIn("median of 24 pairs of processes 1.0500 (95 % interval 1.0500 to 1.0500;", words)
+        self.assertIn("dlkprof / emit_nvtx: median of 18 pairs of processes 1.0500 (95 % interval 1.0500 to 1.0500;", words)
+        self.assertIn("listening / emit_nvtx: median of 18 pairs of processes 1.1000", part_emission.words_of(self.times(*6 * [1.1]), "listening"))
         with self.assertRaisesRegex(CheckFailed, "limit 1.1"):
             part_emission.verdict(self.times(*6 * [1.3]))
-        with self.assertRaisesRegex(Skipped, "4 pairs"):
+        with self.assertRaisesRegex(Skipped, "3 sets"):
             part_emission.verdict(self.times(1.1))
+        self.assertEqual(part_emission.words_of(Times(128), "listening"), "out of time")
 
 
 class TurnsTest(InFolder):
@@ -135,48 +138,54 @@ class TurnsTest(InFolder):
         self.assertIn("ValueError: no GPU", self.board.rows[0].detail)
         self.assertEqual([row.status for row in self.board.rows], [FAIL, SKIP, SKIP, SKIP])
 
-    def run_pairs(self, **settings):
+    def run_sets(self, **settings):
         bench = self.bench(DLKPROF % 1)
         with mock.patch.multiple(part_emission, **settings), mock.patch.object(bench, "has_torch", return_value=True):
             part_emission.run(bench)
 
-    def test_pairs(self):
-        self.run_pairs(ROUNDS=2, BUDGET_S=1, LEAST_PAIRS=4, LIMIT=float("inf"))
-        self.assertEqual([row.status for row in self.board.rows], [PASS, PASS, FIGURE], self.board.rows)
+    def test_sets(self):
+        self.run_sets(ROUNDS=2, BUDGET_S=1, LEAST_SETS=3, LIMIT=float("inf"))
+        self.assertEqual([row.status for row in self.board.rows], [PASS, PASS, FIGURE, FIGURE], self.board.rows)
         self.assertIn("captures of 0.0", self.board.rows[0].detail)
 
     def test_what_a_step_takes_by_library(self):
         lost = 0
-        took = {"listening": {"libcupti.so.13": 20000.0, "libcudart.so.13": 1000.0, "libcuda.so.580": 300.0}, "emit_nvtx": {"python": 500.0}}
+        took = {"listening": {"libcupti.so.13": 20000.0, "libcudart.so.13": 1000.0, "libcuda.so.580": 300.0},
+                "emit_nvtx": {"python3.12": 500.0}, "dlkprof": {"libdlkprof_pytorch.so": 100.0}}
 
         class Sampler(contextlib.AbstractContextManager):
             def __init__(self, pid, threads):
                 words = Path(f"/proc/{pid}/environ").read_bytes()
                 self.lost = lost
-                self.microseconds = took["listening" if b"CUDA_INJECTION64_PATH" in words else "emit_nvtx"]
+                self.microseconds = took["dlkprof" if b"DLKPROF_PYTHON" in words else
+                                         "listening" if b"CUDA_INJECTION64_PATH" in words else "emit_nvtx"]
 
             def __exit__(self, *_):
                 pass
 
         with mock.patch.object(part_emission, "Sampler", Sampler):
-            self.run_pairs(ROUNDS=1, BUDGET_S=1)
-        words = self.board.rows[2].detail
-        self.assertIn("libcupti 200.0 (200.0 to 200.0) beside 0.0 (0.0 to 0.0); libdlkprof_inject 0.0 ", words)
-        self.assertIn("libcuda 3.0 (3.0 to 3.0) beside 0.0 (0.0 to 0.0); all others 10.0 (10.0 to 10.0) beside 5.0 (5.0 to 5.0)", words)
+            self.run_sets(ROUNDS=1, BUDGET_S=1)
+        words = self.board.rows[3].detail
+        self.assertTrue(words.startswith("us, emit_nvtx, listening, dlkprof, medians of "), words)
+        self.assertIn(" processes each (smallest to largest): libcupti 0.0 (0.0 to 0.0), 200.0 (200.0 to 200.0), "
+                      "0.0 (0.0 to 0.0); libdlkprof_inject 0.0 ", words)
+        self.assertIn("libdlkprof_pytorch 0.0 (0.0 to 0.0), 0.0 (0.0 to 0.0), 1.0 (1.0 to 1.0); libcuda 0.0 (0.0 to 0.0), 3.0 ", words)
+        self.assertIn("python3 5.0 (5.0 to 5.0), 0.0 (0.0 to 0.0), 0.0 (0.0 to 0.0); "
+                      "all others 0.0 (0.0 to 0.0), 10.0 (10.0 to 10.0), 0.0 (0.0 to 0.0)", words)
         lost = 1
         with mock.patch.object(part_emission, "Sampler", Sampler):
-            self.run_pairs(ROUNDS=1, BUDGET_S=1)
-        self.assertRegex(self.board.rows[5].detail, "^not sampled: the kernel lost [0-9]+ samples$")
+            self.run_sets(ROUNDS=1, BUDGET_S=1)
+        self.assertRegex(self.board.rows[7].detail, "^not sampled: the kernel lost [0-9]+ samples$")
 
     def test_no_samples_are_said(self):
         with mock.patch.object(part_emission, "Sampler", side_effect=PermissionError(1, "perf_event_open: no")):
-            self.run_pairs(ROUNDS=1, BUDGET_S=1)
-        self.assertEqual(self.board.rows[2].detail, "not sampled: [Errno 1] perf_event_open: no")
+            self.run_sets(ROUNDS=1, BUDGET_S=1)
+        self.assertEqual(self.board.rows[3].detail, "not sampled: [Errno 1] perf_event_open: no")
 
-    def test_pairs_without_captures_fail(self):
+    def test_sets_without_captures_fail(self):
         (self.folder / "pytorch" / "cifar10.py").write_text(CIFAR10.replace("if capture:", "if False:"))
-        self.run_pairs(ROUNDS=1, BUDGET_S=1)
-        self.assertIn("0 captures of 4 processes: dlkprof was not attached", self.board.rows[0].detail)
+        self.run_sets(ROUNDS=1, BUDGET_S=1)
+        self.assertIn("0 captures of 6 processes: dlkprof was not attached", self.board.rows[0].detail)
 
     def test_turns(self):
         program = self.folder / "elsewhere" / "program.py"

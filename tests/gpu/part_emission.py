@@ -1,4 +1,4 @@
-"""What listening to PyTorch's own emission costs cifar10.py as it is, at its default batch size: many pairs of processes."""
+"""What dlkprof costs cifar10.py as it is beside PyTorch's own emission, at its default batch size: many sets of processes."""
 
 import collections
 import statistics
@@ -13,15 +13,20 @@ from side_by_side import LEAST_LEFT_S, Loop, Times, Variant, environment_of, int
 PART = "emission"
 
 BATCH_SIZE = 128     # cifar10.py's own
-LISTENING = ("--replay-mode", "none")
+BASE = "emit_nvtx"   # within PyTorch's emit_nvtx, nobody listening
+LISTENING = "listening"  # the same, listened to
+DLKPROF = "dlkprof"      # what its users do
+OPTIONS = {LISTENING: ("--replay-mode", "none"), DLKPROF: ("--mode", "pytorch", "--replay-mode", "none")}
+VARIANTS = (BASE, *OPTIONS)
 # Turns that are long: what is done once a second, and what the first steps take after others have had the cores, then weigh little
 # more than where the program runs by itself.
 LOOP = Loop("cifar10.py", 100, 2)
-# A pair of processes is one observation: turns of one pair have more in common than those of two.
-PAIRS_AT_ONCE, ROUNDS = 4, 5
-LEAST_PAIRS = 24
+# Processes that begin together, one of each variant, are one observation: their turns have more in common than those of others.
+SETS_AT_ONCE, ROUNDS = 3, 5
+LEAST_SETS = 18
 BUDGET_S = 280
-LIBRARIES = ("libcupti", "libdlkprof_inject", "libcuda")  # how files' names begin, with what is theirs; the rest is one
+# How files' names begin, with what is theirs; the rest is one.
+LIBRARIES = ("libcupti", "libdlkprof_inject", "libdlkprof_pytorch", "libcuda", "libtorch_cpu", "libc", "libstdc++", "python3")
 
 
 def run(bench):
@@ -30,15 +35,14 @@ def run(bench):
     times, samples = Times(BATCH_SIZE), Samples()
     with bench.board.case(PART, "captures of all that was listened to") as row:
         row.detail = measure(bench, times, samples)
-    with bench.board.case(PART, f"listening beyond PyTorch's emission, cifar10.py batch {BATCH_SIZE}") as row:
+    with bench.board.case(PART, f"beyond PyTorch's emission, cifar10.py batch {BATCH_SIZE}") as row:
         row.detail = verdict(times)
+    bench.board.figure(PART, "listening to PyTorch's own ranges", words_of(times, LISTENING))
     bench.board.figure(PART, "processor time of a step, of the threads that take turns", samples.words())
 
 
 def measure(bench, times, samples):
-    variants = [variant for number in range(PAIRS_AT_ONCE) for variant in (
-        Variant(f"emit_nvtx_{number}", {}, emit_nvtx=True),
-        Variant(f"listening_{number}", environment_of(bench, f"{PART}_{number}", LISTENING), emit_nvtx=True))]
+    variants = [variant for number in range(SETS_AT_ONCE) for variant in variants_of(bench, number)]
     deadline = time.monotonic() + BUDGET_S
     sizes = []
     while time.monotonic() < deadline and bench.commands.seconds_left() > LEAST_LEFT_S:
@@ -49,13 +53,20 @@ def measure(bench, times, samples):
     return f"{len(sizes)} captures of {min(sizes) / 1e6:.1f} to {max(sizes) / 1e6:.1f} MB"
 
 
+def variants_of(bench, number):
+    """One process of each."""
+    environments = {variant: environment_of(bench, f"{PART}_{variant}_{number}", options) for variant, options in OPTIONS.items()}
+    return [Variant(f"{variant}_{number}", environments.get(variant, {}), emit_nvtx=variant != DLKPROF) for variant in VARIANTS]
+
+
 def take_captures(bench):
-    """Their sizes, of one set of processes; removes them."""
+    """Their sizes, of the processes that were alive at once; removes them."""
     captures = list(bench.dlkprof.captures.glob(f"{PART}_*.dlkcap"))
     sizes = [path.stat().st_size for path in captures]
     for path in captures:
         path.unlink()
-    check(len(sizes) == PAIRS_AT_ONCE, f"{len(sizes)} captures of {PAIRS_AT_ONCE} processes: dlkprof was not attached")
+    expected = SETS_AT_ONCE * len(OPTIONS)
+    check(len(sizes) == expected, f"{len(sizes)} captures of {expected} processes: dlkprof was not attached")
     return sizes
 
 
@@ -67,7 +78,7 @@ class Samples:
     """Of each variant and process, microseconds a step by library: of a turn more, after those that are timed."""
 
     def __init__(self):
-        self._of = {"emit_nvtx": [], "listening": []}
+        self._of = {variant: [] for variant in VARIANTS}
         self._refused = None
         self._lost = 0
 
@@ -92,31 +103,38 @@ class Samples:
         if self._lost:
             return f"not sampled: the kernel lost {self._lost} samples"
         parts = "; ".join(f"{name} {self._beside(name)}" for name in (*LIBRARIES, "all others"))
-        return (f"us, listening beside emit_nvtx, medians of {min(map(len, self._of.values()))} processes each (smallest to largest): "
+        return (f"us, {', '.join(VARIANTS)}, medians of {min(map(len, self._of.values()))} processes each (smallest to largest): "
                 f"{parts}; a sample each {PERIOD_NS / 1e3:.0f} us of {LOOP.steps} steps of a process")
 
     def _beside(self, name):
-        return " beside ".join(_middle([shares[name] for shares in self._of[variant]]) for variant in ("listening", "emit_nvtx"))
+        return ", ".join(_middle([shares[name] for shares in self._of[variant]]) for variant in VARIANTS)
 
 
 def _middle(values):
     return f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
 
 
-def pairs_of(times):
-    """Of each pair of processes the median of its rounds' ratios."""
-    return [statistics.median(one / other for one, other in zip(of_set[f"listening_{number}"], of_set[f"emit_nvtx_{number}"]))
-            for of_set in times.sets for number in range(PAIRS_AT_ONCE)]
+def ratios_of(times, variant):
+    """Of each set of processes the median of its rounds' ratios to BASE."""
+    return [statistics.median(one / other for one, other in zip(alive[f"{variant}_{number}"], alive[f"{BASE}_{number}"]))
+            for alive in times.sets for number in range(SETS_AT_ONCE)]
+
+
+def words_of(times, variant):
+    ratios = ratios_of(times, variant)
+    if not ratios:
+        return "out of time"
+    low, high = interval(ratios)
+    return (f"step time {variant} / {BASE}: median of {len(ratios)} pairs of processes {statistics.median(ratios):.4f} (95 % interval "
+            f"{low:.4f} to {high:.4f}; pairs {min(ratios):.4f} to {max(ratios):.4f})")
 
 
 def verdict(times):
-    pairs = pairs_of(times)
-    if len(pairs) < LEAST_PAIRS:
-        raise Skipped(f"{len(pairs)} pairs of processes; {LEAST_PAIRS} are needed")
-    low, high = interval(pairs)
-    alone = [value for of_set in times.sets for name, values in of_set.items() if variant_of(name) == "emit_nvtx" for value in values]
-    words = (f"step time listening / emit_nvtx: median of {len(pairs)} pairs of processes {statistics.median(pairs):.4f} (95 % interval "
-             f"{low:.4f} to {high:.4f}; pairs {min(pairs):.4f} to {max(pairs):.4f}), {ROUNDS} turns of {LOOP.steps} steps each; {places.words()}; "
-             f"{statistics.median(alone):.4f} ms a step with emit_nvtx ({min(alone):.4f} to {max(alone):.4f})")
-    check(statistics.median(pairs) < LIMIT, f"{words}; limit {LIMIT}")
+    ratios = ratios_of(times, DLKPROF)
+    if len(ratios) < LEAST_SETS:
+        raise Skipped(f"{len(ratios)} sets of processes; {LEAST_SETS} are needed")
+    alone = [value for alive in times.sets for name, values in alive.items() if variant_of(name) == BASE for value in values]
+    words = (f"{words_of(times, DLKPROF)}, {ROUNDS} turns of {LOOP.steps} steps each; {places.words()}; "
+             f"{statistics.median(alone):.4f} ms a step with {BASE} ({min(alone):.4f} to {max(alone):.4f})")
+    check(statistics.median(ratios) < LIMIT, f"{words}; limit {LIMIT}")
     return words

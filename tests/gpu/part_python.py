@@ -18,6 +18,8 @@ def run(bench):
     if not bench.has_torch(PART, "python_probe.py"):
         return
     groups = [*python_probe.GROUPS, python_probe.RESULTS]
+    with bench.board.case(PART, "range_texts_probe.cpp") as row:
+        row.detail = build(bench)
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         runs = {group: pool.submit(probe, bench, group) for group in groups if group not in ALONE}
     for group in groups:
@@ -27,12 +29,23 @@ def run(bench):
                 bench.board.figure(PART, group, figure)
 
 
+def range_texts(bench):
+    return bench.programs / "librange_texts_probe.so"
+
+
+def build(bench):
+    bench.programs.mkdir(parents=True, exist_ok=True)
+    command = ["nvcc", "-std=c++20", "-shared", "-Xcompiler", "-fPIC", "-o", range_texts(bench), HERE / "range_texts_probe.cpp", "-ldl"]
+    bench.commands.run("build_range_texts", command, timeout=SECONDS).require_success()
+    return "built"
+
+
 def probe(bench, group):
     install = bench.dlkprof.program.parent.parent
     inject = install / "share" / "dlkprof" / "python" / "inject"
     check(inject.is_dir(), f"the installation has no {inject.relative_to(install)}")
     return bench.commands.run(f"python_{group}", [sys.executable, HERE / "python_probe.py", group], timeout=SECONDS,
-                              env={"DLKPROF_INJECT": str(inject)})
+                              env={"DLKPROF_INJECT": str(inject), "RANGE_TEXTS_PROBE": str(range_texts(bench))})
 
 
 def judge(done):

@@ -44,9 +44,10 @@ def conditions(times):
 def meaning(times):
     listed = "\n".join(f"- Batch {one.batch_size}: {_sentence(one)}" for one in times)
     return ("`emit_nvtx` is what any profiler of PyTorch's ranges has to pay: PyTorch writes a text with the shapes for each op. "
-            "`listening / emit_nvtx` is what the timeline and listening to all ranges add to that, and must be below "
-            f"{emission_cost.LIMIT:.2f}. `dlkprof / emit_nvtx` has the names of modules and the phases of a step besides, which "
-            "`--mode pytorch` adds to the ranges. `timeline / bare` is for programs that emit no ranges."
+            "`dlkprof / emit_nvtx` is what `--mode=pytorch` costs beside it, and must be below "
+            f"{emission_cost.LIMIT:.2f}: the same ranges, those of modules and phases besides, recorded with the timeline, with "
+            "the texts of shapes made in less time. `listening / emit_nvtx` is for programs that emit by themselves and run "
+            "without that mode; `timeline / bare` for programs that emit no ranges."
             f"\n\n{listed}")
 
 
@@ -54,8 +55,9 @@ def _sentence(times):
     def more(one, other):
         return f"{100 * (statistics.median(times.ratios(one, other)) - 1):+.1f} %"
 
-    return (f"PyTorch's own emission {more('emit_nvtx', 'bare')}, listening and the timeline on top of that "
-            f"{more('listening', 'emit_nvtx')}, with modules and phases {more('dlkprof', 'emit_nvtx')}; the timeline alone {more('timeline', 'bare')}; all together {more('dlkprof', 'bare')}.")
+    return (f"PyTorch's own emission {more('emit_nvtx', 'bare')}, `--mode=pytorch` {more('dlkprof', 'bare')}, which is "
+            f"{more('dlkprof', 'emit_nvtx')} beside it; listening to PyTorch's own {more('listening', 'emit_nvtx')}; the timeline "
+            f"alone {more('timeline', 'bare')}.")
 
 
 def step_rows(times):

@@ -3,11 +3,13 @@
 
 Needs PyTorch with CUDA and a GPU, and no profiler. Prints one line for each expectation, PASS or FAIL, and lines of
 figures, INFO; exits 1 where one failed. Each group runs in a process of its own, under python/inject/ as a profiled
-program does. What PyTorch and dlkprof push from Python is recorded in place of NVTX.
+program does; range_texts needs that of an installation, and range_texts_probe.cpp built. What PyTorch and dlkprof push from
+Python is recorded in place of NVTX.
 """
 
 import atexit
 import copy
+import ctypes
 import os
 import pathlib
 import subprocess
@@ -20,6 +22,7 @@ INJECT = pathlib.Path(os.environ.get("DLKPROF_INJECT", ROOT / "python/inject")) 
 TIMEOUT_S = 240
 DEVICE = "cuda"
 GROUPS = {}  # name -> function(torch)
+RANGE_TEXTS = os.environ.get("RANGE_TEXTS_PROBE", "")  # range_texts_probe.cpp as a library
 RESULTS = "results"  # one more: that those of a program stay as they are
 
 
@@ -269,6 +272,22 @@ def facts(torch):
 
 
 @group
+def range_texts(torch):
+    library = ctypes.CDLL(RANGE_TEXTS)
+    seen = (ctypes.c_long * 3)()
+    net, x = make_net(torch)
+    for _ in range(3):
+        net(x).sum().backward()
+    torch.cat([x, x]).split(3)
+    torch.ones((), device=DEVICE).expand(2, 0, 7).sum((0, 1))
+    library.range_texts_seen(seen)
+    same, different, incomparable = seen
+    expect("PyTorch has dlkprof make its texts of shapes and inputs", same > 100 and incomparable == 0, list(seen))
+    expect("they are those that PyTorch makes", different == 0, list(seen))
+    info(f"texts of shapes and inputs compared: {same}")
+
+
+@group
 def cost(torch):
     net, x = make_net(torch)
     emission = sys.modules["dlkprof._pytorch"]._instance
@@ -329,6 +348,8 @@ def environment(asked="pytorch"):
 
 def run_child(name):
     atexit.register(lambda: [judge() for judge in _at_the_very_end])
+    if name == range_texts.__name__:
+        ctypes.CDLL(RANGE_TEXTS, mode=ctypes.RTLD_GLOBAL)
     import torch
 
     globals()["torch"] = torch

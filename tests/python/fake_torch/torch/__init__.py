@@ -2,7 +2,8 @@
 
 FAKE_TORCH_VERSION says which PyTorch (default 2.11.0); FAKE_TORCH_FAULT what is wrong with it: `import` (it cannot be
 imported), `cpu` (built without CUDA), `profiler` (emission cannot be turned on), `mark` (marks fail). Everything that
-reaches NVTX, and every profiler turned on or off, is a line of the file FAKE_TORCH_LOG.
+reaches NVTX, and every profiler turned on or off, is a line of the file FAKE_TORCH_LOG. FAKE_TORCH_LIBRARY is a library that it
+opens as Python opens PyTorch's.
 """
 
 import os
@@ -10,6 +11,11 @@ import os
 __version__ = os.environ.get("FAKE_TORCH_VERSION", "2.11.0")
 if "import" in os.environ.get("FAKE_TORCH_FAULT", "").split(","):
     raise ImportError("libcudart.so.13: cannot open shared object file")
+
+if "FAKE_TORCH_LIBRARY" in os.environ:
+    import ctypes
+
+    cpu_library = ctypes.CDLL(os.environ["FAKE_TORCH_LIBRARY"])
 
 from . import _C, version  # noqa: E402
 from ._tensor import Tensor, ones  # noqa: E402, F401

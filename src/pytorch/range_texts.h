@@ -1,0 +1,25 @@
+// What PyTorch writes into an NVTX range for each op, in place of PyTorch's own functions of the same names and types
+// (torch/csrc/profiler/util.h). Theirs copy all of a text for each number in it, which is most of what emit_nvtx with shapes
+// costs.
+//
+// The dynamic linker takes a function from the first library with global symbols that has it (ld.so(8)). So PyTorch calls these
+// where libdlkprof_pytorch.so was opened that way before PyTorch was. The mangled names hold all types: a PyTorch whose
+// functions have others, or that was built with another std::string, does not find these and calls its own.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace torch::profiler::impl {
+
+// "[[4, 3], []]". Throws std::bad_alloc, as PyTorch's own.
+[[gnu::visibility("default")]] std::string shapesToStr(const std::vector<std::vector<std::int64_t>>& shapes);
+
+// "[(2,0), (0,-1)]": the op that made an input (at::RecordFunctionHandle) and which of its outputs that is. Throws
+// std::bad_alloc.
+[[gnu::visibility("default")]] std::string inputOpIdsToStr(const std::list<std::pair<std::uint64_t, int>>& inputs);
+
+}  // namespace torch::profiler::impl

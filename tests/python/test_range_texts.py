@@ -1,0 +1,56 @@
+"""PyTorch's functions for texts of shapes, and ours: which are called. Needs what is built: RANGE_TEXTS_BUILD is the build folder,
+where python/ has its libraries beside it, and FAKE_TORCH_LIBRARY a library with PyTorch's functions and a caller of them."""
+
+import os
+import pathlib
+import shutil
+import unittest
+
+from harness import FAKE_TORCH, PYTHON, PythonTest
+
+OURS = "[[4, 3], []] [(2,0), (0,-1)]\n"
+THEIRS = "own shapes 2 own inputs 2\n"
+ASK = "import dlkprof; dlkprof.init()\n"
+CALL = "import torch; torch.cpu_library.print_range()\n"
+FAIL_ONCE = """
+import os
+os.environ["FAKE_TORCH_FAULT"] = "import"
+try:
+    import torch
+except ImportError:
+    os.environ["FAKE_TORCH_FAULT"] = ""
+"""
+
+
+@unittest.skipUnless("RANGE_TEXTS_BUILD" in os.environ, "needs what is built")
+class RangeTextsTest(PythonTest):
+    def setUp(self):
+        super().setUp()
+        self.installed = pathlib.Path(os.environ.get("RANGE_TEXTS_BUILD", "")) / "share/dlkprof/python"
+
+    def output(self, first_on_path, source, **options):
+        path = os.pathsep.join(map(str, (first_on_path, FAKE_TORCH)))
+        done = self.run_script(source, PYTHONPATH=path, FAKE_TORCH_LIBRARY=os.environ["FAKE_TORCH_LIBRARY"], **options)
+        self.assert_clean(done)
+        return done.stdout
+
+    def test_ours_where_pytorch_is_asked_for(self):
+        self.assertEqual(self.output(self.installed / "inject", CALL), OURS)
+        self.assertEqual(self.output(self.installed / "inject", FAIL_ONCE + CALL), OURS)
+
+    def test_pytorchs_own_where_it_is_not(self):
+        self.assertEqual(self.output(self.installed / "inject", CALL, asked=None), THEIRS)
+        self.assertEqual(self.output(self.installed / "inject", CALL, asked="jax"), THEIRS)
+
+    def test_pytorchs_own_without_the_library(self):
+        self.assertEqual(self.output(PYTHON / "inject", CALL), THEIRS)
+
+    def test_a_file_that_is_no_library(self):
+        shutil.copytree(self.installed, self.folder / "share/dlkprof/python")
+        self.write("lib/libdlkprof_pytorch.so", "no library")
+        self.assertEqual(self.output(self.folder / "share/dlkprof/python/inject", CALL), THEIRS)
+
+    def test_a_program_that_asks_by_itself(self):
+        """What PyTorch has been calling stays."""
+        self.assertEqual(self.output(self.installed, ASK + CALL, asked=None), OURS)
+        self.assertEqual(self.output(self.installed, CALL + ASK + CALL, asked=None), 2 * THEIRS)
