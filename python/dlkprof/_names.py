@@ -13,10 +13,15 @@ class Names:
 
     def inside(self, tree, enclosing_path, module):
         """(tree, path, name) of a module called by another, which is at `enclosing_path` of `tree`."""
+        reference, found = tree.found.get((enclosing_path, id(module)), (None, None))
+        if reference is not None and reference() is module:
+            return found
         path = tree.find(module)
         if not path:
             return self.outermost(module)
-        return tree, path, _relative(path, enclosing_path)
+        found = tree, path, _relative(path, enclosing_path)
+        tree.found[enclosing_path, id(module)] = weakref.ref(module), found
+        return found
 
     def outermost(self, module):
         """(tree, path, name) of a module called by the program or by autograd."""
@@ -42,6 +47,7 @@ class Tree:
         self.root = weakref.ref(root, lambda _, key=id(root): trees.pop(key, None))
         self._reads_left = _MOST_READS
         self._paths = {}  # id -> (weak reference, path); ids are used again, so the reference decides
+        self.found = {}   # of this reading: (path of the calling module, id) -> (weak reference, what Names.inside() gave)
         self._read()
 
     def path_of(self, module):
@@ -61,6 +67,7 @@ class Tree:
         self._reads_left -= 1
         root = self.root()
         if root is not None:
+            self.found = {}
             self._paths = {id(module): (weakref.ref(module), path) for path, module in root.named_modules()}
 
 

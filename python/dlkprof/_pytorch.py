@@ -87,46 +87,46 @@ class _PyTorch:
 
     def _register_module_hooks(self):
         """The hooks proper are plain functions that ask first whether torch.compile is tracing them: then they are
-        nothing, and the graph that is made has no trace of them."""
+        nothing, and the graph that is made has no trace of them. They run for each module, where their code and what they look at
+        are in no cache any more: so there is _guard in neither, and few calls for a module inside another."""
         module = self._torch.nn.modules.module
-        is_compiling = self.is_compiling
+        is_compiling, is_autocast_enabled = self.is_compiling, self._torch.is_autocast_enabled
+        thread, facts = self._thread, self._facts
 
         def before(module, arguments):
-            if not is_compiling():
-                self._enter_module(module)
+            if is_compiling() or not self.is_live:
+                return
+            try:
+                if not facts.amp_seen and is_autocast_enabled():
+                    facts.see_amp()
+                if not thread.scopes.enter_inner(module):
+                    self._enter_outer(thread.scopes, module)
+            except Exception as error:
+                self._give_up(error)
 
         def after(module, arguments, *rest):
-            if not is_compiling():
-                self._leave_module(module, arguments, rest)
+            if is_compiling() or not self.is_live:
+                return
+            try:
+                if not thread.scopes.leave_inner(module):
+                    self._leave_outer(thread.scopes, module, arguments, rest)
+            except Exception as error:
+                self._give_up(error)
 
         module.register_module_forward_pre_hook(before)
         module.register_module_forward_hook(after, **self._after_options)
 
-    def _enter_module(self, module):
-        if not self.is_live:
-            return
-        try:  # rather than _guard: this runs for each module, and a call more is felt
-            scopes = self._thread.scopes
-            if scopes.is_outermost():
-                self._emission.ensure()
-                self._start_facts()
-                self._facts.sample()
-            if not self._facts.amp_seen and self._torch.is_autocast_enabled():
-                self._facts.see_amp()
-            scopes.enter_module(module, is_forward=self._task_id() == -1)
-        except Exception as error:
-            self._give_up(error)
+    def _enter_outer(self, scopes, module):
+        if scopes.is_outermost():
+            self._emission.ensure()
+            self._start_facts()
+            self._facts.sample()
+        scopes.enter_module(module, is_forward=self._task_id() == -1)
 
-    def _leave_module(self, module, arguments, rest):
-        if not self.is_live:
-            return
-        try:
-            scopes = self._thread.scopes
-            scopes.leave(module)
-            if scopes.is_outermost() and self._task_id() == -1:
-                self._facts.see_arguments(arguments, rest[0] if len(rest) == 2 else {})
-        except Exception as error:
-            self._give_up(error)
+    def _leave_outer(self, scopes, module, arguments, rest):
+        scopes.leave(module)
+        if scopes.is_outermost() and self._task_id() == -1:
+            self._facts.see_arguments(arguments, rest[0] if len(rest) == 2 else {})
 
     def _cover_autograd(self):
         """Tensor.backward calls torch.autograd.backward by that name, so that covering one covers both."""

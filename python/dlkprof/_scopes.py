@@ -28,6 +28,28 @@ class Scopes:
         """No module is open, or none since backward() was called."""
         return not self._stack or self._stack[-1][2] is None
 
+    def enter_inner(self, module):
+        """What enter_module() does, if nothing is to be done but open the range of a module inside another; whether it was."""
+        stack = self._stack
+        if not stack or not self._always_left or stack[0][0] is module:
+            return False
+        _, _, tree, path = stack[-1]
+        if tree is None:
+            return False
+        tree, path, name = self._names.inside(tree, path, module)
+        self._push("dlkprof:module: " + name)
+        stack.append((module, 1, tree, path))
+        return True
+
+    def leave_inner(self, module):
+        """What leave() does, if nothing is to be done but close the range of a module inside another; whether it was."""
+        stack = self._stack
+        if len(stack) < 2 or stack[-1][0] is not module or stack[-2][2] is None:
+            return False
+        stack.pop()
+        self._pop()
+        return True
+
     def enter_module(self, module, is_forward):
         """Opens the range of a module; around it, where nothing is open yet, that of the forward phase."""
         self._close_failed(module)

@@ -83,6 +83,19 @@ for _ in range(40):
         head = ["/Net/head", "/Net/head/conv1", "/Net/head/act"]
         self.assertEqual(done.paths()[16:], ["/Net", "/Net/layer1", "/Net/layer1/ReLU", *head] * 40)
 
+    def test_a_module_that_moves_has_its_new_name_once_modules_are_read_again(self):
+        done = self.run_net("""
+net(x)
+net.head = net._modules.pop("head")
+net._modules["tail"] = net._modules.pop("head")
+net(x)
+net.layer1._modules["1"] = nn.ReLU()
+net.layer1.forward = lambda x: net.layer1._modules["1"](x)
+net(x)
+""")
+        self.assert_clean(done)
+        self.assertEqual(done.paths()[7:], [*NET_PATHS, "/Net", "/Net/layer1", "/Net/layer1/1", "/Net/tail"])
+
     def test_a_part_of_a_known_module_called_by_itself(self):
         done = self.run_net("net(x)\nnet.layer1(x)\n")
         self.assertEqual(done.paths()[7], "/Net.layer1")
