@@ -5,7 +5,6 @@ its own that it may add cost nothing while nothing is profiled.
 """
 
 from ._import_hooks import after_import as _after_import
-from ._range_texts import take_over as _take_over_range_texts
 from ._ranges import dataloader, scope, step
 
 __all__ = ["dataloader", "init", "scope", "step"]
@@ -28,4 +27,4 @@ def init(record_shapes=True, modules=True):
         except Exception as error:
             complain("PyTorch's ranges and facts are missing", error)
 
-    _after_import("torch", install, _take_over_range_texts)
+    _after_import("torch", install)

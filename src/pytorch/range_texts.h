@@ -1,4 +1,4 @@
-// What PyTorch writes into an NVTX range for each op, in place of PyTorch's own functions of the same names and types
+// What PyTorch writes into the NVTX range of each op, in place of PyTorch's own functions of the same names and types
 // (torch/csrc/profiler/util.h). Theirs copy all of a text for each number in it, which is most of what emit_nvtx with shapes
 // costs.
 //
@@ -15,11 +15,11 @@
 
 namespace torch::profiler::impl {
 
-// "[[4, 3], []]". Throws std::bad_alloc, as PyTorch's own.
+// "[[4, 3], []]", as PyTorch's own, which its other profilers call as well. Throws std::bad_alloc.
 [[gnu::visibility("default")]] std::string shapesToStr(const std::vector<std::vector<std::int64_t>>& shapes);
 
-// "[(2,0), (0,-1)]": the op that made an input (at::RecordFunctionHandle) and which of its outputs that is. Throws
-// std::bad_alloc.
+// "[]": which op made each input (at::RecordFunctionHandle, number of its output) is read by nobody here. PyTorch calls this for
+// NVTX and ITT only, and capture::split_message() leaves it out.
 [[gnu::visibility("default")]] std::string inputOpIdsToStr(const std::list<std::pair<std::uint64_t, int>>& inputs);
 
 }  // namespace torch::profiler::impl

@@ -282,9 +282,9 @@ def range_texts(torch):
     torch.ones((), device=DEVICE).expand(2, 0, 7).sum((0, 1))
     library.range_texts_seen(seen)
     same, different, incomparable = seen
-    expect("PyTorch has dlkprof make its texts of shapes and inputs", same > 100 and incomparable == 0, list(seen))
-    expect("they are those that PyTorch makes", different == 0, list(seen))
-    info(f"texts of shapes and inputs compared: {same}")
+    expect("PyTorch has its texts of shapes made by who is loaded before it", same > 50 and incomparable == 0, list(seen))
+    expect("dlkprof's are those that PyTorch makes", different == 0, list(seen))
+    info(f"texts of shapes compared: {same}")
 
 
 @group

@@ -1,13 +1,11 @@
-// Stands before dlkprof's functions for the texts of PyTorch's ranges: has each text made by dlkprof and by PyTorch, and counts
-// what differs. Loaded by python_probe.py, before PyTorch and libdlkprof_pytorch.so, with global symbols.
+// Stands before dlkprof's function for the texts of shapes in PyTorch's ranges: has each made by dlkprof and by PyTorch, and
+// counts what differs. Loaded by python_probe.py, before PyTorch and libdlkprof_pytorch.so, with global symbols.
 #include <dlfcn.h>
 
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
-#include <list>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace {
@@ -20,34 +18,26 @@ void* find(const char* library, const char* name) {
   return opened != nullptr ? dlsym(opened, name) : nullptr;
 }
 
-template <typename Argument>
-std::string compare(const char* name, const Argument& argument) {
-  using Function = std::string (*)(const Argument&);
-  static const auto ours = reinterpret_cast<Function>(find("libdlkprof_pytorch.so", name));
-  static const auto theirs = reinterpret_cast<Function>(find("libtorch_cpu.so", name));
-  if (ours == nullptr || theirs == nullptr) {
-    ++incomparable;
-    return "";
-  }
-  const std::string text = theirs(argument);
-  if (ours(argument) == text) {
-    ++same;
-  } else if (++different == 1) {
-    std::fprintf(stderr, "dlkprof: %s instead of %s\n", ours(argument).c_str(), text.c_str());
-  }
-  return text;
-}
-
 }  // namespace
 
 namespace torch::profiler::impl {
 
 std::string shapesToStr(const std::vector<std::vector<std::int64_t>>& shapes) {
-  return compare("_ZN5torch8profiler4impl11shapesToStrB5cxx11ERKSt6vectorIS2_IlSaIlEESaIS4_EE", shapes);
-}
-
-std::string inputOpIdsToStr(const std::list<std::pair<std::uint64_t, int>>& inputs) {
-  return compare("_ZN5torch8profiler4impl15inputOpIdsToStrERKNSt7__cxx114listISt4pairImiESaIS5_EEE", inputs);
+  using Function = std::string (*)(const std::vector<std::vector<std::int64_t>>&);
+  constexpr const char* kName = "_ZN5torch8profiler4impl11shapesToStrB5cxx11ERKSt6vectorIS2_IlSaIlEESaIS4_EE";
+  static const auto ours = reinterpret_cast<Function>(find("libdlkprof_pytorch.so", kName));
+  static const auto theirs = reinterpret_cast<Function>(find("libtorch_cpu.so", kName));
+  if (ours == nullptr || theirs == nullptr) {
+    ++incomparable;
+    return "";
+  }
+  const std::string text = theirs(shapes);
+  if (ours(shapes) == text) {
+    ++same;
+  } else if (++different == 1) {
+    std::fprintf(stderr, "dlkprof: %s instead of %s\n", ours(shapes).c_str(), text.c_str());
+  }
+  return text;
 }
 
 }  // namespace torch::profiler::impl
