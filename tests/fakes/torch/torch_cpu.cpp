@@ -18,6 +18,6 @@ std::string inputOpIdsToStr(const std::list<std::pair<std::uint64_t, int>>& inpu
 
 extern "C" [[gnu::visibility("default")]] void print_range() {
   using namespace torch::profiler::impl;
-  std::printf("%s %s\n", shapesToStr({{4, 3}, {}}).c_str(), inputOpIdsToStr({{2, 0}, {0, -1}}).c_str());
+  std::printf("%s %s\n", shapesToStr({{4, 3}, {}, {1234567890123}}).c_str(), inputOpIdsToStr({{2, 0}, {0, -1}}).c_str());
   std::fflush(stdout);
 }
