@@ -5,8 +5,10 @@ from _thread import get_ident
 
 
 def after_import(name, action, before=lambda: None):
-    """Calls action(module) once, right after the program has imported the module `name` without an exception; and before()
-    right before it does, each time that it tries, unless it has already."""
+    """Calls action(module) once, right after the program has imported the module `name` without an exception, or now if it has.
+
+    before() is called right before each try of the program's to import it, so not at all if it has.
+    """
     module = sys.modules.get(name)
     if module is not None:
         action(module)

@@ -13,15 +13,16 @@ class Names:
 
     def inside(self, tree, enclosing_path, module):
         """(tree, path, name) of a module called by another, which is at `enclosing_path` of `tree`."""
-        reference, found = tree.found.get((enclosing_path, id(module)), (None, None))
+        names = tree.names
+        reference, path, name = names.get((enclosing_path, id(module)), (None, None, None))
         if reference is not None and reference() is module:
-            return found
+            return tree, path, name
         path = tree.find(module)
         if not path:
             return self.outermost(module)
-        found = tree, path, _relative(path, enclosing_path)
-        tree.found[enclosing_path, id(module)] = weakref.ref(module), found
-        return found
+        name = _relative(path, enclosing_path)
+        names[enclosing_path, id(module)] = weakref.ref(module), path, name
+        return tree, path, name
 
     def outermost(self, module):
         """(tree, path, name) of a module called by the program or by autograd."""
@@ -47,7 +48,7 @@ class Tree:
         self.root = weakref.ref(root, lambda _, key=id(root): trees.pop(key, None))
         self._reads_left = _MOST_READS
         self._paths = {}  # id -> (weak reference, path); ids are used again, so the reference decides
-        self.found = {}   # of this reading: (path of the calling module, id) -> (weak reference, what Names.inside() gave)
+        self.names = {}   # what Names.inside() found by this reading: (path of the caller, id) -> (weak reference, path, name)
         self._read()
 
     def path_of(self, module):
@@ -67,8 +68,8 @@ class Tree:
         self._reads_left -= 1
         root = self.root()
         if root is not None:
-            self.found = {}
             self._paths = {id(module): (weakref.ref(module), path) for path, module in root.named_modules()}
+            self.names = {}  # last, so that what another thread finds meanwhile goes to those of before
 
 
 def _class_name(root):

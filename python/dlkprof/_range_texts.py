@@ -10,10 +10,9 @@ _LIBRARY = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../../
 
 
 def take_over():
-    """Called before PyTorch is loaded. Where the library is missing, as beside sources, all is as without us."""
-    try:
-        import ctypes  # as torch does; a Python may be built without it
+    """Called before PyTorch is loaded. Without the library, as beside the sources, all is as without us; OSError where it cannot
+    be opened."""
+    if os.path.exists(_LIBRARY):
+        import ctypes  # as torch does
 
         ctypes.CDLL(_LIBRARY, mode=ctypes.RTLD_GLOBAL)
-    except (ImportError, OSError):
-        pass

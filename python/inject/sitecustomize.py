@@ -16,9 +16,9 @@ def _words():
     return [word.strip() for word in os.environ.get("DLKPROF_PYTHON", "").split(",") if word.strip()]
 
 
-def _say(error):
+def _say(error, what="nothing is told about Python's frameworks"):
     if "quiet" not in _words() and sys.stderr is not None:
-        sys.stderr.write("dlkprof: nothing is told about Python's frameworks: %s: %s\n" % (type(error).__name__, error))
+        sys.stderr.write("dlkprof: %s: %s: %s\n" % (what, type(error).__name__, error))
 
 
 def _load(name):
@@ -35,7 +35,7 @@ def _prepare_pytorch():
     try:
         _load("_range_texts").take_over()
     except Exception as error:
-        _say(error)
+        _say(error, "PyTorch's ranges take more time than they need to")
 
 
 def _use_pytorch(_torch):

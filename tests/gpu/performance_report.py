@@ -45,8 +45,8 @@ def meaning(times):
     listed = "\n".join(f"- Batch {one.batch_size}: {_sentence(one)}" for one in times)
     return ("`emit_nvtx` is what any profiler of PyTorch's ranges has to pay: PyTorch writes a text with the shapes for each op. "
             "`dlkprof / emit_nvtx` is what `--mode=pytorch` costs beside it, and must be below "
-            f"{emission_cost.LIMIT:.2f}: the same ranges, those of modules and phases besides, recorded with the timeline, with "
-            "the texts of shapes made in less time. `listening / emit_nvtx` is for programs that emit by themselves and run "
+            f"{emission_cost.LIMIT:.2f}: the same ranges without the ids of inputs, those of modules and phases besides, recorded "
+            "with the timeline, with the texts of shapes made in less time. `listening / emit_nvtx` is for programs that emit by themselves and run "
             "without that mode; `timeline / bare` for programs that emit no ranges."
             f"\n\n{listed}")
 

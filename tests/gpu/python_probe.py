@@ -274,21 +274,23 @@ def facts(torch):
 @group
 def range_texts(torch):
     library = ctypes.CDLL(RANGE_TEXTS)
-    seen = (ctypes.c_long * 3)()
+    seen = (ctypes.c_long * 4)()
     net, x = make_net(torch)
     for _ in range(3):
         net(x).sum().backward()
     torch.cat([x, x]).split(3)
     torch.ones((), device=DEVICE).expand(2, 0, 7).sum((0, 1))
     library.range_texts_seen(seen)
-    same, different, incomparable = seen
+    same, different, incomparable, inputs = seen
     expect("PyTorch has its texts of shapes made by who is loaded before it", same > 50 and incomparable == 0, list(seen))
+    expect("and those of inputs' ids", inputs > 50, list(seen))
     expect("dlkprof's are those that PyTorch makes", different == 0, list(seen))
     info(f"texts of shapes compared: {same}")
 
 
 @group
 def cost(torch):
+    """Figures alone: one process is no measure of a difference. part_emission.py judges what this mode costs."""
     net, x = make_net(torch)
     emission = sys.modules["dlkprof._pytorch"]._instance
 

@@ -101,8 +101,15 @@ net(x)
         self.assertEqual(done.paths()[7], "/Net.layer1")
 
     def test_names_keep_no_module_alive(self):
-        done = self.run_net("import gc, weakref\nnet(x)\nseen = weakref.ref(net)\ndel net\ngc.collect()\nprint(seen())")
-        self.assertEqual(done.stdout, "None\n")
+        done = self.run_net("""
+import gc, weakref
+gc.disable()
+net(x)
+seen = weakref.ref(net)
+del net
+print(seen(), [type(one).__name__ for one in gc.get_objects() if type(one).__name__ == "Tree"])
+""")
+        self.assertEqual(done.stdout, "None []\n")
 
     def test_a_module_that_raises(self):
         for version in VERSIONS:

@@ -1,6 +1,5 @@
-"""PyTorch's functions for texts of shapes, and ours: which are called. Needs what is built: RANGE_TEXTS_BUILD is the build folder,
-where python/ has its libraries beside it, FAKE_TORCH_LIBRARY a library with PyTorch's functions and a caller of them, and
-FAKE_ALLOCATOR one with an operator new and delete."""
+"""PyTorch's functions for texts of shapes, and ours: which are called, and whose memory they use. Needs what is built:
+RANGE_TEXTS_BUILD is the build folder, where python/ has its libraries beside it, and tests/fakes are built."""
 
 import os
 import pathlib
@@ -26,11 +25,16 @@ except ImportError:
 class RangeTextsTest(PythonTest):
     def setUp(self):
         super().setUp()
-        self.installed = pathlib.Path(os.environ.get("RANGE_TEXTS_BUILD", "")) / "share/dlkprof/python"
+        build = pathlib.Path(os.environ["RANGE_TEXTS_BUILD"])
+        self.installed = build / "share/dlkprof/python"
+        self.fakes = build / "fakes"
 
-    def output(self, first_on_path, source, **options):
+    def run_fake(self, first_on_path, source, torch_cpu="libtorch_cpu.so", **options):
         path = os.pathsep.join(map(str, (first_on_path, FAKE_TORCH)))
-        done = self.run_script(source, PYTHONPATH=path, FAKE_TORCH_LIBRARY=os.environ["FAKE_TORCH_LIBRARY"], **options)
+        return self.run_script(source, PYTHONPATH=path, FAKE_TORCH_LIBRARY=str(self.fakes / torch_cpu), **options)
+
+    def output(self, *arguments, **options):
+        done = self.run_fake(*arguments, **options)
         self.assert_clean(done)
         return done.stdout
 
@@ -42,9 +46,14 @@ class RangeTextsTest(PythonTest):
         self.assertEqual(self.output(self.installed / "inject", CALL, asked=None), THEIRS)
         self.assertEqual(self.output(self.installed / "inject", CALL, asked="jax"), THEIRS)
 
-    def test_memory_that_is_given_away_is_of_the_programs_allocator(self):
+    def test_memory_that_is_given_away_is_of_pytorchs_allocator(self):
+        allocator = str(self.fakes / "liballocator.so")
+        later = f"import torch, ctypes; ctypes.CDLL('{allocator}', mode=ctypes.RTLD_GLOBAL)\n"
         for asked, expected in (("pytorch", OURS), (None, THEIRS)):
-            self.assertEqual(self.output(self.installed / "inject", CALL, asked=asked, LD_PRELOAD=os.environ["FAKE_ALLOCATOR"]), expected)
+            inject = self.installed / "inject"
+            self.assertEqual(self.output(inject, CALL, asked=asked, LD_PRELOAD=allocator), expected)
+            self.assertEqual(self.output(inject, later + CALL, asked=asked), expected)
+            self.assertEqual(self.output(inject, CALL, "own_allocator/libtorch_cpu.so", asked=asked), expected)
 
     def test_pytorchs_own_without_the_library(self):
         self.assertEqual(self.output(PYTHON / "inject", CALL), THEIRS)
@@ -52,7 +61,9 @@ class RangeTextsTest(PythonTest):
     def test_a_file_that_is_no_library(self):
         shutil.copytree(self.installed, self.folder / "share/dlkprof/python")
         self.write("lib/libdlkprof_pytorch.so", "no library")
-        self.assertEqual(self.output(self.folder / "share/dlkprof/python/inject", CALL), THEIRS)
+        done = self.run_fake(self.folder / "share/dlkprof/python/inject", CALL)
+        self.assertEqual((done.code, done.stdout), (0, THEIRS))
+        self.assertRegex(done.stderr, r"\Adlkprof: PyTorch's ranges take more time than they need to: OSError: .*\n\Z")
 
     def test_pytorchs_own_where_the_program_asks_for_ranges(self):
         """Whoever listens then may want all that PyTorch has to say."""
