@@ -86,7 +86,7 @@ void hand_over_on_own_thread() {
 
 // One thing after the other on one GPU, none before it was asked for. The lock is held.
 template <typename Record>
-void take(Record& record, CUpti_ActivityKind kind, CUcontext context, std::uint32_t correlation, std::uint64_t nanoseconds) {
+void place(Record& record, CUpti_ActivityKind kind, CUcontext context, std::uint32_t correlation, std::uint64_t nanoseconds) {
   auto& state = activity();
   record.kind = kind;
   const std::uint64_t now = state.timestamp != nullptr ? state.timestamp() : 0;
@@ -95,6 +95,12 @@ void take(Record& record, CUpti_ActivityKind kind, CUcontext context, std::uint3
   record.correlationId = correlation;
   record.deviceId = static_cast<std::uint32_t>(driver()->device_of(context));
   record.contextId = driver()->context_id(context);
+}
+
+// The lock is held, and is let go of where buffers are waited for.
+template <typename Record>
+void keep(const Record& record) {
+  auto& state = activity();
   if (state.request == nullptr) return;  // CUPTI was left since it was launched
   state.records.push_back(to_slot(record));
   if (state.records.size() >= kRecordsPerBuffer) hand_over_on_own_thread();
@@ -114,8 +120,10 @@ void record_activity(const KernelRun& run) {
   record.gridX = grid[0], record.gridY = grid[1], record.gridZ = grid[2];
   record.blockX = block[0], record.blockY = block[1], record.blockZ = block[2];
   record.dynamicSharedMemory = shared;
-  take(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, run.context, run.correlation, run.kernel->nanoseconds);
+  place(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, run.context, run.correlation, run.kernel->nanoseconds);
+  // While the lock is held: who has the samples of this time decoded finds the kernel there.
   state.ran.push_back({record.start, record.end, driver()->device_of(run.context), run.kernel->recorded_range});
+  keep(record);
 }
 
 void forget_activity() {
@@ -177,13 +185,15 @@ void record_move(const MemoryMove& move) {
     CUpti_ActivityMemset4 record{};
     record.bytes = move.bytes;
     record.streamId = stream;
-    take(record, kind, move.context, move.correlation, nanoseconds);
+    place(record, kind, move.context, move.correlation, nanoseconds);
+    keep(record);
   } else {
     CUpti_ActivityMemcpy6 record{};
     record.copyKind = move.kind == MemoryMove::Kind::htod ? CUPTI_ACTIVITY_MEMCPY_KIND_HTOD : CUPTI_ACTIVITY_MEMCPY_KIND_DTOH;
     record.bytes = move.bytes;
     record.streamId = stream;
-    take(record, kind, move.context, move.correlation, nanoseconds);
+    place(record, kind, move.context, move.correlation, nanoseconds);
+    keep(record);
   }
 }
 
