@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "base/error.h"
 #include "base/say.h"
+#include "base/text.h"
 #include "cli/arguments.h"
 
 namespace dlkprof::cli {
@@ -40,7 +42,19 @@ void forget_ranges(model::Timeline& timeline) {
   for (model::Call& call : timeline.calls) call.range = model::kNone;
 }
 
+// So many domains are named, with so much of their names.
+constexpr std::size_t kMostNamed = 10, kMostColumns = 100;
+
+std::string listed(const std::vector<std::string>& domains) {
+  if (domains.empty()) return "The program marked no ranges.";
+  const std::size_t named = std::min(domains.size(), kMostNamed);
+  std::string text = "There are: ";
+  for (std::size_t i = 0; i < named; ++i) text += (i == 0 ? "" : ", ") + printable(domains[i], kMostColumns);
+  return named < domains.size() ? fmt::format("{} and {} more", text, domains.size() - named) : text;
+}
+
 void fold_into(Analysis& analysis, const Folding& folding) {
+  say_unknown_domains(analysis.timeline, folding.fold.domains);
   analysis.fold = model::fold(analysis.timeline, folding.fold);
   analysis.aggregate = model::aggregate(analysis.timeline, analysis.fold, folding.range);
 }
@@ -74,6 +88,18 @@ void check_folding(const Folding& folding) {
   if (folding.simple() && asks) {
     throw UsageError("simple mode has neither ops nor iterations", "",
                      "Leave out --mode=simple, or --key_node, --iter_start, --iter_stop and --domains.");
+  }
+}
+
+void say_unknown_domains(const model::Timeline& timeline, const std::vector<std::string>& asked, const std::string& file) {
+  if (asked.empty()) return;
+  const std::vector<std::string> domains = model::domain_names(timeline);
+  for (const std::string& one : asked) {
+    if (std::find(domains.begin(), domains.end(), one) != domains.end()) continue;
+    const std::string where = file.empty() ? "" : printable(file) + ": ";
+    const Error words(fmt::format("{}no range is in the NVTX domain {}", where, printable(one, kMostColumns)), "--domains",
+                      listed(domains));
+    say("dlkprof: {}\n", words.message());
   }
 }
 

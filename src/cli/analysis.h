@@ -38,6 +38,10 @@ void add_folding(CLI::App& app, Folding& folding);
 // Throws UsageError: an iteration range that ends before it begins, or what simple mode does not have.
 void check_folding(const Folding& folding);
 
+// Says on stderr which of the domains asked for no range is in, and which there are: such ranges may come from a library that
+// this run did not use, so that it is no error. `file` stands before it where it is not empty.
+void say_unknown_domains(const model::Timeline& timeline, const std::vector<std::string>& asked, const std::string& file = "");
+
 struct Analysis {
   model::Timeline timeline;
   model::Fold fold;

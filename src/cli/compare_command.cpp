@@ -116,6 +116,7 @@ advise::RunFigures load_figures(const CompareCommand& command, const std::string
     return figures_of(command, file, run.timeline, run.fold, run.first_iteration, run.last_iteration);
   }
   const model::Timeline timeline = is_database ? store::read_timeline(file) : model::load_timeline(captures_of(command, file));
+  say_unknown_domains(timeline, options.domains, file);
   const model::Fold fold = model::fold(timeline, options);
   return figures_of(command, file, timeline, fold, 0, static_cast<std::uint32_t>(fold.iterations.size() - 1));
 }

@@ -73,6 +73,9 @@ struct Fold {
 // Throws UsageError where a key node is asked for that there is not, naming near ones.
 [[nodiscard]] Fold fold(const Timeline& timeline, const FoldOptions& options = {});
 
+// The NVTX domains that ranges are in, as FoldOptions names them, each once.
+[[nodiscard]] std::vector<std::string> domain_names(const Timeline& timeline);
+
 // Where one iteration begins after another in a program that marks nothing: the positions in `sequence` (launch
 // configurations in the order of launching) at which its longest-lasting repetition starts anew. Empty where nothing repeats.
 [[nodiscard]] std::vector<std::size_t> find_repetition(std::span<const std::uint32_t> sequence);

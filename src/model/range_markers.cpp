@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "model/fold.h"
 #include "model/message.h"
 
 namespace dlkprof::model {
@@ -60,17 +63,29 @@ class RangeMarkers::Reader {
 
 namespace {
 
+// As FoldOptions has it.
+std::string_view domain_name(std::string_view text) { return text.empty() ? "default" : text; }
+
 // Of each string: whether ranges of the domain that it names count.
 std::vector<bool> find_domains(const Timeline& timeline, const std::vector<std::string>& domains) {
   std::vector<bool> count(timeline.strings.size(), domains.empty());
   for (std::size_t i = 0; i < timeline.strings.size() && !domains.empty(); ++i) {
-    const std::string& name = timeline.strings[i];
-    count[i] = std::find(domains.begin(), domains.end(), name.empty() ? "default" : name) != domains.end();
+    count[i] = std::find(domains.begin(), domains.end(), domain_name(timeline.strings[i])) != domains.end();
   }
   return count;
 }
 
 }  // namespace
+
+std::vector<std::string> domain_names(const Timeline& timeline) {
+  std::set<std::string> names;
+  std::vector<bool> seen(timeline.strings.size());
+  for (const Range& range : timeline.ranges) {
+    if (!seen[range.domain]) names.emplace(domain_name(timeline.strings[range.domain]));
+    seen[range.domain] = true;
+  }
+  return {names.begin(), names.end()};
+}
 
 RangeMarkers::RangeMarkers(const Timeline& timeline, const std::vector<std::string>& domains, TextTable& texts)
     : ranges_(timeline.ranges) {

@@ -140,6 +140,13 @@ class CompareShippedTest(EndToEndTest):
         self.assertIn("The frameworks differ: cifar10_b4 has PyTorch, jax_mlp has XLA.", text)
         self.assertIn("The batch size of jax_mlp is not known", text)
 
+    def test_domains_that_no_range_is_in_are_told_of_each_run(self):
+        files = [CAPTURES / "cifar10_b4.dlkcap", CAPTURES / "jax_mlp.dlkcap"]
+        done = self.dlkprof("compare", *files, "--domains=default,TSL")
+        expected = [f"dlkprof: {file}: no range is in the NVTX domain {domain}: --domains"
+                    for file, domain in zip(files, ("TSL", "default"))]  # fmt: skip
+        self.assertEqual((0, expected), (done.code, done.said()), done.stderr)
+
     def test_formats_agree(self):
         files = [CAPTURES / "cifar10_b4.dlkcap", CAPTURES / "cifar10_b512.dlkcap"]
         tables = self.tables("cifar10_b4", "cifar10_b512")

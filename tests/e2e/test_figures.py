@@ -87,6 +87,14 @@ class MarkedProgramTest(FiguresTestCase):
             starts = [start for start, in connection.execute("SELECT start_ns FROM iterations ORDER BY iteration")]
         self.check(reports, self.fold(domains=["app"], default_ends=starts[1:]))
 
+    def test_domains_that_no_range_is_in_are_told(self):
+        self.profile_marked()
+        words = ("--database", DATABASE, "--reports=summary", "--domains=app,no\x1bpe,default", "--output_path=out")
+        done = self.dlkprof(*words)
+        self.assertEqual(0, done.code, done.stderr)
+        expected = "dlkprof: no range is in the NVTX domain no\\x1bpe: --domains\n  There are: app, default\n"
+        self.assertEqual((0, 1), (done.stderr.find(expected), done.stderr.count("no range is in")), done.stderr)
+
     def test_iterations_add_up_to_the_whole(self):
         self.profile_marked()
         whole = self.reports(DATABASE)

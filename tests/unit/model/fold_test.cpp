@@ -17,6 +17,7 @@ namespace {
 
 using test::TimelineBuilder;
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 std::vector<std::string> op_names(const Fold& fold) {
   std::vector<std::string> names;
@@ -35,6 +36,13 @@ TEST(FoldTest, AnEmptyTimelineIsOneIteration) {
   EXPECT_EQ(empty.iterations.size(), 1U);
   EXPECT_EQ(empty.key_nodes_found, 0U);
   EXPECT_EQ(empty.key_node_source, KeyNodeSource::none);
+}
+
+TEST(FoldTest, DomainsAreNamedAsTheyAreAskedFor) {
+  TimelineBuilder builder;
+  EXPECT_THAT(domain_names(builder.build()), IsEmpty());
+  builder.range("a", 0, 9, 0, {"TSL"}).range("b", 1, 8).range("c", 2, 7, 0, {"TSL"}).range("TSL", 3, 6);
+  EXPECT_THAT(domain_names(builder.build()), ElementsAre("TSL", "default"));
 }
 
 TEST(FoldTest, KernelsBelongToTheInnermostRange) {
