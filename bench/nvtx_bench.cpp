@@ -7,8 +7,8 @@
 
 #include "capture/options.h"
 #include "cold_benchmark.h"
-#include "inject/nvtx.h"
-#include "inject/timeline.h"
+#include "inject/timeline/nvtx.h"
+#include "inject/timeline/timeline.h"
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>

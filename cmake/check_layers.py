@@ -47,8 +47,10 @@ def find_fault(layer, is_header, quote, target):
     return None
 
 
-def check_file(path, layer):
-    own = f"{layer}/{path.stem}.h" if path.suffix == ".cpp" and path.with_suffix(".h").exists() else None
+def check_file(path, layer, folder=None):
+    """Faults of one file of the layer that lies in `folder`; by default that in which the file lies."""
+    header = path.with_suffix(".h")
+    own = f"{layer}/{header.relative_to(folder or path.parent)}" if path.suffix == ".cpp" and header.exists() else None
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if match := INCLUDE.match(line):
             if own and match[2] != own:
@@ -66,7 +68,7 @@ def check_tree(root):
             yield f"{folder}:1: a layer that {pathlib.Path(__file__).name} does not know"
         for path in sorted(folder.rglob("*")):
             if path.suffix in (".h", ".cpp", ".in"):
-                yield from check_file(path, layer)
+                yield from check_file(path, layer, folder)
 
 
 def main(arguments):

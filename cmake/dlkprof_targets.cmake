@@ -1,10 +1,10 @@
 # Layers that several threads of the profiled program run through: their tests run under ThreadSanitizer too.
 set(DLKPROF_THREADED_LAYERS base capture cupti select inject)
 
-# dlkprof_layer(<name> <public dependencies>...): the static library of src/<name>, linked by the layers above it
-# and by tests. Who may include whom is checked by cmake/check_layers.py.
+# dlkprof_layer(<name> <public dependencies>...): the static library of src/<name> and the folders in it, linked by the
+# layers above it and by tests. Who may include whom is checked by cmake/check_layers.py.
 function(dlkprof_layer name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$|/entry\\.cpp$")
   if(sources)
     add_library(dlkprof_${name} STATIC ${sources})
@@ -21,10 +21,10 @@ endfunction()
 
 add_custom_target(threaded_tests)
 
-# dlkprof_test(<name> <layers>...): the GoogleTest program of tests/unit/<name>/*.cpp. Its tests are labelled
+# dlkprof_test(<name> <layers>...): the GoogleTest program of all of tests/unit/<name>. Its tests are labelled
 # `threads` where the layer is one of those above, `unit` elsewhere.
 function(dlkprof_test name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
   if(NOT sources)
     return()
   endif()

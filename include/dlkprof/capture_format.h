@@ -158,7 +158,7 @@ struct RawCountersRecord {
 };
 
 // Why a launch that was selected was left alone.
-enum class LeftAlone : std::uint8_t {
+enum class SkipReason : std::uint8_t {
   none = 0,
   cooperative = 1,  // blocks wait for one another across the grid
   collective = 2,   // NCCL: waits for other GPUs
@@ -174,8 +174,8 @@ struct KeyStats {
   std::uint64_t matched = 0;  // the name and identity filters took it
   std::uint64_t measured = 0;
   std::uint64_t near_missed = 0;  // the selector's pattern matches another form of its name
-  std::uint64_t left_alone = 0;
-  LeftAlone reason = LeftAlone::none;
+  std::uint64_t skipped = 0;
+  SkipReason reason = SkipReason::none;
   std::uint64_t timed = 0;         // launches timed by activity records, measured ones excluded
   std::uint64_t timed_gpu_ns = 0;  // their GPU time
 };
@@ -210,7 +210,7 @@ struct StringsRecord {
 
 // What follows are the events of the timeline. They come in batches of one kind, column by column (capture/events.h says
 // how), since there are millions. All times are CLOCK_MONOTONIC in ns, those of the GPU converted by CUPTI.
-enum class EventKind : std::uint8_t { range = 1, call = 2, work = 3 };
+enum class EventKind : std::uint8_t { range = 1, call = 2, activity = 3 };
 struct EventsRecord {
   EventKind kind = EventKind::range;
   std::uint32_t count = 0;
@@ -244,7 +244,7 @@ struct RangeEvent {
 
 // A CUDA driver call that gave work to a GPU or waited for one.
 struct CallEvent {
-  std::uint32_t correlation = 0;  // CUPTI's; joins it to WorkEvent
+  std::uint32_t correlation = 0;  // CUPTI's; joins it to ActivityEvent
   std::uint32_t thread = 0;       // gettid(2)
   std::uint64_t range = 0;        // the innermost range open on the thread; 0: none
   std::uint32_t name = 0;         // string: cuLaunchKernel
@@ -258,7 +258,7 @@ struct CallEvent {
 };
 inline constexpr std::uint64_t kNoLaunch = ~std::uint64_t{0};
 
-enum class WorkKind : std::uint8_t { kernel = 0, copy = 1, set = 2 };
+enum class ActivityKind : std::uint8_t { kernel = 0, copy = 1, set = 2 };
 // As CUpti_ActivityMemcpyKind (cupti_activity.h).
 enum class CopyKind : std::uint8_t {
   unknown = 0,
@@ -275,8 +275,8 @@ enum class CopyKind : std::uint8_t {
 };
 
 // What a GPU did: a kernel, a copy or a set of memory.
-struct WorkEvent {
-  WorkKind kind = WorkKind::kernel;
+struct ActivityEvent {
+  ActivityKind kind = ActivityKind::kernel;
   std::uint32_t correlation = 0;          // of the call that caused it; one graph launch causes many
   std::int64_t start_ns = 0, end_ns = 0;  // 0 0: not timed, as of a launch that was being measured
   std::uint32_t device = 0, context = 0, stream = 0;
@@ -286,7 +286,7 @@ struct WorkEvent {
   std::uint32_t dynamic_shared_bytes = 0;
   CopyKind copy = CopyKind::unknown;
   std::uint64_t bytes = 0;  // copied or set
-  friend bool operator==(const WorkEvent&, const WorkEvent&) = default;
+  friend bool operator==(const ActivityEvent&, const ActivityEvent&) = default;
 };
 
 // What the program's framework said of itself: {"pytorch", "cudnn.benchmark", "false"}.

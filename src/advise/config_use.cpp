@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/time_arithmetic.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -29,16 +29,16 @@ void add_measured(const model::Timeline& timeline, ConfigUse& use) {
 std::vector<ConfigUse> config_uses(const Subject& subject) {
   const model::Timeline& timeline = subject.timeline;
   std::vector<ConfigUse> uses(timeline.configs.size());
-  for (std::size_t i = 0; i < timeline.works.size(); ++i) {
-    const model::Work& work = timeline.works[i];
-    if (work.config == model::kNone || !is_aggregated(subject, i)) continue;
-    ConfigUse& use = uses[work.config];
-    use.config = work.config;
-    use.kernel = work.kernel;
-    use.device = work.device;
+  for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
+    const model::Activity& activity = timeline.activities[i];
+    if (activity.config == model::kNone || !is_aggregated(subject, i)) continue;
+    ConfigUse& use = uses[activity.config];
+    use.config = activity.config;
+    use.kernel = activity.kernel;
+    use.device = activity.device;
     ++use.launches;
-    if (model::is_timed(work)) ++use.timed;
-    model::add_ns(use.gpu_ns, model::gpu_ns(work));
+    if (model::is_timed(activity)) ++use.timed;
+    model::add_ns(use.gpu_ns, model::gpu_ns(activity));
   }
   std::erase_if(uses, [](const ConfigUse& use) { return use.launches == 0; });
   for (ConfigUse& use : uses) add_measured(timeline, use);

@@ -23,8 +23,8 @@ struct ConfigUse {
 [[nodiscard]] std::vector<ConfigUse> config_uses(const Subject& subject);
 
 // Whether a work belongs to the iterations aggregated.
-[[nodiscard]] inline bool is_aggregated(const Subject& subject, std::size_t work) {
-  const std::uint32_t iteration = subject.fold.work_iteration[work];
+[[nodiscard]] inline bool is_aggregated(const Subject& subject, std::size_t activity) {
+  const std::uint32_t iteration = subject.fold.activity_iteration[activity];
   return iteration >= subject.aggregate.first_iteration && iteration <= subject.aggregate.last_iteration;
 }
 

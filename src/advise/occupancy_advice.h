@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "advise/config_use.h"
-#include "model/occupancy.h"
+#include "model/aggregate/occupancy.h"
 
 namespace dlkprof::advise {
 

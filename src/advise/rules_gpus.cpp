@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "advise/rule_parts.h"
-#include "model/time_arithmetic.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -17,9 +17,9 @@ constexpr double kLeastUtilization = 50;  // %
 std::vector<std::int64_t> busy_times(const Case& run) {
   const model::Timeline& timeline = run.subject.timeline;
   std::vector<model::Flattened> busy(timeline.devices.size());
-  for (std::size_t i = 0; i < timeline.works.size(); ++i) {
-    const model::Work& work = timeline.works[i];
-    if (model::is_timed(work) && is_aggregated(run.subject, i)) busy[work.device].add(work.start_ns, work.end_ns);
+  for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
+    const model::Activity& activity = timeline.activities[i];
+    if (model::is_timed(activity) && is_aggregated(run.subject, i)) busy[activity.device].add(activity.start_ns, activity.end_ns);
   }
   std::vector<std::int64_t> times(busy.size());
   std::transform(busy.begin(), busy.end(), times.begin(), [](const model::Flattened& one) { return one.covered_ns(); });

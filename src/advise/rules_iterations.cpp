@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "advise/rule_parts.h"
-#include "model/aggregate_parts.h"
-#include "model/time_arithmetic.h"
+#include "model/aggregate/aggregate_parts.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -64,7 +64,7 @@ void find_bad_range(const Case& run, Findings& findings) {
 
 void find_no_iterations(const Case& run, Findings& findings) {
   const model::Fold& fold = run.subject.fold;
-  if (fold.key_nodes_found > 0 || run.subject.timeline.works.empty()) return;
+  if (fold.key_nodes_found > 0 || run.subject.timeline.activities.empty()) return;
   findings.push_back(
       {nullptr,
        fold.key_node.empty()

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "advise/rule_parts.h"
-#include "model/time_arithmetic.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -26,11 +26,11 @@ Exposed find_exposed(const Case& run, IsAsked is_asked) {
   const model::Timeline& timeline = run.subject.timeline;
   std::vector<model::Flattened> all(timeline.devices.size());
   std::vector<model::Flattened> others(timeline.devices.size());
-  for (std::size_t i = 0; i < timeline.works.size(); ++i) {
-    const model::Work& work = timeline.works[i];
-    if (!model::is_timed(work) || !is_aggregated(run.subject, i)) continue;
-    all[work.device].add(work.start_ns, work.end_ns);
-    if (!is_asked(timeline.kernels[work.kernel])) others[work.device].add(work.start_ns, work.end_ns);
+  for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
+    const model::Activity& activity = timeline.activities[i];
+    if (!model::is_timed(activity) || !is_aggregated(run.subject, i)) continue;
+    all[activity.device].add(activity.start_ns, activity.end_ns);
+    if (!is_asked(timeline.kernels[activity.kernel])) others[activity.device].add(activity.start_ns, activity.end_ns);
   }
   Exposed exposed;
   for (std::size_t device = 0; device < all.size(); ++device) {
@@ -41,7 +41,7 @@ Exposed find_exposed(const Case& run, IsAsked is_asked) {
 }
 
 bool is_host_copy(const model::Kernel& kernel) {
-  return kernel.kind == capture::WorkKind::copy && (contains(kernel.name, "HtoD") || contains(kernel.name, "DtoH"));
+  return kernel.kind == capture::ActivityKind::copy && (contains(kernel.name, "HtoD") || contains(kernel.name, "DtoH"));
 }
 
 void find_exposed_copies(const Case& run, Findings& findings) {
@@ -73,7 +73,7 @@ void find_transposes(const Case& run, Findings& findings) {
 }
 
 bool is_collective(const model::Kernel& kernel) {
-  return kernel.kind == capture::WorkKind::kernel && (contains(kernel.name, "nccl") || contains(kernel.mangled, "nccl"));
+  return kernel.kind == capture::ActivityKind::kernel && (contains(kernel.name, "nccl") || contains(kernel.mangled, "nccl"));
 }
 
 // The largest share of multiprocessors that a collective's grid has blocks for; none where there is no collective.

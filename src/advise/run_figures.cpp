@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "advise/run_figures_parts.h"
-#include "model/aggregate_parts.h"
-#include "model/time_arithmetic.h"
+#include "model/aggregate/aggregate_parts.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -111,13 +111,13 @@ class Gatherer {
         copies_(window.count()) {}
 
   void gather() {
-    for (std::size_t i = 0; i < source_.timeline.works.size(); ++i) add(i, source_.timeline.works[i]);
+    for (std::size_t i = 0; i < source_.timeline.activities.size(); ++i) add(i, source_.timeline.activities[i]);
   }
   void finish(RunFigures& figures);
 
  private:
-  void add(std::size_t index, const model::Work& work);
-  void count(std::uint32_t iteration, const model::Work& work, bool is_kernel);
+  void add(std::size_t index, const model::Activity& activity);
+  void count(std::uint32_t iteration, const model::Activity& activity, bool is_kernel);
   void finish_ops(const LaunchGroups& groups, RunFigures& figures);
 
   const RunSource& source_;
@@ -132,30 +132,30 @@ class Gatherer {
   std::vector<double> gpu_ns_, kernels_, launches_, copies_;  // of each iteration
 };
 
-void Gatherer::add(std::size_t index, const model::Work& work) {
-  if (model::is_timed(work)) busy_.add(work.device, work.start_ns, work.end_ns);
-  const auto iteration = window_.index_of(source_.fold.work_iteration[index]);
+void Gatherer::add(std::size_t index, const model::Activity& activity) {
+  if (model::is_timed(activity)) busy_.add(activity.device, activity.start_ns, activity.end_ns);
+  const auto iteration = window_.index_of(source_.fold.activity_iteration[index]);
   if (!iteration) return;
-  const std::uint32_t op = number_of_op_[source_.fold.instances[source_.fold.work_instance[index]].op];
-  const std::int64_t gpu_ns = model::gpu_ns(work);
+  const std::uint32_t op = number_of_op_[source_.fold.instances[source_.fold.activity_instance[index]].op];
+  const std::int64_t gpu_ns = model::gpu_ns(activity);
   auto& sums = sums_[op];
   if (sums.empty() || sums.back().first != *iteration) sums.emplace_back(*iteration, 0);
   model::add_ns(sums.back().second, gpu_ns);
-  const bool is_kernel = source_.timeline.kernels[work.kernel].kind == capture::WorkKind::kernel;
+  const bool is_kernel = source_.timeline.kernels[activity.kernel].kind == capture::ActivityKind::kernel;
   gpu_ns_[*iteration] += static_cast<double>(gpu_ns);
-  count(*iteration, work, is_kernel);
-  LaunchSum& sum = groups_[{op, work.kernel, work.config}];
-  sum.device = work.device;
+  count(*iteration, activity, is_kernel);
+  LaunchSum& sum = groups_[{op, activity.kernel, activity.config}];
+  sum.device = activity.device;
   sum.is_kernel = is_kernel;
-  sum.uses_tc = is_kernel && tensor_cores_.of(work).uses;
+  sum.uses_tc = is_kernel && tensor_cores_.of(activity).uses;
   ++sum.launches;
   model::add_ns(sum.gpu_ns, gpu_ns);
 }
 
 // A graph's kernels are launched by one call.
-void Gatherer::count(std::uint32_t iteration, const model::Work& work, bool is_kernel) {
+void Gatherer::count(std::uint32_t iteration, const model::Activity& activity, bool is_kernel) {
   (is_kernel ? kernels_ : copies_)[iteration] += 1;
-  const bool launched = work.in_graph ? work.call != kNone && graph_calls_.insert(work.call).second : is_kernel;
+  const bool launched = activity.in_graph ? activity.call != kNone && graph_calls_.insert(activity.call).second : is_kernel;
   if (launched) launches_[iteration] += 1;
 }
 

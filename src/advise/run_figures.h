@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "advise/compare_stats.h"
-#include "model/fold.h"
-#include "model/timeline.h"
+#include "model/fold/fold.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::advise {
 

@@ -5,8 +5,8 @@
 #include "advise/quantities.h"
 #include "advise/run_figures_parts.h"
 #include "base/error.h"
-#include "model/occupancy.h"
-#include "model/time_arithmetic.h"
+#include "model/aggregate/occupancy.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {

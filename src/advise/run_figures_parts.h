@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "advise/run_figures.h"
-#include "model/counter_join.h"
+#include "model/aggregate/counter_join.h"
 
 namespace dlkprof::advise {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "advise/run_figures_parts.h"
-#include "model/aggregate_parts.h"
-#include "model/time_arithmetic.h"
+#include "model/aggregate/aggregate_parts.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 

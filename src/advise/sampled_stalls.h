@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "advise/stalls.h"
-#include "model/pc_samples.h"
+#include "model/timeline/pc_samples.h"
 
 namespace dlkprof::advise {
 

@@ -1,9 +1,9 @@
 // What a diagnosis is about: a run, folded and aggregated.
 #pragma once
 
-#include "model/aggregate.h"
-#include "model/fold.h"
-#include "model/timeline.h"
+#include "model/aggregate/aggregate.h"
+#include "model/fold/fold.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::advise {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/fold.h"
+#include "model/fold/fold.h"
 
 namespace dlkprof::advise {
 

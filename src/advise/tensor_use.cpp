@@ -51,16 +51,16 @@ std::optional<std::string> reason_against_tensor_cores(const model::Op& op) {
 std::optional<TensorWork> tensor_work_of(const Values& values) {
   const auto roofline = roofline_of(values);
   if (!roofline) return std::nullopt;
-  TensorWork work;
+  TensorWork activity;
   std::size_t precisions = 0;
   for (const RooflinePoint& point : roofline->points) {
     if (!std::string_view(point.precision).starts_with("Tensor ")) continue;
-    work.precisions += fmt::format("{}{}", precisions == 0 ? "" : "; ", point.precision);
-    work.rate += point.rate;
-    work.peak = point.compute && precisions == 0 ? std::optional(point.compute->rate) : std::nullopt;
+    activity.precisions += fmt::format("{}{}", precisions == 0 ? "" : "; ", point.precision);
+    activity.rate += point.rate;
+    activity.peak = point.compute && precisions == 0 ? std::optional(point.compute->rate) : std::nullopt;
     ++precisions;
   }
-  return precisions > 0 ? std::optional(std::move(work)) : std::nullopt;
+  return precisions > 0 ? std::optional(std::move(activity)) : std::nullopt;
 }
 
 }  // namespace dlkprof::advise

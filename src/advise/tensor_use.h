@@ -6,7 +6,7 @@
 #include <string>
 
 #include "advise/quantities.h"
-#include "model/fold.h"
+#include "model/fold/fold.h"
 
 namespace dlkprof::advise {
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "advise/config_use.h"
-#include "model/time_arithmetic.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -15,10 +15,10 @@ namespace {
 using model::kNone;
 
 // The share of a GPU's multiprocessors that get a block; none where grid or GPU are not known.
-std::optional<double> filled(const model::Timeline& timeline, const model::Work& work) {
-  const double sms = timeline.devices[work.device].record.sm_count;
-  if (work.config == kNone || sms <= 0) return std::nullopt;
-  const capture::Dim3& grid = timeline.configs[work.config].key.grid;
+std::optional<double> filled(const model::Timeline& timeline, const model::Activity& activity) {
+  const double sms = timeline.devices[activity.device].record.sm_count;
+  if (activity.config == kNone || sms <= 0) return std::nullopt;
+  const capture::Dim3& grid = timeline.configs[activity.config].key.grid;
   const double blocks = double{1} * grid.x * grid.y * grid.z;
   return blocks > 0 ? std::optional(std::min(1.0, blocks / sms)) : std::nullopt;
 }
@@ -29,12 +29,12 @@ class IdleGpu {
   explicit IdleGpu(const model::Timeline& timeline) : timeline_(timeline), ends_(timeline.devices.size(), kNothing) {}
 
   // By start on the GPU.
-  std::int64_t before(const model::Work& work) {
-    std::int64_t& end = ends_[work.device];
+  std::int64_t before(const model::Activity& activity) {
+    std::int64_t& end = ends_[activity.device];
     const std::int64_t before = end;
-    end = std::max(end, work.end_ns);
-    if (before == kNothing || work.call == kNone || timeline_.calls[work.call].start_ns < before) return 0;
-    return model::elapsed_ns(before, work.start_ns);
+    end = std::max(end, activity.end_ns);
+    if (before == kNothing || activity.call == kNone || timeline_.calls[activity.call].start_ns < before) return 0;
+    return model::elapsed_ns(before, activity.start_ns);
   }
 
  private:
@@ -98,17 +98,17 @@ EvidenceTable gather_evidence(const Subject& subject) {
                       std::vector<Evidence>(subject.aggregate.kernels.size())};
   const RowNumbers rows(subject);
   IdleGpu idle(timeline);
-  for (std::size_t i = 0; i < timeline.works.size(); ++i) {
-    const model::Work& work = timeline.works[i];
-    if (!model::is_timed(work)) continue;
-    const std::int64_t idle_ns = idle.before(work);  // of all: iterations before those aggregated keep the GPU busy too
-    if (!is_aggregated(subject, i) || subject.fold.work_instance[i] == kNone) continue;
-    const std::uint32_t op = subject.fold.instances[subject.fold.work_instance[i]].op;
+  for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
+    const model::Activity& activity = timeline.activities[i];
+    if (!model::is_timed(activity)) continue;
+    const std::int64_t idle_ns = idle.before(activity);  // of all: iterations before those aggregated keep the GPU busy too
+    if (!is_aggregated(subject, i) || subject.fold.activity_instance[i] == kNone) continue;
+    const std::uint32_t op = subject.fold.instances[subject.fold.activity_instance[i]].op;
     const std::uint32_t op_row = rows.op(op);
-    const std::uint32_t kernel_row = rows.kernel(op, work.kernel);
-    const auto share = filled(timeline, work);
-    if (op_row != kNone) add(table.ops[op_row], model::gpu_ns(work), idle_ns, share);
-    if (kernel_row != kNone) add(table.kernels[kernel_row], model::gpu_ns(work), idle_ns, share);
+    const std::uint32_t kernel_row = rows.kernel(op, activity.kernel);
+    const auto share = filled(timeline, activity);
+    if (op_row != kNone) add(table.ops[op_row], model::gpu_ns(activity), idle_ns, share);
+    if (kernel_row != kNone) add(table.kernels[kernel_row], model::gpu_ns(activity), idle_ns, share);
   }
   return table;
 }

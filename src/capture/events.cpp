@@ -27,7 +27,7 @@ constexpr EventKind kKindOf = EventKind::range;
 template <>
 constexpr EventKind kKindOf<CallEvent> = EventKind::call;
 template <>
-constexpr EventKind kKindOf<WorkEvent> = EventKind::work;
+constexpr EventKind kKindOf<ActivityEvent> = EventKind::activity;
 
 Error malformed_batch(std::string detail) {
   return {"a batch of events of the capture cannot be unpacked", std::move(detail), ""};
@@ -145,9 +145,9 @@ std::vector<Event> unpack_events(const EventsRecord& record) {
 
 template EventsRecord pack_events(std::span<const RangeEvent>);
 template EventsRecord pack_events(std::span<const CallEvent>);
-template EventsRecord pack_events(std::span<const WorkEvent>);
+template EventsRecord pack_events(std::span<const ActivityEvent>);
 template std::vector<RangeEvent> unpack_events(const EventsRecord&);
 template std::vector<CallEvent> unpack_events(const EventsRecord&);
-template std::vector<WorkEvent> unpack_events(const EventsRecord&);
+template std::vector<ActivityEvent> unpack_events(const EventsRecord&);
 
 }  // namespace dlkprof::capture

@@ -18,7 +18,7 @@ inline constexpr std::size_t kEventsInABatch = 4096;
 // More than this in one batch is hostile.
 inline constexpr std::size_t kMostEventsInABatch = std::size_t{1} << 20U;
 
-// Event is RangeEvent, CallEvent or WorkEvent.
+// Event is RangeEvent, CallEvent or ActivityEvent.
 template <typename Event>
 [[nodiscard]] EventsRecord pack_events(std::span<const Event> events);
 

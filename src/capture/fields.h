@@ -66,8 +66,8 @@ constexpr auto fields(Visit&& visit, Either<RawCountersRecord> auto& record) {
 
 template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<KeyStats> auto& stats) {
-  auto& [key, launches, matched, measured, near_missed, left_alone, reason, timed, timed_ns] = stats;
-  return visit(key, launches, matched, measured, near_missed, left_alone, reason, timed, timed_ns);
+  auto& [key, launches, matched, measured, near_missed, skipped, reason, timed, timed_ns] = stats;
+  return visit(key, launches, matched, measured, near_missed, skipped, reason, timed, timed_ns);
 }
 
 template <typename Visit>
@@ -119,7 +119,7 @@ constexpr auto fields(Visit&& visit, Either<CallEvent> auto& event) {
 }
 
 template <typename Visit>
-constexpr auto fields(Visit&& visit, Either<WorkEvent> auto& event) {
+constexpr auto fields(Visit&& visit, Either<ActivityEvent> auto& event) {
   auto& [kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes] = event;
   return visit(kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes);
 }

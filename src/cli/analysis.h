@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "model/aggregate.h"
-#include "model/fold.h"
-#include "model/timeline.h"
-#include "report/fields.h"
+#include "model/aggregate/aggregate.h"
+#include "model/fold/fold.h"
+#include "model/timeline/timeline.h"
+#include "report/ops/fields.h"
 
 namespace CLI {
 class App;

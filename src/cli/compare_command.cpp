@@ -17,8 +17,8 @@
 #include "cli/installation.h"
 #include "cli/outputs.h"
 #include "cli/report_file.h"
-#include "report/compare_report.h"
-#include "report/compare_view.h"
+#include "report/compare/compare_report.h"
+#include "report/compare/compare_view.h"
 #include "store/database.h"
 
 namespace dlkprof::cli {

@@ -17,12 +17,12 @@
 #include "cli/arguments.h"
 #include "cli/installation.h"
 #include "cli/verbs.h"
-#include "model/coverage_times.h"
-#include "report/asked.h"
-#include "report/coverage.h"
-#include "report/expert_systems_report.h"
-#include "report/kernel_tables.h"
-#include "report/top_ops.h"
+#include "model/aggregate/coverage_times.h"
+#include "report/diagnosis/expert_systems_report.h"
+#include "report/launches/asked.h"
+#include "report/launches/coverage.h"
+#include "report/launches/kernel_tables.h"
+#include "report/ops/top_ops.h"
 
 namespace dlkprof::cli {
 namespace {

@@ -15,9 +15,9 @@
 #include "cli/machine.h"
 #include "cli/verbs.h"
 #include "cupti/host.h"
-#include "report/csv.h"
-#include "report/json.h"
-#include "report/table.h"
+#include "report/format/csv.h"
+#include "report/format/json.h"
+#include "report/format/table.h"
 #include "select/pattern.h"
 
 namespace dlkprof::cli {

@@ -9,8 +9,8 @@
 #include "cli/analysis.h"
 #include "cupti/catalogue.h"
 #include "model/run.h"
-#include "report/metrics_report.h"
-#include "report/rows.h"
+#include "report/format/rows.h"
+#include "report/launches/metrics_report.h"
 
 namespace dlkprof::cli {
 

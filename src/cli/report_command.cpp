@@ -14,10 +14,10 @@
 #include "cli/captures.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
-#include "model/coverage_times.h"
-#include "report/asked.h"
-#include "report/kernel_tables.h"
-#include "report/units.h"
+#include "model/aggregate/coverage_times.h"
+#include "report/launches/asked.h"
+#include "report/launches/kernel_tables.h"
+#include "report/launches/units.h"
 #include "store/database.h"
 
 namespace dlkprof::cli {

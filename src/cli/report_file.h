@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "report/rows.h"
+#include "report/format/rows.h"
 
 namespace dlkprof::cli {
 

@@ -19,7 +19,7 @@ constexpr CUpti_ActivityKind kMemoryKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI
 
 struct State {
   const Library* library = nullptr;
-  OnWork on_work;
+  OnWork on_activity;
   std::mutex mutex;
   bool registered = false;
   std::atomic<bool> enabled{false};
@@ -44,8 +44,8 @@ void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* max_r
 
 // What all records have.
 template <typename Record>
-capture::WorkEvent common_part(const Record& record, capture::WorkKind kind) {
-  capture::WorkEvent event;
+capture::ActivityEvent common_part(const Record& record, capture::ActivityKind kind) {
+  capture::ActivityEvent event;
   event.kind = kind;
   event.correlation = record.correlationId;
   // 0 stands for a time that CUPTI did not take (cupti_activity.h), as of a launch that was being profiled.
@@ -74,33 +74,33 @@ bool is_of_cupti(const CUpti_ActivityKernel10& record) {
 
 void take_kernel(const CUpti_ActivityKernel10& record) {
   if (is_of_cupti(record)) return;
-  auto event = common_part(record, capture::WorkKind::kernel);
+  auto event = common_part(record, capture::ActivityKind::kernel);
   event.grid = dim(record.gridX, record.gridY, record.gridZ);
   event.block = dim(record.blockX, record.blockY, record.blockZ);
   // All 0 where the launch names no cluster.
   if (record.clusterX != 0) event.cluster = {record.clusterX, record.clusterY, record.clusterZ};
   event.dynamic_shared_bytes = static_cast<std::uint32_t>(record.dynamicSharedMemory);
-  state().on_work(event, record.name);
+  state().on_activity(event, record.name);
 }
 
 void take_copy(const CUpti_ActivityMemcpy6& record) {
-  auto event = common_part(record, capture::WorkKind::copy);
+  auto event = common_part(record, capture::ActivityKind::copy);
   event.copy = static_cast<capture::CopyKind>(record.copyKind);
   event.bytes = record.bytes;
-  state().on_work(event, nullptr);
+  state().on_activity(event, nullptr);
 }
 
 void take_peer_copy(const CUpti_ActivityMemcpyPtoP4& record) {
-  auto event = common_part(record, capture::WorkKind::copy);
+  auto event = common_part(record, capture::ActivityKind::copy);
   event.copy = capture::CopyKind::ptop;
   event.bytes = record.bytes;
-  state().on_work(event, nullptr);
+  state().on_activity(event, nullptr);
 }
 
 void take_set(const CUpti_ActivityMemset4& record) {
-  auto event = common_part(record, capture::WorkKind::set);
+  auto event = common_part(record, capture::ActivityKind::set);
   event.bytes = record.bytes;
-  state().on_work(event, nullptr);
+  state().on_activity(event, nullptr);
 }
 
 void take_record(const CUpti_Activity& record) {
@@ -123,7 +123,7 @@ void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, st
   {
     const std::lock_guard lock(state().mutex);
     CUpti_Activity* record = nullptr;
-    while (state().on_work && state().library->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+    while (state().on_activity && state().library->cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
       take_record(*record);
     }
   }
@@ -152,11 +152,11 @@ void register_callbacks(const Library& library) {
 
 }  // namespace
 
-void Activity::enable(const Library& library, Scope scope, OnWork on_work) {
+void Activity::enable(const Library& library, Scope scope, OnWork on_activity) {
   {
     const std::lock_guard lock(state().mutex);
     state().library = &library;
-    state().on_work = std::move(on_work);
+    state().on_activity = std::move(on_activity);
   }
   if (!state().registered) register_callbacks(library);
   state().registered = true;

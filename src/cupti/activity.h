@@ -12,15 +12,15 @@ namespace dlkprof::cupti {
 
 // What a GPU did; `kernel` is the mangled name, null for copies and sets. The event lacks only the number of its name.
 // One graph launch gives many, all with that call's correlation. Times are event_clock_ns()'s.
-using OnWork = std::function<void(const capture::WorkEvent& event, const char* kernel)>;
+using OnWork = std::function<void(const capture::ActivityEvent& event, const char* kernel)>;
 
-// At most one a process, as CUPTI keeps one pair of buffer callbacks. `on_work` is called on CUPTI's own thread or in
+// At most one a process, as CUPTI keeps one pair of buffer callbacks. `on_activity` is called on CUPTI's own thread or in
 // flush(), never two at a time; it must not throw.
 class Activity {
  public:
   enum class Scope : std::uint8_t { kernels, kernels_and_memory };
   // Throws Error.
-  static void enable(const Library& library, Scope scope, OnWork on_work);
+  static void enable(const Library& library, Scope scope, OnWork on_activity);
   static void disable();
   // Hands over what has completed; with `forced` also partly filled buffers.
   static void flush(bool forced);

@@ -11,7 +11,7 @@
 namespace dlkprof::cupti {
 
 // A row of a section. Either measured (`metrics`, best first: chips name some differently) or computed from launch
-// figures alone (`computed`, a name that model/computed.h knows).
+// figures alone (`computed`, a name that model/aggregate/computed.h knows).
 struct SectionRow {
   std::string label;  // as Nsight Compute shows it
   std::string unit;   // base unit: "byte", "byte/s", "%", "ns", "hz", "" ...

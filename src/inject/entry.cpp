@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "inject/nvtx.h"
-#include "inject/session.h"
+#include "inject/session/session.h"
+#include "inject/timeline/nvtx.h"
 
 extern "C" {
 

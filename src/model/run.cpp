@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/key_counts.h"
-#include "model/raw_counters.h"
+#include "model/timeline/key_counts.h"
+#include "model/timeline/raw_counters.h"
 
 namespace dlkprof::model {
 namespace {
@@ -93,7 +93,7 @@ class Folder {
     if (notices_seen_.emplace(record.what, record.detail).second) run_.notices.push_back(std::move(record));
   }
   void add(capture::EndRecord&& record) { run_.end = record; }
-  // The timeline's (model/timeline.h).
+  // The timeline's (model/timeline/timeline.h).
   void add(capture::StringsRecord&& /*record*/) {}
   void add(capture::EventsRecord&& /*record*/) {}
   void add(capture::FactsRecord&& /*record*/) {}
@@ -152,7 +152,7 @@ class Folder {
       coverage.launches += stats.launches;
       coverage.matched += stats.matched;
       coverage.measured += stats.measured;
-      coverage.left_alone += stats.left_alone;
+      coverage.skipped += stats.skipped;
       coverage.near_missed += stats.near_missed;
       coverage.timed += stats.timed;
       coverage.timed_gpu_ns += stats.timed_gpu_ns;

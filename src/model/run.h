@@ -10,7 +10,7 @@
 
 #include "capture/reader.h"
 #include "dlkprof/capture_format.h"
-#include "model/pc_samples.h"
+#include "model/timeline/pc_samples.h"
 
 namespace dlkprof::model {
 
@@ -29,7 +29,7 @@ struct Launch {
 
 // How much of what was asked for was measured.
 struct Coverage {
-  std::uint64_t launches = 0, matched = 0, measured = 0, left_alone = 0, near_missed = 0;
+  std::uint64_t launches = 0, matched = 0, measured = 0, skipped = 0, near_missed = 0;
   std::uint64_t graph_launches = 0;
   std::uint64_t timed = 0, timed_gpu_ns = 0;                   // launches that activity records timed
   std::uint64_t unmatched_gpu_ns = 0, near_missed_gpu_ns = 0;  // of timed_gpu_ns, not counting graphs

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "dlkprof/version.h"
-#include "model/provenance.h"
+#include "model/aggregate/provenance.h"
 #include "store/bulk_insert.h"
 #include "store/names.h"
 #include "store/open.h"
@@ -40,7 +40,7 @@ class Inserter {
   static auto cells_of(const Stats& stats) { return std::tuple(stats.n, stats.total, stats.least, stats.most); }
   static auto cells_of(const model::OpsLine& line) { return std::tuple(line.gpu_ns, line.cpu_ns, line.count); }
   static auto cells_of(const model::Counters& counters) {
-    return std::tuple(counters.samples, counters.covered_ns, model::ways_text(counters.ways),
+    return std::tuple(counters.samples, counters.covered_ns, model::replay_modes_text(counters.replay_modes),
                       model::cache_controls_text(counters.cache_controls));
   }
 
@@ -81,9 +81,9 @@ void insert_fold(const Writer& to) {
 
 void insert_placement(const Writer& to) {
   BulkInsert placement(to.connection, "placement");
-  for (std::size_t work = 0; work < to.fold.work_instance.size(); ++work) {
-    const model::OpInstance& instance = to.fold.instances.at(to.fold.work_instance[work]);
-    placement.add(to.id, work, instance.op, to.fold.work_iteration.at(work), or_null(instance.range));
+  for (std::size_t activity = 0; activity < to.fold.activity_instance.size(); ++activity) {
+    const model::OpInstance& instance = to.fold.instances.at(to.fold.activity_instance[activity]);
+    placement.add(to.id, activity, instance.op, to.fold.activity_iteration.at(activity), or_null(instance.range));
   }
   placement.finish();
 }
@@ -148,9 +148,9 @@ void insert_summary(const Writer& to) {
 
 // The id of the next aggregation. What it is to be made of must be what the database holds.
 int next_id(const OpenDatabase& database, const Aggregation& aggregation) {
-  const std::int64_t works = database.connection.number("SELECT max(id) + 1 FROM work");  // not count(*), which reads all
+  const std::int64_t activities = database.connection.number("SELECT max(id) + 1 FROM work");  // not count(*), which reads all
   const std::int64_t last = database.connection.number("SELECT max(id) FROM aggregation");
-  const bool same = static_cast<std::uint64_t>(works) == aggregation.fold.work_instance.size();
+  const bool same = static_cast<std::uint64_t>(activities) == aggregation.fold.activity_instance.size();
   if (same && last >= 0 && last < std::numeric_limits<int>::max()) return static_cast<int>(last) + 1;
   throw Error("cannot write the database " + printable(database.path.native()),
               same ? fmt::format("its last aggregation is {}", last) : "it was changed since it was read",

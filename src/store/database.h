@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <string>
 
-#include "model/aggregate.h"
-#include "model/fold.h"
-#include "model/timeline.h"
+#include "model/aggregate/aggregate.h"
+#include "model/fold/fold.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::store {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "model/provenance.h"
+#include "model/aggregate/provenance.h"
 #include "store/names.h"
 #include "store/sampled.h"
 #include "store/schema.h"
@@ -56,7 +56,7 @@ void insert_launches(const Connection& connection, const Timeline& timeline) {
   for (const std::uint32_t config : sorted_keys(timeline.measured_launches)) {
     std::uint32_t position = 0;
     for (const model::MeasuredLaunch& launch : timeline.measured_launches.at(config)) {
-      rows.run(config, position, launch.launch_index, launch.occurrence, launch.metric_set, launch.passes, launch.way,
+      rows.run(config, position, launch.launch_index, launch.occurrence, launch.metric_set, launch.passes, launch.replay_mode,
                launch.cache_control, launch.start_unix_ns, launch.cost_ns, model::clock_hz(timeline, config, position));
       ++position;
     }
@@ -84,9 +84,9 @@ void insert_figures(const Connection& connection, const Timeline& timeline, cons
     const model::Spread& values = figure.values;
     const auto& how = figure.conditions;
     rows.run(figure.config, ids.at(*figure.metric), part, values.n(), values.mean(), values.least(), values.most(),
-             values.deviation(), how ? model::way_text(how->way) : "", how ? model::cache_control_text(how->cache_control) : "",
-             how ? std::optional(how->passes) : std::nullopt, how ? std::optional(how->metric_set) : std::nullopt,
-             figure.clock_hz.mean());
+             values.deviation(), how ? model::replay_mode_text(how->replay_mode) : "",
+             how ? model::cache_control_text(how->cache_control) : "", how ? std::optional(how->passes) : std::nullopt,
+             how ? std::optional(how->metric_set) : std::nullopt, figure.clock_hz.mean());
   }
 }
 
@@ -97,7 +97,7 @@ void insert_counts(const Connection& connection, const Timeline& timeline) {
   for (const model::Process& process : timeline.processes) wanted.push_back(model::wanted_of(process.record));
   for (const model::LaunchCounts& counts : timeline.counts) {
     rows.run(id++, counts.process, or_null(counts.config), or_null(counts.kernel), counts.device, counts.launches, counts.matched,
-             counts.measured, counts.near_missed, counts.left_alone, counts.timed, counts.timed_gpu_ns, counts.reason,
+             counts.measured, counts.near_missed, counts.skipped, counts.timed, counts.timed_gpu_ns, counts.reason,
              name_of(model::incomplete(counts, wanted.at(counts.process))));
   }
 }
@@ -150,7 +150,7 @@ void MeasuredReader::launches() {
     launch.occurrence = row.number<std::uint32_t>();
     launch.metric_set = row.index(timeline_.metric_sets.size());
     launch.passes = row.number<std::uint32_t>();
-    launch.way = row.enumeration(model::kLastWay);
+    launch.replay_mode = row.enumeration(model::kLastReplayMode);
     launch.cache_control = row.enumeration(model::kLastCacheControl);
     launch.start_unix_ns = row.number<std::int64_t>();
     launch.cost_ns = row.number<std::uint64_t>();
@@ -180,10 +180,10 @@ void MeasuredReader::counts() {
     counts.config = row.index_or_none(timeline_.configs.size());
     counts.kernel = row.index_or_none(timeline_.kernels.size());
     counts.device = row.number<std::uint32_t>();
-    for (std::uint64_t* number : {&counts.launches, &counts.matched, &counts.measured, &counts.near_missed, &counts.left_alone,
+    for (std::uint64_t* number : {&counts.launches, &counts.matched, &counts.measured, &counts.near_missed, &counts.skipped,
                                   &counts.timed, &counts.timed_gpu_ns})
       *number = row.number<std::uint64_t>();
-    counts.reason = row.enumeration(model::kLastReason);
+    counts.reason = row.enumeration(model::kLastSkipReason);
     timeline_.counts.push_back(counts);
   }
 }

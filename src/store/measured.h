@@ -1,7 +1,7 @@
 // What was measured, and how: launch by launch, and per metric of each configuration.
 #pragma once
 
-#include "model/timeline.h"
+#include "model/timeline/timeline.h"
 #include "store/open.h"
 #include "store/rows.h"
 #include "store/sqlite.h"

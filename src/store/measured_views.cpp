@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/provenance.h"
+#include "model/aggregate/provenance.h"
 #include "store/names.h"
 
 namespace dlkprof::store {
@@ -29,10 +29,11 @@ std::string reasons() {
 }
 
 // The same for the ways of collecting, which table measured_launch holds by number.
-std::string ways() {
+std::string replay_modes() {
   std::string text = "CASE l.way";
-  for (unsigned way = 1; way <= static_cast<unsigned>(model::kLastWay); ++way) {
-    text += " WHEN " + std::to_string(way) + " THEN '" + model::way_text(static_cast<capture::ReplayMode>(way)) + "'";
+  for (unsigned replay_mode = 1; replay_mode <= static_cast<unsigned>(model::kLastReplayMode); ++replay_mode) {
+    text += " WHEN " + std::to_string(replay_mode) + " THEN '" +
+            model::replay_mode_text(static_cast<capture::ReplayMode>(replay_mode)) + "'";
   }
   return text + " ELSE '' END";
 }
@@ -75,7 +76,7 @@ View metric_samples_view() {
            {"occurrence", "l.occurrence", "", "Position among those of its configuration."},
            {"metric", "t.name", "", "As NVPerf has it."},
            {"value", "m.value", "of the metric", "NULL: none came."},
-           {"collected_by", ways(), "", "kernel replay or iteration replay; empty: not known."},
+           {"collected_by", replay_modes(), "", "kernel replay or iteration replay; empty: not known."},
            {"cache_control", "CASE l.cache_control WHEN 0 THEN 'none' WHEN 1 THEN 'all' ELSE '' END", "", kAsTheyWere},
            {"passes", "l.passes", "", "That the launch was measured in."},
            {"metric_set", "l.metric_set", "id of metric_set", "That it was measured with."},

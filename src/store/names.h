@@ -6,9 +6,9 @@
 #include <optional>
 #include <string_view>
 
-#include "model/aggregate.h"
-#include "model/fold.h"
-#include "model/provenance.h"
+#include "model/aggregate/aggregate.h"
+#include "model/aggregate/provenance.h"
+#include "model/fold/fold.h"
 
 namespace dlkprof::store {
 

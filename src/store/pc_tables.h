@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/pc_samples.h"
+#include "model/timeline/pc_samples.h"
 #include "store/open.h"
 #include "store/rows.h"
 #include "store/schema.h"

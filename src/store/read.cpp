@@ -31,7 +31,7 @@ class TimelineReader {
   void configs();
   void functions();
   void calls_without_ranges();
-  void works();
+  void activities();
   void words();
   void about();
   void pc_samples() {
@@ -186,7 +186,7 @@ void TimelineReader::calls_without_ranges() {
 void TimelineReader::kernels() {
   for (Rows row = rows("kernel"); row.next();) {
     row.id();
-    timeline_.kernels.push_back({row.enumeration(capture::WorkKind::set), row.text(), row.text(), row.text()});
+    timeline_.kernels.push_back({row.enumeration(capture::ActivityKind::set), row.text(), row.text(), row.text()});
   }
 }
 
@@ -219,31 +219,31 @@ void TimelineReader::functions() {
   }
 }
 
-void TimelineReader::works() {
+void TimelineReader::activities() {
   Rows row = rows("work");
-  timeline_.works.reserve(row.count());
+  timeline_.activities.reserve(row.count());
   std::optional<std::int64_t> previous;  // start of the last one that was timed
   while (row.next()) {
     row.id();
-    model::Work work;
+    model::Activity activity;
     if (row.null()) {
       if (!row.null()) row.fail("it ended but did not start");
     } else {
-      work.start_ns = previous ? row.time(*previous) : row.time();
-      work.end_ns = row.time(work.start_ns);
-      previous = work.start_ns;
-      saw(work.start_ns, work.end_ns);
+      activity.start_ns = previous ? row.time(*previous) : row.time();
+      activity.end_ns = row.time(activity.start_ns);
+      previous = activity.start_ns;
+      saw(activity.start_ns, activity.end_ns);
     }
-    work.bytes = row.number<std::uint64_t>();
-    if (!row.null()) work.launch_index = row.number<std::uint64_t>();
-    work.call = row.index_or_none(timeline_.calls.size());
-    work.kernel = row.index(timeline_.kernels.size());
-    work.config = row.index_or_none(timeline_.configs.size());
-    work.device = row.index(timeline_.devices.size());
-    work.stream = row.number<std::uint32_t>();
-    work.in_graph = row.flag();
-    work.replayed = row.flag();
-    timeline_.works.push_back(work);
+    activity.bytes = row.number<std::uint64_t>();
+    if (!row.null()) activity.launch_index = row.number<std::uint64_t>();
+    activity.call = row.index_or_none(timeline_.calls.size());
+    activity.kernel = row.index(timeline_.kernels.size());
+    activity.config = row.index_or_none(timeline_.configs.size());
+    activity.device = row.index(timeline_.devices.size());
+    activity.stream = row.number<std::uint32_t>();
+    activity.in_graph = row.flag();
+    activity.replayed = row.flag();
+    timeline_.activities.push_back(activity);
   }
 }
 
@@ -280,7 +280,7 @@ Timeline TimelineReader::read() {
   kernels();
   configs();
   functions();
-  works();
+  activities();
   words();
   read_measured(database_, budget_, timeline_);
   about();
@@ -297,7 +297,7 @@ Timeline TimelineReader::read_without_ranges() {
   kernels();
   configs();
   functions();
-  works();
+  activities();
   words();
   read_measured(database_, budget_, timeline_);
   about();

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "model/timeline.h"
+#include "model/timeline/timeline.h"
 #include "store/open.h"
 #include "store/schema.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "model/timeline.h"
+#include "model/timeline/timeline.h"
 #include "store/open.h"
 #include "store/rows.h"
 #include "store/sqlite.h"

@@ -97,17 +97,17 @@ void AggregationReader::iterations() {
 }
 
 void AggregationReader::placements() {
-  const std::size_t works = run_.timeline.works.size();
-  run_.fold.work_instance.reserve(works);
-  run_.fold.work_iteration.reserve(works);
+  const std::size_t activities = run_.timeline.activities.size();
+  run_.fold.activity_instance.reserve(activities);
+  run_.fold.activity_iteration.reserve(activities);
   Rows row = rows("placement");
   while (row.next()) {
     row.skip();
     row.id();
-    run_.fold.work_instance.push_back(row.index(run_.fold.ops.size()));
-    run_.fold.work_iteration.push_back(row.index(run_.fold.iterations.size()));
+    run_.fold.activity_instance.push_back(row.index(run_.fold.ops.size()));
+    run_.fold.activity_iteration.push_back(row.index(run_.fold.iterations.size()));
   }
-  if (run_.fold.work_instance.size() != works) row.fail("there is not one for each row of table work");
+  if (run_.fold.activity_instance.size() != activities) row.fail("there is not one for each row of table work");
 }
 
 }  // namespace

@@ -115,7 +115,7 @@ Table function_table() {
           2};
 }
 
-Table work_table() {
+Table activity_table() {
   return {
       "work",
       "What a GPU did: a kernel's run, a copy or a set of memory. Ordered by start.",
@@ -243,7 +243,7 @@ std::span<const Table> timeline_tables() {
         kernel_table(),
         config_table(),
         function_table(),
-        work_table(),
+        activity_table(),
         Table{"fact",
               "What the program's framework said of itself.",
               {id("From 0."), text("source", "pytorch"), text("name", "cudnn.benchmark"), text("value", "false")}},

@@ -1,6 +1,6 @@
 #include "base/clock.h"
 #include "dlkprof/version.h"
-#include "model/tensor_core_use.h"
+#include "model/aggregate/tensor_core_use.h"
 #include "store/aggregation.h"
 #include "store/bulk_insert.h"
 #include "store/database.h"
@@ -85,19 +85,20 @@ void insert_functions(const Connection& connection, const Timeline& timeline) {
   }
 }
 
-void insert_works(const Connection& connection, const Timeline& timeline) {
-  BulkInsert works(connection, "work");
+void insert_activities(const Connection& connection, const Timeline& timeline) {
+  BulkInsert activities(connection, "work");
   const model::TensorCoreTable tensor_cores(timeline);
   std::uint32_t id = 0;
-  for (const model::Work& work : timeline.works) {
-    const bool timed = work.start_ns != 0 || work.end_ns != 0;
+  for (const model::Activity& activity : timeline.activities) {
+    const bool timed = activity.start_ns != 0 || activity.end_ns != 0;
     const auto time = [timed](std::int64_t value) { return timed ? std::optional(value) : std::nullopt; };
-    const auto launch = work.launch_index == capture::kNoLaunch ? std::nullopt : std::optional(work.launch_index);
-    const model::TensorCoreUse use = tensor_cores.of(work);
-    works.add(id++, time(work.start_ns), time(work.end_ns), work.bytes, launch, or_null(work.call), work.kernel,
-              or_null(work.config), work.device, work.stream, work.in_graph, work.replayed, use.uses, use.source);
+    const auto launch = activity.launch_index == capture::kNoLaunch ? std::nullopt : std::optional(activity.launch_index);
+    const model::TensorCoreUse use = tensor_cores.of(activity);
+    activities.add(id++, time(activity.start_ns), time(activity.end_ns), activity.bytes, launch, or_null(activity.call),
+                   activity.kernel, or_null(activity.config), activity.device, activity.stream, activity.in_graph,
+                   activity.replayed, use.uses, use.source);
   }
-  works.finish();
+  activities.finish();
 }
 
 void insert_words(const Connection& connection, const Timeline& timeline) {
@@ -117,7 +118,7 @@ void insert_timeline(const Connection& connection, const Timeline& timeline) {
   insert_ranges(connection, timeline);
   insert_kernels(connection, timeline);
   insert_functions(connection, timeline);
-  insert_works(connection, timeline);
+  insert_activities(connection, timeline);
   insert_words(connection, timeline);
   insert_measured(connection, timeline);
   insert_pc_samples(connection, timeline.pc_samples);

@@ -40,8 +40,8 @@ void unpack(const EventsRecord& record) {
       return unpack<RangeEvent>(record);
     case EventKind::call:
       return unpack<CallEvent>(record);
-    case EventKind::work:
-      return unpack<WorkEvent>(record);
+    case EventKind::activity:
+      return unpack<ActivityEvent>(record);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "model/fold.h"
-#include "model/marker.h"
+#include "model/fold/fold.h"
+#include "model/markers/marker.h"
 
 namespace {
 

@@ -25,9 +25,9 @@ class DiagnosedRun {
   DiagnosedRun& launched(const std::string& kernel, const capture::Dim3& grid, const capture::Dim3& block,
                          std::uint32_t registers = 32, std::uint32_t shared_bytes = 0) {
     const auto id = static_cast<std::uint32_t>(timeline_.functions.size() + 1);
-    for (const model::Work& work : timeline_.works) {
-      if (work.config == model::kNone || timeline_.kernels[work.kernel].name != kernel) continue;
-      timeline_.configs[work.config].key = key(id, grid, block);
+    for (const model::Activity& activity : timeline_.activities) {
+      if (activity.config == model::kNone || timeline_.kernels[activity.kernel].name != kernel) continue;
+      timeline_.configs[activity.config].key = key(id, grid, block);
     }
     model::LoadedFunction loaded{0, function(id, "", registers)};
     loaded.record.static_shared_bytes = shared_bytes;

@@ -55,9 +55,9 @@ class EventCapture {
   }
 
   // A kernel's.
-  capture::WorkEvent& work(std::uint32_t correlation, std::int64_t start_ns, std::int64_t end_ns,
-                           const std::string& mangled = kSimpleGemm) {
-    capture::WorkEvent event;
+  capture::ActivityEvent& activity(std::uint32_t correlation, std::int64_t start_ns, std::int64_t end_ns,
+                                   const std::string& mangled = kSimpleGemm) {
+    capture::ActivityEvent event;
     event.correlation = correlation;
     event.start_ns = start_ns;
     event.end_ns = end_ns;
@@ -65,7 +65,7 @@ class EventCapture {
     event.name = text(mangled);
     event.grid = {8, 8, 1};
     event.block = {16, 16, 1};
-    return works.emplace_back(event);
+    return activities.emplace_back(event);
   }
 
   [[nodiscard]] std::vector<capture::Record> records() const {
@@ -76,7 +76,7 @@ class EventCapture {
     all.emplace_back(capture::StringsRecord{strings});
     all.emplace_back(capture::pack_events(std::span<const capture::RangeEvent>(ranges)));
     all.emplace_back(capture::pack_events(std::span<const capture::CallEvent>(calls)));
-    all.emplace_back(capture::pack_events(std::span<const capture::WorkEvent>(works)));
+    all.emplace_back(capture::pack_events(std::span<const capture::ActivityEvent>(activities)));
     all.emplace_back(capture::EndRecord{});
     return all;
   }
@@ -88,7 +88,7 @@ class EventCapture {
   std::vector<capture::InternedString> strings;
   std::vector<capture::RangeEvent> ranges;
   std::vector<capture::CallEvent> calls;
-  std::vector<capture::WorkEvent> works;
+  std::vector<capture::ActivityEvent> activities;
 };
 
 }  // namespace dlkprof::test

@@ -266,15 +266,15 @@ class Program {
   }
 
   // Work that the call before gave to the stream.
-  capture::WorkEvent next_work(capture::WorkKind kind, std::uint32_t mean_ns) {
-    capture::WorkEvent work;
-    work.kind = kind;
-    work.correlation = correlation_;
-    work.context = 1;
-    work.stream = 7;
-    work.start_ns = std::max(now_ + 1'500, gpu_free_ + 600);
-    work.end_ns = gpu_free_ = work.start_ns + vary(mean_ns);
-    return work;
+  capture::ActivityEvent next_activity(capture::ActivityKind kind, std::uint32_t mean_ns) {
+    capture::ActivityEvent activity;
+    activity.kind = kind;
+    activity.correlation = correlation_;
+    activity.context = 1;
+    activity.stream = 7;
+    activity.start_ns = std::max(now_ + 1'500, gpu_free_ + 600);
+    activity.end_ns = gpu_free_ = activity.start_ns + vary(mean_ns);
+    return activity;
   }
 
   void launch(KernelNumber number, std::uint32_t variant) {
@@ -284,27 +284,28 @@ class Program {
     call.launch_index = launches_++;
     call.function = number + 1;
     end_call(call, now_ + vary(4'000));
-    capture::WorkEvent work = next_work(capture::WorkKind::kernel, kernel.mean_ns);
-    work.name = log_.intern(kernel.mangled_name);
-    work.grid = launched.grid;
-    work.block = launched.block;
-    work.dynamic_shared_bytes = launched.dynamic_shared_bytes;
-    count(kernel, launched, call, work);
-    log_.add(works_, work);
+    capture::ActivityEvent activity = next_activity(capture::ActivityKind::kernel, kernel.mean_ns);
+    activity.name = log_.intern(kernel.mangled_name);
+    activity.grid = launched.grid;
+    activity.block = launched.block;
+    activity.dynamic_shared_bytes = launched.dynamic_shared_bytes;
+    count(kernel, launched, call, activity);
+    log_.add(works_, activity);
   }
 
   // A launch that is measured is not timed.
-  void count(const Kernel& kernel, const capture::LaunchKey& launched, const capture::CallEvent& call, capture::WorkEvent& work) {
+  void count(const Kernel& kernel, const capture::LaunchKey& launched, const capture::CallEvent& call,
+             capture::ActivityEvent& activity) {
     capture::KeyStats& stats = stats_.try_emplace(launched, capture::KeyStats{.key = launched}).first->second;
     ++stats.launches;
     if (kernel.measured) ++stats.matched;
-    const std::int64_t duration = work.end_ns - work.start_ns;
+    const std::int64_t duration = activity.end_ns - activity.start_ns;
     if (kernel.measured && stats.launches == 1) {
       ++stats.measured;
       capture::LaunchRecord record = sample_launch(call.launch_index, launched, 0, static_cast<double>(duration));
       record.values.push_back(42.5);
       writer_.append(record);
-      work.start_ns = work.end_ns = 0;
+      activity.start_ns = activity.end_ns = 0;
     } else {
       ++stats.timed;
       stats.timed_gpu_ns += static_cast<std::uint64_t>(duration);
@@ -314,18 +315,18 @@ class Program {
   void copy_input() {
     capture::CallEvent call = begin_call("cuMemcpyHtoDAsync_v2");
     end_call(call, now_ + vary(5'000));
-    capture::WorkEvent work = next_work(capture::WorkKind::copy, 30'000);
-    work.copy = capture::CopyKind::htod;
-    work.bytes = 64ULL * 3 * 32 * 32 * 4;
-    log_.add(works_, work);
+    capture::ActivityEvent activity = next_activity(capture::ActivityKind::copy, 30'000);
+    activity.copy = capture::CopyKind::htod;
+    activity.bytes = 64ULL * 3 * 32 * 32 * 4;
+    log_.add(works_, activity);
   }
 
   void set_gradients() {
     capture::CallEvent call = begin_call("cuMemsetD32Async");
     end_call(call, now_ + vary(3'000));
-    capture::WorkEvent work = next_work(capture::WorkKind::set, 2'000);
-    work.bytes = 1U << 20U;
-    log_.add(works_, work);
+    capture::ActivityEvent activity = next_activity(capture::ActivityKind::set, 2'000);
+    activity.bytes = 1U << 20U;
+    log_.add(works_, activity);
   }
 
   void synchronize() {
@@ -344,7 +345,7 @@ class Program {
   Thread main_{.number = 1, .tid = 4242};
   Thread autograd_{.number = 2, .tid = 4243};
   Thread* thread_ = &main_;  // that runs now
-  std::vector<capture::WorkEvent> works_;
+  std::vector<capture::ActivityEvent> works_;
   std::map<capture::LaunchKey, capture::KeyStats> stats_;
   std::int64_t now_ = kStart;
   std::int64_t gpu_free_ = 0;  // when the stream is done with what it was given

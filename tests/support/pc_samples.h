@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "model/timeline.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::test {
 

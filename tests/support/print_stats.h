@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "model/aggregate.h"
+#include "model/aggregate/aggregate.h"
 
 namespace dlkprof::model {
 

@@ -129,9 +129,9 @@ inline capture::KeyStatsRecord sample_stats() {
   simple.matched = simple.measured = 1;
   simple.timed = 0;
   capture::KeyStats cooperative = stats(key(2, {9, 9, 1}, {16, 16, 1}), 3, 0);
-  cooperative.matched = cooperative.left_alone = 3;
+  cooperative.matched = cooperative.skipped = 3;
   cooperative.timed = 0;
-  cooperative.reason = capture::LeftAlone::cooperative;
+  cooperative.reason = capture::SkipReason::cooperative;
   capture::KeyStats cutlass = stats(key(3, {128, 1, 1}, {128, 1, 1}), 12, 1'500'000);
   cutlass.near_missed = 12;
   const capture::KeyStats relu = stats(key(4, {1024, 1, 1}, {256, 1, 1}), 80, 1'000'000);

@@ -2,10 +2,10 @@
 // convolution, forward and backward, and a copy that no range encloses. Figures agree with one another.
 #pragma once
 
-#include "model/aggregate.h"
-#include "model/fold.h"
-#include "model/timeline.h"
-#include "report/fields.h"
+#include "model/aggregate/aggregate.h"
+#include "model/fold/fold.h"
+#include "model/timeline/timeline.h"
+#include "report/ops/fields.h"
 #include "support/sample_capture.h"
 
 namespace dlkprof::test {
@@ -23,16 +23,16 @@ enum SampleOp : std::uint32_t { kForwardOp, kBackwardOp, kCopyOp };
 inline constexpr const char* kOccupancyMetric = "sm__warps_active.avg.pct_of_peak_sustained_active";
 inline constexpr const char* kTensorMetric = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active";
 
-inline model::Work sample_work(std::int64_t start, std::int64_t end, std::uint32_t kernel, std::uint32_t config,
-                               std::uint32_t call) {
-  model::Work work;
-  work.start_ns = start;
-  work.end_ns = end;
-  work.kernel = kernel;
-  work.config = config;
-  work.call = call;
-  work.stream = 7;
-  return work;
+inline model::Activity sample_activity(std::int64_t start, std::int64_t end, std::uint32_t kernel, std::uint32_t config,
+                                       std::uint32_t call) {
+  model::Activity activity;
+  activity.start_ns = start;
+  activity.end_ns = end;
+  activity.kernel = kernel;
+  activity.config = config;
+  activity.call = call;
+  activity.stream = 7;
+  return activity;
 }
 
 inline model::Timeline sample_timeline() {
@@ -45,9 +45,9 @@ inline model::Timeline sample_timeline() {
   timeline.threads = {{0, 4242}};
   timeline.strings = {"", "cuLaunchKernel", "cuMemcpyHtoDAsync_v2"};
   timeline.kernels = {
-      {capture::WorkKind::kernel, "_Z9gemm_h884", "gemm_h884", "void gemm_h884<float, 128>(float*)"},
-      {capture::WorkKind::kernel, "_Z4relu", "relu", "relu(float*, int)"},
-      {capture::WorkKind::copy, "", "[CUDA memcpy HtoD]", ""},
+      {capture::ActivityKind::kernel, "_Z9gemm_h884", "gemm_h884", "void gemm_h884<float, 128>(float*)"},
+      {capture::ActivityKind::kernel, "_Z4relu", "relu", "relu(float*, int)"},
+      {capture::ActivityKind::copy, "", "[CUDA memcpy HtoD]", ""},
   };
   timeline.configs = {{0, key(1, {64, 16, 1}, {256, 1, 1})}, {0, key(2, {8, 1, 1}, {128, 2, 1})}};
   timeline.ranges.resize(4);
@@ -55,10 +55,11 @@ inline model::Timeline sample_timeline() {
   for (std::uint32_t i = 0; i < 5; ++i) timeline.calls.push_back({1000 + 1000 * i, 1030 + 1000 * i, i, 0, 1});
   timeline.calls[4].range = model::kNone;
   timeline.calls[4].name = 2;
-  timeline.works = {sample_work(1100, 1500, kGemmKernel, 0, 0), sample_work(2100, 2700, kReluKernel, 1, 1),
-                    sample_work(3100, 3500, kGemmKernel, 0, 2), sample_work(0, 0, kReluKernel, 1, 3),  // being measured
-                    sample_work(5100, 5200, kCopyKernel, model::kNone, 4)};
-  timeline.works[4].bytes = 4096;
+  timeline.activities = {sample_activity(1100, 1500, kGemmKernel, 0, 0), sample_activity(2100, 2700, kReluKernel, 1, 1),
+                         sample_activity(3100, 3500, kGemmKernel, 0, 2),
+                         sample_activity(0, 0, kReluKernel, 1, 3),  // being measured
+                         sample_activity(5100, 5200, kCopyKernel, model::kNone, 4)};
+  timeline.activities[4].bytes = 4096;
   timeline.facts = {{"pytorch", "version", "2.11.0"}, {"pytorch", "cudnn.version", "9.10"}};
   timeline.measured[0] = {{kOccupancyMetric, {18, 20}}, {kTensorMetric, {60, 64}}, {"dram__bytes.sum", {1000, 3000}}};
   timeline.first_ns = 1000;
@@ -92,8 +93,8 @@ inline model::Fold sample_fold_of_ops() {
   }
   fold.instances[1].forward = 0;
   fold.instances.push_back({.op = kCopyOp, .iteration = 1, .cpu_ns = 30});
-  fold.work_instance = {0, 1, 2, 3, 4};
-  fold.work_iteration = {0, 0, 1, 1, 1};
+  fold.activity_instance = {0, 1, 2, 3, 4};
+  fold.activity_iteration = {0, 0, 1, 1, 1};
   fold.iterations = {{1000, 2999}, {3000, 5200}};
   fold.key_nodes_found = 1;
   fold.key_node = "Optimizer.step#SGD.step";

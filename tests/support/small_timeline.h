@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "model/aggregate.h"
-#include "model/fold.h"
-#include "model/timeline.h"
+#include "model/aggregate/aggregate.h"
+#include "model/fold/fold.h"
+#include "model/timeline/timeline.h"
 #include "support/pc_samples.h"
 
 namespace dlkprof::test {
@@ -61,8 +61,8 @@ inline model::Device small_device() {
 
 // Two steps of one op, a copy outside of every range, a launch that was not timed.
 inline model::Timeline small_timeline() {
+  using capture::ActivityKind;
   using capture::RangeKind;
-  using capture::WorkKind;
   using model::kNone;
   model::Timeline timeline;
   timeline.processes = {small_process(41), small_process(42)};
@@ -83,23 +83,23 @@ inline model::Timeline small_timeline() {
                      {3100, 3500, 2, 0, 8, 0, RangeKind::push_pop, true, 7, 9},
                      {3200, 3200, 3, 0, 7, 0, RangeKind::mark, true}};
   timeline.calls = {{500, 600, kNone, 1, 6}, {1200, 1300, 1, 0, 5}, {3150, 3190, 3, 0, 5}, {3300, 3400, 3, 0, 5}};
-  timeline.kernels = {{WorkKind::copy, "", "[CUDA memcpy HtoD]", "[CUDA memcpy HtoD]"},
-                      {WorkKind::kernel, "_Z4gemmv", "gemm", "void ns::gemm<int>()"},
-                      {WorkKind::set, "", "[CUDA memset]", "[CUDA memset]"}};
+  timeline.kernels = {{ActivityKind::copy, "", "[CUDA memcpy HtoD]", "[CUDA memcpy HtoD]"},
+                      {ActivityKind::kernel, "_Z4gemmv", "gemm", "void ns::gemm<int>()"},
+                      {ActivityKind::set, "", "[CUDA memset]", "[CUDA memset]"}};
   timeline.configs = {{0, {1, 3, {4, 5, 6}, {64, 2, 1}, {2, 1, 1}, 8192}, 1}, {1, {0, 0, {1, 1, 1}, {32, 1, 1}, {}, 0}}};
   timeline.functions = {{0, {3, "", 64, 1024, 16, 352, 256, -1, 90}}, {1, {5, "", 255, 0, 0, 0, 1024, 50, 80}}};
-  timeline.works = {{.start_ns = 700, .end_ns = 800, .bytes = 4096, .call = 0, .kernel = 0},
-                    {.start_ns = 1400, .end_ns = 1900, .launch_index = 0, .call = 1, .kernel = 1, .config = 0, .stream = 7},
-                    {.launch_index = 1, .call = 2, .kernel = 1, .config = 0, .stream = 7},
-                    {.start_ns = 3450,
-                     .end_ns = 3950,
-                     .launch_index = 2,
-                     .call = 3,
-                     .kernel = 1,
-                     .config = 0,
-                     .stream = 7,
-                     .in_graph = true,
-                     .replayed = true}};
+  timeline.activities = {{.start_ns = 700, .end_ns = 800, .bytes = 4096, .call = 0, .kernel = 0},
+                         {.start_ns = 1400, .end_ns = 1900, .launch_index = 0, .call = 1, .kernel = 1, .config = 0, .stream = 7},
+                         {.launch_index = 1, .call = 2, .kernel = 1, .config = 0, .stream = 7},
+                         {.start_ns = 3450,
+                          .end_ns = 3950,
+                          .launch_index = 2,
+                          .call = 3,
+                          .kernel = 1,
+                          .config = 0,
+                          .stream = 7,
+                          .in_graph = true,
+                          .replayed = true}};
   timeline.facts = {{"pytorch", "cudnn.benchmark", "false"}, {"pytorch", "version", "2.11"}};
   timeline.notices = {{capture::Severity::warning, "what", "detail", "remedy"}, {capture::Severity::info, "so", "", ""}};
   timeline.measured[0] = {{"sm__cycles_active.avg", {1.5, 2.5}}, {"tensor.pct", {std::numeric_limits<double>::quiet_NaN()}}};
@@ -113,10 +113,10 @@ inline model::Timeline small_timeline() {
   timeline.measured_launches[1] = {{1, 0, 1, 1, ReplayMode::iteration, CacheControl::none, 3, 4},
                                    {2, 1, 1, 1, ReplayMode::iteration, CacheControl::none, 5, 6},
                                    {3, 2, 1, 4, ReplayMode::kernel, CacheControl::all, 7, 8}};
-  timeline.counts = {{0, 0, 1, 1, 9, 8, 2, 0, 0, 7, 700, capture::LeftAlone::none},
-                     {0, kNone, 1, 1, 12, 0, 0, 12, 0, 5, 300, capture::LeftAlone::none},
-                     {1, 1, kNone, 0, 4, 4, 3, 0, 0, 0, 0, capture::LeftAlone::none},
-                     {1, kNone, kNone, 0, 2, 2, 0, 0, 2, 0, 0, capture::LeftAlone::cooperative}};
+  timeline.counts = {{0, 0, 1, 1, 9, 8, 2, 0, 0, 7, 700, capture::SkipReason::none},
+                     {0, kNone, 1, 1, 12, 0, 0, 12, 0, 5, 300, capture::SkipReason::none},
+                     {1, 1, kNone, 0, 4, 4, 3, 0, 0, 0, 0, capture::SkipReason::none},
+                     {1, kNone, kNone, 0, 2, 2, 0, 0, 2, 0, 0, capture::SkipReason::cooperative}};
   timeline.pc_samples = small_pc_samples();
   timeline.first_ns = 500;
   timeline.last_ns = 4000;
@@ -146,8 +146,8 @@ inline model::Fold small_fold() {
   fold.instances = {{.op = 0, .cpu_ns = 100},
                     {.op = 1, .range = 1, .iteration = 0, .cpu_ns = 400, .overhead_ns = 300},
                     {.op = 1, .range = 3, .iteration = 1, .cpu_ns = 400, .overhead_ns = 260}};
-  fold.work_instance = {0, 1, 2, 2};
-  fold.work_iteration = {0, 0, 1, 1};
+  fold.activity_instance = {0, 1, 2, 2};
+  fold.activity_iteration = {0, 0, 1, 1};
   fold.iterations = {{500, 1999}, {2000, 4000}};
   fold.key_nodes_found = 1;
   fold.key_node = "/step";

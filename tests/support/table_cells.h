@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "report/table.h"
+#include "report/format/table.h"
 
 namespace dlkprof::test {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/timeline.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::test {
 
@@ -63,22 +63,22 @@ class TimelineBuilder {
   }
 
   // Work of a call; a name such as "[CUDA memcpy HtoD]" is a copy's.
-  TimelineBuilder& work(std::uint32_t call, const std::string& kernel, std::int64_t start, std::int64_t end,
-                        std::uint32_t device = 0) {
-    model::Work work;
-    work.start_ns = start;
-    work.end_ns = end;
-    work.call = call;
-    work.kernel = kernel_of(kernel);
-    work.device = device;
-    if (made_.kernels[work.kernel].kind == capture::WorkKind::kernel) work.config = config_of(kernel, device);
-    made_.works.push_back(work);
+  TimelineBuilder& activity(std::uint32_t call, const std::string& kernel, std::int64_t start, std::int64_t end,
+                            std::uint32_t device = 0) {
+    model::Activity activity;
+    activity.start_ns = start;
+    activity.end_ns = end;
+    activity.call = call;
+    activity.kernel = kernel_of(kernel);
+    activity.device = device;
+    if (made_.kernels[activity.kernel].kind == capture::ActivityKind::kernel) activity.config = config_of(kernel, device);
+    made_.activities.push_back(activity);
     return *this;
   }
   // A kernel and its launch, which takes 2 ns.
   TimelineBuilder& launch(const std::string& kernel, std::int64_t call_start, std::int64_t start, std::int64_t end,
                           std::uint32_t thread = 0, std::uint32_t device = 0) {
-    return work(call("cuLaunchKernel", call_start, call_start + 2, thread), kernel, start, end, device);
+    return activity(call("cuLaunchKernel", call_start, call_start + 2, thread), kernel, start, end, device);
   }
   // What a kernel's configuration was measured to.
   TimelineBuilder& measured(const std::string& kernel, const std::string& metric, std::vector<double> values,
@@ -103,7 +103,7 @@ class TimelineBuilder {
     const auto by_start = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
     std::stable_sort(timeline.ranges.begin(), timeline.ranges.end(), by_start);
     sort_calls(timeline);
-    std::stable_sort(timeline.works.begin(), timeline.works.end(), by_start);
+    std::stable_sort(timeline.activities.begin(), timeline.activities.end(), by_start);
     join(timeline);
     set_bounds(timeline);
     return timeline;
@@ -124,9 +124,9 @@ class TimelineBuilder {
   std::uint32_t kernel_of(const std::string& name) {
     const auto [known, is_new] = kernels_.try_emplace(name, static_cast<std::uint32_t>(made_.kernels.size()));
     if (is_new) {
-      const auto kind = name.starts_with("[CUDA memcpy")   ? capture::WorkKind::copy
-                        : name.starts_with("[CUDA memset") ? capture::WorkKind::set
-                                                           : capture::WorkKind::kernel;
+      const auto kind = name.starts_with("[CUDA memcpy")   ? capture::ActivityKind::copy
+                        : name.starts_with("[CUDA memset") ? capture::ActivityKind::set
+                                                           : capture::ActivityKind::kernel;
       made_.kernels.push_back({kind, name, name, name});
     }
     return known->second;
@@ -149,7 +149,8 @@ class TimelineBuilder {
       calls.push_back(timeline.calls[i]);
     }
     timeline.calls = std::move(calls);
-    for (model::Work& work : timeline.works) work.call = work.call == model::kNone ? work.call : position[work.call];
+    for (model::Activity& activity : timeline.activities)
+      activity.call = activity.call == model::kNone ? activity.call : position[activity.call];
   }
 
   // Parents of ranges and ranges of calls: on each thread the one that began last of those that are open.
@@ -185,7 +186,7 @@ class TimelineBuilder {
     };
     extend(timeline.ranges);
     extend(timeline.calls);
-    extend(timeline.works);
+    extend(timeline.activities);
   }
 
   model::Timeline made_;

@@ -28,11 +28,12 @@ std::vector<double> times(double ns, std::size_t n = kIterations, std::size_t sh
   return values;
 }
 
-OpFigures op(const std::string& name, const std::string& type, std::vector<double> gpu_ns, Direction way = Direction::none) {
+OpFigures op(const std::string& name, const std::string& type, std::vector<double> gpu_ns,
+             Direction replay_mode = Direction::none) {
   OpFigures made;
   made.name = name;
   made.type = type;
-  made.direction = way;
+  made.direction = replay_mode;
   made.gpu_ns = std::move(gpu_ns);
   made.gpu = spread_of(made.gpu_ns);
   made.occurs = made.gpu_ns.size();

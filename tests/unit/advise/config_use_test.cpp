@@ -35,7 +35,7 @@ TEST(ConfigUses, CountLaunchesAndTimeOfTheIterationsAggregated) {
 
 TEST(ConfigUses, LaunchesThatWereNotTimedCountWithoutTime) {
   TimelineBuilder builder;
-  builder.launch("k", 10, 0, 0).work(builder.call("cuMemcpy", 30, 40), "[CUDA memcpy HtoD]", 50, 60);
+  builder.launch("k", 10, 0, 0).activity(builder.call("cuMemcpy", 30, 40), "[CUDA memcpy HtoD]", 50, 60);
   test::DiagnosedRun run(builder);
   const std::vector<ConfigUse> uses = config_uses(run.subject());
   ASSERT_EQ(uses.size(), 1U) << "a copy has no configuration";

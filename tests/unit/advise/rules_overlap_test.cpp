@@ -14,7 +14,7 @@ using testing::HasSubstr;
 // A kernel from 0 to 900, and a copy.
 test::DiagnosedRun with_copy(std::int64_t start, std::int64_t end, const char* kind = "[CUDA memcpy HtoD]") {
   TimelineBuilder builder;
-  builder.launch("k", 0, 1, 901).work(builder.call("cuMemcpyAsync", start - 1, start), kind, start, end);
+  builder.launch("k", 0, 1, 901).activity(builder.call("cuMemcpyAsync", start - 1, start), kind, start, end);
   return test::DiagnosedRun(builder);
 }
 

@@ -152,10 +152,11 @@ TEST(RunFiguresTest, AGraphIsLaunchedOnce) {
   TimelineBuilder builder = steps(4);
   for (std::int64_t i = 0; i < 4; ++i) {
     const std::uint32_t call = builder.call("cuGraphLaunch", 100 * i + 52, 100 * i + 54);
-    builder.work(call, "g1", 100 * i + 52, 100 * i + 53).work(call, "g2", 100 * i + 53, 100 * i + 54);
+    builder.activity(call, "g1", 100 * i + 52, 100 * i + 53).activity(call, "g2", 100 * i + 53, 100 * i + 54);
   }
   model::Timeline timeline = builder.build();
-  for (model::Work& work : timeline.works) work.in_graph = timeline.kernels[work.kernel].name.starts_with("g");
+  for (model::Activity& activity : timeline.activities)
+    activity.in_graph = timeline.kernels[activity.kernel].name.starts_with("g");
   const Made made(std::move(timeline));
   EXPECT_DOUBLE_EQ(made.figures.kernels.median, 4);
   EXPECT_DOUBLE_EQ(made.figures.launches.median, 3);
@@ -164,7 +165,7 @@ TEST(RunFiguresTest, AGraphIsLaunchedOnce) {
 TEST(RunFiguresTest, CopiesAreNoKernels) {
   TimelineBuilder builder = steps(4);
   for (std::int64_t i = 0; i < 4; ++i) {
-    builder.work(builder.call("cuMemcpy", 100 * i + 52, 100 * i + 54), "[CUDA memcpy HtoD]", 100 * i + 53, 100 * i + 58);
+    builder.activity(builder.call("cuMemcpy", 100 * i + 52, 100 * i + 54), "[CUDA memcpy HtoD]", 100 * i + 53, 100 * i + 58);
   }
   const Made made(builder.build());
   EXPECT_DOUBLE_EQ(made.figures.kernels.median, 2);

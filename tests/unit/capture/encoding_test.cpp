@@ -123,8 +123,8 @@ TEST(RoundTrip, KeyStats) {
   EXPECT_EQ(b.keys[0].matched, 21U);
   EXPECT_EQ(b.keys[0].measured, 22U);
   EXPECT_EQ(b.keys[0].near_missed, 23U);
-  EXPECT_EQ(b.keys[0].left_alone, 24U);
-  EXPECT_EQ(b.keys[0].reason, LeftAlone::collective);
+  EXPECT_EQ(b.keys[0].skipped, 24U);
+  EXPECT_EQ(b.keys[0].reason, SkipReason::collective);
   EXPECT_EQ(b.keys[0].timed, 25U);
   EXPECT_EQ(b.keys[0].timed_gpu_ns, 26U);
   EXPECT_EQ(b.keys[1].launches, 27U);
@@ -156,7 +156,7 @@ TEST(RoundTrip, Strings) {
 
 TEST(RoundTrip, Events) {
   const auto b = round_trip(sample<EventsRecord>());
-  EXPECT_EQ(b.kind, EventKind::work);
+  EXPECT_EQ(b.kind, EventKind::activity);
   EXPECT_EQ(b.count, 35U);
   EXPECT_EQ(b.columns_bytes, 36U);
   EXPECT_THAT(b.zstd_columns, ElementsAre(4, 0, 3, 254));

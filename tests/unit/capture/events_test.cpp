@@ -91,8 +91,8 @@ CallEvent sample_call() {
           .held = true};
 }
 
-WorkEvent sample_work() {
-  return {.kind = WorkKind::set,
+ActivityEvent sample_activity() {
+  return {.kind = ActivityKind::set,
           .correlation = 2,
           .start_ns = 3,
           .end_ns = 4,
@@ -115,10 +115,10 @@ RangeEvent greatest_range() {
           kMost<std::uint64_t>};
 }
 
-WorkEvent greatest_work() {
+ActivityEvent greatest_work() {
   constexpr std::uint32_t kMost32 = kMost<std::uint32_t>;
   constexpr Dim3 kMostDim{kMost32, kMost32, kMost32};
-  return {.kind = static_cast<WorkKind>(255),
+  return {.kind = static_cast<ActivityKind>(255),
           .correlation = kMost32,
           .start_ns = kMost<std::int64_t>,
           .end_ns = kLeast<std::int64_t>,
@@ -138,22 +138,22 @@ WorkEvent greatest_work() {
 TEST(Events, NoneRoundTrip) {
   EXPECT_EQ(round_trip(std::vector<RangeEvent>{}), std::vector<RangeEvent>{});
   EXPECT_EQ(round_trip(std::vector<CallEvent>{}), std::vector<CallEvent>{});
-  EXPECT_EQ(round_trip(std::vector<WorkEvent>{}), std::vector<WorkEvent>{});
+  EXPECT_EQ(round_trip(std::vector<ActivityEvent>{}), std::vector<ActivityEvent>{});
 }
 
 // No two fields of an event are the same, so that one put for another is noticed.
 TEST(Events, OneRoundTrips) {
   EXPECT_EQ(round_trip<RangeEvent>({sample_range()}), std::vector{sample_range()});
   EXPECT_EQ(round_trip<CallEvent>({sample_call()}), std::vector{sample_call()});
-  EXPECT_EQ(round_trip<WorkEvent>({sample_work()}), std::vector{sample_work()});
+  EXPECT_EQ(round_trip<ActivityEvent>({sample_activity()}), std::vector{sample_activity()});
 }
 
 TEST(Events, ExtremesRoundTrip) {
   const std::vector<RangeEvent> ranges{
       {}, greatest_range(), {.start_ns = kLeast<std::int64_t>, .end_ns = kMost<std::int64_t>}, {}};
   EXPECT_EQ(round_trip(ranges), ranges);
-  const std::vector<WorkEvent> works{greatest_work(), {}, greatest_work()};
-  EXPECT_EQ(round_trip(works), works);
+  const std::vector<ActivityEvent> activities{greatest_work(), {}, greatest_work()};
+  EXPECT_EQ(round_trip(activities), activities);
 }
 
 std::vector<CallEvent> some_calls(std::size_t count) {
@@ -216,8 +216,8 @@ TEST(EventColumns, OfCalls) {
 }
 
 TEST(EventColumns, OfWork) {
-  const EventsRecord record = packed<WorkEvent>({sample_work()});
-  EXPECT_EQ(record.kind, EventKind::work);
+  const EventsRecord record = packed<ActivityEvent>({sample_activity()});
+  EXPECT_EQ(record.kind, EventKind::activity);
   EXPECT_EQ(columns_of(record), (Bytes{4, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 4, 42}));
 }
 
@@ -246,8 +246,8 @@ TEST(Unpacking, ColumnsOfAnOlderWriterAreFewer) {
   expected.held = false;
   EXPECT_EQ(calls, (std::vector{expected, CallEvent{}}));
   // A Dim3 is three columns.
-  const auto works = unpack_events<WorkEvent>(record_of(EventKind::work, 1, {0, 0, 0, 0, 0, 0, 0, 0, 0, 10}));
-  EXPECT_EQ(works, std::vector{WorkEvent{.grid = {5}}});
+  const auto activities = unpack_events<ActivityEvent>(record_of(EventKind::activity, 1, {0, 0, 0, 0, 0, 0, 0, 0, 0, 10}));
+  EXPECT_EQ(activities, std::vector{ActivityEvent{.grid = {5}}});
 }
 
 TEST(Unpacking, ColumnsOfANewerWriterAreIgnored) {
@@ -257,12 +257,13 @@ TEST(Unpacking, ColumnsOfANewerWriterAreIgnored) {
 }
 
 TEST(Unpacking, CutWithinAColumnIsAnError) {
-  const std::vector<WorkEvent> works(3, greatest_work());
-  const Bytes columns = columns_of(packed(works));
+  const std::vector<ActivityEvent> activities(3, greatest_work());
+  const Bytes columns = columns_of(packed(activities));
   std::size_t whole = 0;
-  for (std::size_t length = works.size(); length < columns.size(); ++length) {
-    const auto record = record_of(EventKind::work, 3, {columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(length)});
-    const std::string refused = refusal<WorkEvent>(record);
+  for (std::size_t length = activities.size(); length < columns.size(); ++length) {
+    const auto record =
+        record_of(EventKind::activity, 3, {columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(length)});
+    const std::string refused = refusal<ActivityEvent>(record);
     whole += refused == "no error" ? 1 : 0;
     EXPECT_THAT(refused, AnyOf("no error", HasSubstr("its columns are cut")));
   }
@@ -272,7 +273,7 @@ TEST(Unpacking, CutWithinAColumnIsAnError) {
 TEST(Unpacking, AnotherKindIsAnError) {
   EventsRecord record = packed<CallEvent>({sample_call()});
   EXPECT_THAT(refusal<RangeEvent>(record), HasSubstr("another kind"));
-  EXPECT_THAT(refusal<WorkEvent>(record), HasSubstr("another kind"));
+  EXPECT_THAT(refusal<ActivityEvent>(record), HasSubstr("another kind"));
   record.kind = static_cast<EventKind>(0);
   EXPECT_THAT(refusal<CallEvent>(record), HasSubstr("another kind"));
 }
@@ -355,8 +356,8 @@ TEST(Unpacking, DamageNeverCrashes) {
   for (int i = 0; i < 5000; ++i) {
     Bytes noise(1 + random() % 200);
     for (auto& byte : noise) byte = static_cast<std::uint8_t>(random() % 3 == 0 ? random() : 0);
-    const auto record = record_of(EventKind::work, 1 + random() % 4, noise);
-    expect_refusal_or<WorkEvent>(record.count, record);
+    const auto record = record_of(EventKind::activity, 1 + random() % 4, noise);
+    expect_refusal_or<ActivityEvent>(record.count, record);
   }
 }
 

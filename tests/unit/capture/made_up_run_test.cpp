@@ -24,14 +24,14 @@ struct Content {
   std::map<std::uint32_t, std::string> texts;
   std::map<std::uint64_t, RangeEvent> ranges;
   std::vector<CallEvent> calls;
-  std::vector<WorkEvent> works;
+  std::vector<ActivityEvent> activities;
   std::uint64_t launches = 0;
 };
 
 void take(Content& content, const EventsRecord& record) {
   const auto append = [](auto& to, const auto& more) { to.insert(to.end(), more.begin(), more.end()); };
   if (record.kind == EventKind::call) append(content.calls, unpack_events<CallEvent>(record));
-  if (record.kind == EventKind::work) append(content.works, unpack_events<WorkEvent>(record));
+  if (record.kind == EventKind::activity) append(content.activities, unpack_events<ActivityEvent>(record));
   if (record.kind != EventKind::range) return;
   for (const RangeEvent& range : unpack_events<RangeEvent>(record)) {
     EXPECT_TRUE(content.texts.contains(range.name));
@@ -61,7 +61,7 @@ TEST(MadeUpRun, HoldsWhatIsAskedFor) {
     const Content content = read({.iterations = 3, .launches = launches, .ranges = ranges});
     EXPECT_EQ(content.ranges.size(), 3 * ranges);
     EXPECT_EQ(content.calls.size(), 3 * (launches + 3));
-    EXPECT_EQ(content.works.size(), 3 * (launches + 2));
+    EXPECT_EQ(content.activities.size(), 3 * (launches + 2));
     EXPECT_EQ(content.launches, 3 * launches);
   }
   const test::TemporaryDirectory directory;
@@ -105,8 +105,8 @@ TEST(MadeUpRun, NumbersItsMessagesAsPyTorchDoes) {
 
 TEST(MadeUpRun, IsTheSameEachTime) {
   const Content first = read({.iterations = 1});
-  EXPECT_EQ(read({.iterations = 1}).works, first.works);
-  EXPECT_NE(read({.iterations = 1, .seed = 2}).works, first.works);
+  EXPECT_EQ(read({.iterations = 1}).activities, first.activities);
+  EXPECT_NE(read({.iterations = 1, .seed = 2}).activities, first.activities);
 }
 
 }  // namespace

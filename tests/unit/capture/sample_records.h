@@ -25,11 +25,11 @@ inline std::vector<Record> sample_records() {
       LaunchRecord{
           1ULL << 40U, sample_key(), 13, 14, 15, 16, 3, ReplayMode::kernel, CacheControl::all, 17, -18, 19, {0.5, NAN, INFINITY}},
       RawCountersRecord{1ULL << 41U, 3, 5, {1, 2, 0, 255}, 7},
-      KeyStatsRecord{{{sample_key(), 20, 21, 22, 23, 24, LeftAlone::collective, 25, 26}, {.launches = 27}}, 28, 29, true},
+      KeyStatsRecord{{{sample_key(), 20, 21, 22, 23, 24, SkipReason::collective, 25, 26}, {.launches = 27}}, 28, 29, true},
       NoticeRecord{Severity::error, "what", "detail", "remedy"},
       EndRecord{-30, 31},
       StringsRecord{{{32, "cuLaunchKernel"}, {33, ""}, {34, std::string("\xfe\0raw", 5)}}},
-      EventsRecord{EventKind::work, 35, 36, {4, 0, 3, 254}},
+      EventsRecord{EventKind::activity, 35, 36, {4, 0, 3, 254}},
       FactsRecord{{{"pytorch", "cudnn.benchmark", "false"}, {"", "", ""}}},
       ClockRecord{-37, 38},
       SamplesRecord{39, 40, 41, 42, 43, {5, 0, 2, 253}},

@@ -1,4 +1,4 @@
-#include "cli/collection_forecast.h"
+#include "cli/profile/collection_forecast.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -77,13 +77,13 @@ TEST(Forecast, CollectivesAreNotReplayed) {
   const Configs configs{{10, false}, {40, true}};
   const CollectionForecast replays = forecast(options(Collect::kernel), kTenPasses, configs);
   EXPECT_THAT(replays.replay->launches, Optional(1U));
-  EXPECT_EQ(replays.left_alone, 40U);
+  EXPECT_EQ(replays.skipped, 40U);
   const CollectionForecast beside = forecast(options(Collect::automatic, 3), kTenPasses, configs);
   EXPECT_THAT(beside.replay->launches, Optional(3U)) << "no windows beside collectives";
   EXPECT_THAT(beside.windows->launches, Optional(0U));
   const CollectionForecast windows = forecast(options(Collect::iteration, 3), kTenPasses, configs);
   EXPECT_THAT(windows.windows->launches, Optional(6U));
-  EXPECT_EQ(windows.left_alone, 0U);
+  EXPECT_EQ(windows.skipped, 0U);
 }
 
 TEST(Forecast, LaunchCountBoundsIt) {

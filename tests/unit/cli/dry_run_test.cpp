@@ -1,4 +1,4 @@
-#include "cli/dry_run.h"
+#include "cli/profile/dry_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

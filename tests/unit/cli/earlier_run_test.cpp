@@ -1,4 +1,4 @@
-#include "cli/earlier_run.h"
+#include "cli/sweep/earlier_run.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "capture/options.h"
 #include "capture/writer.h"
-#include "cli/profile_command.h"
+#include "cli/profile/profile_command.h"
 #include "store/database.h"
 #include "support/made_up_run.h"
 #include "support/temporary_directory.h"

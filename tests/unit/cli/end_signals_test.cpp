@@ -1,4 +1,4 @@
-#include "cli/end_signals.h"
+#include "cli/profile/end_signals.h"
 
 #include <gtest/gtest.h>
 

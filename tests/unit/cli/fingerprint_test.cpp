@@ -1,4 +1,4 @@
-#include "cli/fingerprint.h"
+#include "cli/profile/fingerprint.h"
 
 #include <gtest/gtest.h>
 

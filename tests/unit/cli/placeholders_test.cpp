@@ -1,4 +1,4 @@
-#include "cli/placeholders.h"
+#include "cli/profile/placeholders.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

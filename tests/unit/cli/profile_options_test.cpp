@@ -1,4 +1,4 @@
-#include "cli/profile_options.h"
+#include "cli/profile/profile_options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "cli/sweep_plan.h"
+#include "cli/sweep/sweep_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

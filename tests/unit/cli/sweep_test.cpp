@@ -1,4 +1,4 @@
-#include "cli/sweep_command.h"
+#include "cli/sweep/sweep_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -14,8 +14,8 @@
 
 #include "capture/events.h"
 #include "capture/reader.h"
-#include "inject/event_log.h"
-#include "inject/recorder.h"
+#include "inject/session/recorder.h"
+#include "inject/timeline/event_log.h"
 #include "support/temporary_directory.h"
 
 namespace dlkprof::test {
@@ -24,7 +24,7 @@ struct CapturedEvents {
   std::map<std::uint32_t, std::string> texts;
   std::vector<capture::RangeEvent> ranges;
   std::vector<capture::CallEvent> calls;
-  std::vector<capture::WorkEvent> works;
+  std::vector<capture::ActivityEvent> activities;
   std::vector<capture::Fact> facts;
   std::vector<capture::NoticeRecord> notices;
   std::size_t batches = 0;
@@ -71,7 +71,8 @@ inline CapturedEvents read_events(const std::filesystem::path& file) {
     };
     if (events->kind == capture::EventKind::range) append(all.ranges, capture::unpack_events<capture::RangeEvent>(*events));
     if (events->kind == capture::EventKind::call) append(all.calls, capture::unpack_events<capture::CallEvent>(*events));
-    if (events->kind == capture::EventKind::work) append(all.works, capture::unpack_events<capture::WorkEvent>(*events));
+    if (events->kind == capture::EventKind::activity)
+      append(all.activities, capture::unpack_events<capture::ActivityEvent>(*events));
   }
   for (const auto& range : all.ranges) expect_text(range.domain);
   EXPECT_EQ(reader.state().damaged, 0U);

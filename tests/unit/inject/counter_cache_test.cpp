@@ -1,4 +1,4 @@
-#include "inject/counter_cache.h"
+#include "inject/session/counter_cache.h"
 
 #include <gtest/gtest.h>
 

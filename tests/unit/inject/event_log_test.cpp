@@ -1,4 +1,4 @@
-#include "inject/event_log.h"
+#include "inject/timeline/event_log.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -208,14 +208,14 @@ TEST(EventLog, KeepsEveryFieldOfEveryKind) {
   auto& log = captured.log();
   const capture::RangeEvent range{.id = 7, .name = log.intern_passing("range"), .start_ns = 1, .end_ns = 2};
   const capture::CallEvent call{.correlation = 3, .range = 7, .name = log.intern("cuLaunchKernel"), .launch_index = 0};
-  const capture::WorkEvent work{.kind = capture::WorkKind::copy, .correlation = 3, .start_ns = 4, .bytes = 5};
+  const capture::ActivityEvent work{.kind = capture::ActivityKind::copy, .correlation = 3, .start_ns = 4, .bytes = 5};
   log.add(range);
   log.add(call);
   log.add(work);
   const auto written = captured.flushed();
   EXPECT_THAT(written.ranges, ElementsAre(range));
   EXPECT_THAT(written.calls, ElementsAre(call));
-  EXPECT_THAT(written.works, ElementsAre(work));
+  EXPECT_THAT(written.activities, ElementsAre(work));
 }
 
 TEST(EventLog, WritesFullBatchesUnasked) {

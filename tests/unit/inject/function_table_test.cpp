@@ -1,4 +1,4 @@
-#include "inject/function_table.h"
+#include "inject/session/function_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

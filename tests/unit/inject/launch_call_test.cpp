@@ -1,4 +1,4 @@
-#include "inject/launch_call.h"
+#include "inject/session/launch_call.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "inject/ledger.h"
+#include "inject/session/ledger.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace dlkprof::inject::ledger_test {
 namespace {
 
-using capture::LeftAlone;
+using capture::SkipReason;
 using select::NameMatch;
 
 capture::LaunchKey key_of(std::uint32_t function) {
@@ -17,7 +17,7 @@ capture::LaunchKey key_of(std::uint32_t function) {
   return key;
 }
 
-capture::WorkEvent kernel_work(std::uint32_t correlation, std::int64_t gpu_ns, std::uint64_t graph_node = 0) {
+capture::ActivityEvent kernel_activity(std::uint32_t correlation, std::int64_t gpu_ns, std::uint64_t graph_node = 0) {
   return {.correlation = correlation, .start_ns = 1000, .end_ns = 1000 + gpu_ns, .graph_node = graph_node};
 }
 
@@ -89,23 +89,23 @@ TEST(Ledger, SampleThatFailedIsGivenBack) {
   Ledger ledger;
   const auto entry = ledger.launched(key_of(1), NameMatch::yes, true).entry;
   ASSERT_TRUE(ledger.take_sample(entry, 1));
-  ledger.left_alone(entry, LeftAlone::failed, true);
+  ledger.skipped(entry, SkipReason::failed, true);
   EXPECT_TRUE(ledger.take_sample(entry, 1));
-  ledger.left_alone(entry, LeftAlone::captured, false);
+  ledger.skipped(entry, SkipReason::captured, false);
   const auto changes = ledger.changes(false);
   EXPECT_EQ(changes->keys[0].measured, 1U);
-  EXPECT_EQ(changes->keys[0].left_alone, 2U);
-  EXPECT_EQ(changes->keys[0].reason, LeftAlone::captured);
+  EXPECT_EQ(changes->keys[0].skipped, 2U);
+  EXPECT_EQ(changes->keys[0].reason, SkipReason::captured);
 }
 
 TEST(Ledger, TimesGoToTheLaunchThatExpectsThem) {
   Ledger ledger;
   const auto entry = ledger.launched(key_of(1), NameMatch::yes, true).entry;
   ledger.expect_time(7, entry);
-  ledger.add_time(kernel_work(8, 1000));  // nobody expects it: measured
-  ledger.add_time(kernel_work(7, 20));
-  ledger.add_time(kernel_work(7, 300));  // has come already
-  ledger.add_time({.kind = capture::WorkKind::copy, .correlation = 7, .start_ns = 1, .end_ns = 2});
+  ledger.add_time(kernel_activity(8, 1000));  // nobody expects it: measured
+  ledger.add_time(kernel_activity(7, 20));
+  ledger.add_time(kernel_activity(7, 300));  // has come already
+  ledger.add_time({.kind = capture::ActivityKind::copy, .correlation = 7, .start_ns = 1, .end_ns = 2});
   const auto stats = ledger.changes(false)->keys[0];
   EXPECT_EQ(stats.timed, 1U);
   EXPECT_EQ(stats.timed_gpu_ns, 20U);
@@ -114,8 +114,8 @@ TEST(Ledger, TimesGoToTheLaunchThatExpectsThem) {
 TEST(Ledger, GraphsHaveAnAccountOfTheirOwn) {
   Ledger ledger;
   ledger.graph_launched();
-  ledger.add_time(kernel_work(1, 40, 5));
-  ledger.add_time(kernel_work(1, 2, 6));
+  ledger.add_time(kernel_activity(1, 40, 5));
+  ledger.add_time(kernel_activity(1, 2, 6));
   const auto changes = ledger.changes(false);
   EXPECT_TRUE(changes->keys.empty());
   EXPECT_EQ(changes->graph_launches, 1U);
@@ -131,7 +131,7 @@ TEST(Ledger, ThreadsLaunchWhileTimesComeIn) {
       for (std::uint32_t i = 0; i < kLaunches; ++i) {
         const std::uint32_t correlation = thread * kLaunches + i;
         ledger.expect_time(correlation, ledger.launched(key_of(i % 3), NameMatch::yes, true).entry);
-        ledger.add_time(kernel_work(correlation, 1));
+        ledger.add_time(kernel_activity(correlation, 1));
       }
     });
   }

@@ -1,4 +1,4 @@
-#include "inject/messages.h"
+#include "inject/session/messages.h"
 
 #include <gtest/gtest.h>
 

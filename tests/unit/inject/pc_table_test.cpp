@@ -1,4 +1,4 @@
-#include "inject/pc_table.h"
+#include "inject/sampling/pc_table.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "inject/range_joiner.h"
+#include "inject/timeline/range_joiner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

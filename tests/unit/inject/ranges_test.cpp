@@ -1,4 +1,4 @@
-#include "inject/ranges.h"
+#include "inject/timeline/ranges.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "inject/run_scheduler.h"
+#include "inject/replay/run_scheduler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

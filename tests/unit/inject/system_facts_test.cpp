@@ -1,4 +1,4 @@
-#include "inject/system_facts.h"
+#include "inject/session/system_facts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

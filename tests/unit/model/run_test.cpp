@@ -64,7 +64,7 @@ TEST_F(LoadRun, SumsCoverageOverKeys) {
   EXPECT_EQ(coverage.launches, 136U);
   EXPECT_EQ(coverage.matched, 44U);
   EXPECT_EQ(coverage.measured, 3U);
-  EXPECT_EQ(coverage.left_alone, 3U);
+  EXPECT_EQ(coverage.skipped, 3U);
   EXPECT_EQ(coverage.near_missed, 12U);
   EXPECT_EQ(coverage.timed, 130U);
   EXPECT_EQ(coverage.timed_gpu_ns, 5'000'000U);

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "report/detail_report.h"
-#include "report/group_node_report.h"
-#include "report/iteration_report.h"
-#include "report/kernel_report.h"
-#include "report/op_type_report.h"
-#include "report/summary_report.h"
-#include "report/tensor_report.h"
+#include "report/ops/detail_report.h"
+#include "report/ops/group_node_report.h"
+#include "report/ops/iteration_report.h"
+#include "report/ops/kernel_report.h"
+#include "report/ops/op_type_report.h"
+#include "report/ops/summary_report.h"
+#include "report/ops/tensor_report.h"
 #include "support/sample_fold.h"
 
 namespace dlkprof::report::guide_columns_test {

@@ -42,7 +42,7 @@ TEST_F(AggregationTest, TheLastOneIsShownAndEarlierOnesStay) {
 }
 
 TEST_F(AggregationTest, OfAnotherTimelineIsRefused) {
-  fold_.work_instance.pop_back();
+  fold_.activity_instance.pop_back();
   EXPECT_THAT(message_of([this] { (void)add(); }), HasSubstr("changed since it was read"));
   EXPECT_THAT(rows("SELECT max(id) FROM aggregation"), ElementsAre("1"));
 }

@@ -68,9 +68,9 @@ TEST_F(ReadTest, InvalidUtf8OfOthersIsReplaced) {
 }
 
 TEST_F(ReadTest, NumbersBeyondSqliteAreCut) {
-  timeline_.works[0].bytes = ~std::uint64_t{0};
+  timeline_.activities[0].bytes = ~std::uint64_t{0};
   write();
-  EXPECT_EQ(read_timeline(path()).works[0].bytes, std::uint64_t{0x7fffffffffffffff});
+  EXPECT_EQ(read_timeline(path()).activities[0].bytes, std::uint64_t{0x7fffffffffffffff});
 }
 
 TEST_F(ReadTest, WhatIsNoDatabaseIsNamed) {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <tuple>
 
-#include "model/timeline.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::test {
 
@@ -48,8 +48,8 @@ inline auto fields_of(const model::LoadedFunction& function) {
   const auto& [id, name, registers, shared, local, constant, threads, carveout, binary] = function.record;
   return std::tuple(function.process, id, name, registers, shared, local, constant, threads, carveout, binary);
 }
-inline auto fields_of(const model::Work& work) {
-  const auto& [start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed] = work;
+inline auto fields_of(const model::Activity& activity) {
+  const auto& [start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed] = activity;
   return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed);
 }
 inline auto fields_of(const model::SampledFigure& figure) {
@@ -86,7 +86,7 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
   expect_same_rows(found.kernels, wanted.kernels, "kernel");
   expect_same_rows(found.configs, wanted.configs, "config");
   expect_same_rows(found.functions, wanted.functions, "function");
-  expect_same_rows(found.works, wanted.works, "work");
+  expect_same_rows(found.activities, wanted.activities, "work");
   EXPECT_EQ(found.facts, wanted.facts);
   expect_same_rows(found.notices, wanted.notices, "notice");
   ASSERT_EQ(found.measured.size(), wanted.measured.size());

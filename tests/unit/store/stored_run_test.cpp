@@ -39,7 +39,7 @@ TEST_F(StoredRunTest, HasTheFoldThatWasStored) {
   EXPECT_EQ(run.fold.key_nodes_found, fold_.key_nodes_found);
   EXPECT_EQ(run.first_iteration, 0U);
   EXPECT_EQ(run.last_iteration, 1U);
-  EXPECT_EQ(run.fold.work_iteration, fold_.work_iteration);
+  EXPECT_EQ(run.fold.activity_iteration, fold_.activity_iteration);
   ASSERT_EQ(run.fold.ops.size(), fold_.ops.size());
   for (std::size_t i = 0; i < fold_.ops.size(); ++i) {
     EXPECT_EQ(run.fold.ops[i].id, fold_.ops[i].id);
@@ -52,8 +52,8 @@ TEST_F(StoredRunTest, HasTheFoldThatWasStored) {
   ASSERT_EQ(run.fold.iterations.size(), fold_.iterations.size());
   EXPECT_EQ(run.fold.iterations[1].start_ns, fold_.iterations[1].start_ns);
   EXPECT_EQ(run.fold.iterations[1].stop_ns, fold_.iterations[1].stop_ns);
-  for (std::size_t i = 0; i < fold_.work_instance.size(); ++i)
-    EXPECT_EQ(run.fold.instances.at(run.fold.work_instance[i]).op, fold_.instances[fold_.work_instance[i]].op);
+  for (std::size_t i = 0; i < fold_.activity_instance.size(); ++i)
+    EXPECT_EQ(run.fold.instances.at(run.fold.activity_instance[i]).op, fold_.instances[fold_.activity_instance[i]].op);
 }
 
 TEST_F(StoredRunTest, IsTheNewestAggregation) {
@@ -62,7 +62,7 @@ TEST_F(StoredRunTest, IsTheNewestAggregation) {
   fold_.ops.pop_back();
   fold_.instances.pop_back();
   for (model::OpInstance& instance : fold_.instances) instance.op = 0;
-  fold_.work_instance = {0, 1, 1, 1};
+  fold_.activity_instance = {0, 1, 1, 1};
   aggregate_ = {};
   aggregate_.last_iteration = 1;
   (void)add_aggregation(path(), {{}, {}, fold_, aggregate_});

@@ -1,0 +1,317 @@
+#include "cli/profile/profile_command.h"
+
+#include <dlkprof/version.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/say.h"
+#include "base/text.h"
+#include "cli/captures.h"
+#include "cli/ignored_signal.h"
+#include "cli/installation.h"
+#include "cli/profile/fingerprint.h"
+#include "cli/profile/kept_memory.h"
+#include "cli/profile/progress.h"
+#include "cupti/host.h"
+#include "model/aggregate/coverage_times.h"
+#include "report/diagnosis/expert_systems_report.h"
+#include "report/diagnosis/top_stalls.h"
+#include "report/launches/coverage.h"
+#include "report/launches/kernel_tables.h"
+#include "report/launches/units.h"
+#include "report/ops/summary_report.h"
+#include "report/ops/top_ops.h"
+#include "select/selector.h"
+#include "store/database.h"
+
+namespace dlkprof::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kTick = std::chrono::milliseconds(300);
+// So many tables are read; a training run that selects hundreds of kernels shall not flood its log.
+constexpr std::size_t kMostTables = 20;
+
+bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
+
+// A metric that no chip knows is mistyped. Where CUPTI is not found the run itself will say so.
+void check_metrics_exist(const std::vector<std::string>& metrics, const fs::path& cupti_path) {
+  if (metrics.empty()) return;
+  const auto& library = cupti::Library::open(cupti_path);
+  auto unknown = metrics;
+  std::vector<std::string> bases;
+  for (const auto& chip : cupti::Host::chips(library)) {
+    const auto host = cupti::Host::create(library, chip);
+    std::erase_if(unknown, [&](const std::string& metric) { return host.offers(metric); });
+    if (unknown.empty()) return;
+    for (const auto type : {cupti::MetricType::counter, cupti::MetricType::ratio, cupti::MetricType::throughput}) {
+      const auto some = host.base_metrics(type);
+      bases.insert(bases.end(), some.begin(), some.end());
+    }
+  }
+  const auto& metric = unknown.front();
+  const auto near = closest(metric.substr(0, metric.find('.')), bases);
+  throw UsageError("--metrics: no GPU has a metric " + printable(metric, 120), "",
+                   (near.empty() ? "" : "Did you mean " + near + ".<sum|avg|...>? ") +
+                       "List them: dlkprof metrics --chip GH100 --query <regex> --submetrics");
+}
+
+fs::path injected_library() {
+  const auto path = install_root() / "lib" / "libdlkprof_inject.so";
+  if (!fs::exists(path)) {
+    throw Error("the library to inject is missing", path.string(), "Keep bin/, lib/ and share/ of the installation together.");
+  }
+  return path;
+}
+
+// What makes every Python that the program starts tell what PyTorch does: python/inject/sitecustomize.py, found through the
+// search path, before what the user has there.
+std::map<std::string, std::string> python_environment(const ProfileCommand& command) {
+  if (command.folding.mode != Mode::pytorch) return {};
+  const fs::path folder = share_folder() / "python" / "inject";
+  if (!fs::exists(folder)) {
+    throw Error("the Python part of --mode=pytorch is missing", folder.string(),
+                "Keep bin/, lib/ and share/ of the installation together.");
+  }
+  const char* search = std::getenv("PYTHONPATH");
+  const std::string others = search != nullptr && *search != '\0' ? std::string(":") + search : "";
+  const bool quiet = command.verbosity == Verbosity::quiet;
+  return {{"PYTHONPATH", folder.string() + others}, {"DLKPROF_PYTHON", quiet ? "pytorch,quiet" : "pytorch"}};
+}
+
+// What the options of the library do not say of a run.
+std::string fingerprint_of(const ProfileCommand& command) {
+  const auto iteration = [](const std::optional<std::uint32_t>& one) { return one ? std::to_string(*one) : ""; };
+  Fingerprint print;
+  print.add(std::to_string(command.program.size()));
+  for (const std::string& word : command.program) print.add(word);
+  const Folding& folding = command.folding;
+  print.add(std::to_string(static_cast<int>(folding.mode)));
+  print.add(folding.fold.key_node);
+  for (const std::string& domain : folding.fold.domains) print.add(domain);
+  print.add(iteration(folding.range.start));
+  print.add(iteration(folding.range.stop));
+  return print.text();
+}
+
+// What the program's environment gets: the driver loads the library for CUDA, NVTX for itself.
+std::map<std::string, std::string> injection_environment(capture::ProfileOptions options, const fs::path& library, int pid) {
+  options.application_pid = static_cast<std::uint32_t>(pid);
+  return {{"CUDA_INJECTION64_PATH", library.string()},
+          {"NVTX_INJECTION64_PATH", library.string()},
+          {capture::kOptionsVariable, capture::to_json(options)}};
+}
+
+// How many launches will be measured, where the options say so.
+std::optional<std::uint64_t> expected_launches(const capture::ProfileOptions& options) {
+  const bool all = !options.samples && options.selection.filter_mode == "global";
+  return all ? options.selection.launch_count : std::nullopt;
+}
+
+// The tables of the launches measured, for people.
+void show_kernels(const model::Run& run, const ProfileCommand& command) {
+  const bool all = command.verbosity >= Verbosity::detailed || run.launches.size() <= kMostTables;
+  report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
+  if (!all) tables.most = kMostTables;
+  say("{}", report::kernel_tables(run, tables));
+  if (!all) {
+    say("... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables, printable(run.path.string()));
+  }
+}
+
+// The operations that took most time, or in simple mode its three figures.
+void show_ops(const Analysis& analysis, const ProfileCommand& command) {
+  if (!analysis.has_ops()) return;
+  const std::string text = command.folding.simple()
+                               ? report::summary_text(report::simple_summary_tables(analysis.model()))
+                               : report::top_ops(analysis.model()) + "\n" + report::top_findings(analysis.model());
+  say("{}\n", text);
+  const std::string stalls = command.folding.simple() ? "" : report::top_stalls(analysis.model());
+  if (!stalls.empty()) say("{}\n", stalls);
+}
+
+void show(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command) {
+  if (command.verbosity >= Verbosity::normal) {
+    for (const auto& run : runs) show_kernels(run, command);
+  }
+  show_ops(analysis, command);
+  for (const auto& run : runs) say("{}", report::coverage(run));
+}
+
+std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command,
+                                  const cupti::Catalogue& catalogue) {
+  std::vector<fs::path> files;
+  std::future<void> database;  // written beside the reports: with millions of ranges each takes seconds
+  if (command.outputs.database) {
+    files.push_back(database_file(command.outputs));
+    database = std::async(std::launch::async, [&command, &analysis, path = files.back()] {
+      store::write_database(path, analysis.timeline,
+                            {command.folding.fold, command.folding.range, analysis.fold, analysis.aggregate});
+    });
+  }
+  const ReportInputs inputs{runs,
+                            &analysis,
+                            command.folding.simple(),
+                            command.outputs.base_name,
+                            command.sections,
+                            report::unit_lookup(catalogue, runs.front(), command.options.cupti_path)};
+  for (auto& file : write_reports(command.outputs, inputs)) files.push_back(std::move(file));
+  if (command.reports_named && command.verbosity != Verbosity::quiet) print_hints(command.outputs.reports, inputs);
+  if (database.valid()) database.get();
+  return files;
+}
+
+// The database keeps how the program ended, whatever the program itself may have said of it.
+void note_ending(model::Timeline& timeline, const ChildResult& program) {
+  const auto is_ours = [](const capture::Fact& fact) {
+    return fact.source == kFactSource && (fact.name == kExitCodeFact || fact.name == kToldToEndFact);
+  };
+  std::erase_if(timeline.facts, is_ours);
+  timeline.facts.push_back({kFactSource, kExitCodeFact, std::to_string(program.exit_code)});
+  if (program.told_to_end == 0) return;
+  timeline.facts.push_back({kFactSource, kToldToEndFact, std::to_string(program.told_to_end)});
+}
+
+std::vector<model::Run> load_runs(const std::vector<fs::path>& captures) {
+  std::vector<model::Run> runs;
+  for (const auto& path : captures) {
+    runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
+  }
+  return runs;
+}
+
+// Whether a database was written.
+bool report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
+  const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
+  const bool quiet = command.verbosity == Verbosity::quiet;
+  if (captures.empty()) {
+    if (!quiet) say("dlkprof: the program launched no CUDA kernel, so there is no capture\n");
+    return false;
+  }
+  // Large captures take seconds either way. The timeline is made by this thread, whose heap can take all of it.
+  std::future<std::vector<model::Run>> launches = std::async(std::launch::async, [&] { return load_runs(captures); });
+  model::Timeline joined = model::load_timeline(captures);
+  std::vector<model::Run> runs = launches.get();
+  note_ending(joined, program);
+  const Analysis analysis = analyse_somehow(std::move(joined), command.folding);
+  model::add_gpu_times(runs, analysis.timeline);
+  if (!quiet) show(runs, analysis, command);
+  for (const auto& file : write_files(runs, analysis, command, catalogue)) {
+    if (!quiet) say("dlkprof: wrote {}\n", printable(file.string()));
+  }
+  return command.outputs.database;
+}
+
+// The program has run, and its exit code is what counts: whatever goes wrong now is said, and no more.
+bool report_unharmed(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
+  const KeptMemory memory;
+  const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is to be an error, not our end
+  try {
+    return report_captures(command, catalogue, program);
+  } catch (const std::exception& failure) {
+    const auto* error = dynamic_cast<const Error*>(&failure);
+    say("dlkprof: {}\n", error != nullptr ? error->message() : failure.what());
+    return false;
+  }
+}
+
+// What is not to pass for this run's where it leaves none, after check_place().
+void remove_earlier(const Outputs& outputs) {
+  if (!outputs.force) return;  // then nothing of that name was there
+  std::error_code ignored;
+  for (const auto& file : earlier_files(outputs, captures_in(outputs.directory, outputs.base_name))) {
+    if (!fs::is_directory(fs::symlink_status(file, ignored))) fs::remove(file, ignored);
+  }
+}
+
+ChildResult run_program(const ProfileCommand& command) {
+  const auto library = injected_library();
+  const auto python = python_environment(command);
+  const auto options = options_for(command);
+  Progress progress(command.outputs.directory, command.outputs.base_name, expected_launches(options), stderr_is_terminal());
+  const auto environment = [&](int pid) {
+    auto variables = injection_environment(options, library, pid);
+    variables.insert(python.begin(), python.end());
+    return variables;
+  };
+  const bool talk = command.verbosity >= Verbosity::normal;
+  const auto result = run_child(command.program, environment, kTick, [&] {
+    if (talk) progress.update();
+  });
+  progress.finish();
+  return result;
+}
+
+}  // namespace
+
+capture::ProfileOptions options_for(const ProfileCommand& command) {
+  auto options = command.options;
+  options.output_directory = command.outputs.directory.string();
+  options.base_name = command.outputs.base_name;
+  options.fingerprint = fingerprint_of(command);
+  return options;
+}
+
+void check_profile(const ProfileCommand& command) {
+  (void)select::Selector::compile(command.options.selection);
+  check_metrics_exist(command.extra_metrics, command.options.cupti_path);
+  (void)injected_library();
+  (void)python_environment(command);
+}
+
+void check_place(ProfileCommand& command) {
+  auto& folder = command.outputs.directory;
+  std::error_code error;
+  if (folder.empty()) folder = ".";
+  fs::create_directories(folder, error);
+  folder = fs::absolute(folder, error).lexically_normal();
+  try {
+    const auto trial = folder / fmt::format(".dlkprof-{}", getpid());
+    (void)create_private(trial);
+    fs::remove(trial, error);
+  } catch (const Error& failure) {
+    throw UsageError("--output_path: nothing can be written to " + printable(folder.string()), failure.detail(),
+                     "Name a folder that you may write to.");
+  }
+  check_outputs(command.outputs);
+  try {
+    (void)capture::to_json(options_for(command));
+  } catch (const Error& failure) {  // in the child it would be too late
+    throw UsageError(failure.what(), failure.detail(), failure.remedy());
+  }
+  const auto captures = captures_in(folder, command.outputs.base_name);
+  if (command.outputs.force || captures.empty()) return;
+  throw UsageError(printable(captures.front().string()) + " is there already", "",
+                   "Give --force to replace it, or another --base_name or --output_path.");
+}
+
+ProfileOutcome profile(ProfileCommand command, const cupti::Catalogue& catalogue) {
+  check_place(command);
+  remove_earlier(command.outputs);
+  ProfileOutcome outcome;
+  try {
+    outcome.program = run_program(command);
+  } catch (const CannotStart& failure) {
+    outcome.program.exit_code = failure.exit_code();
+    outcome.not_started = failure.what();
+    return outcome;
+  }
+  const IgnoredSignal guard(SIGPIPE);  // what is left to do is not to be lost where nobody reads what we say
+  if (outcome.program.signal != 0 && command.verbosity != Verbosity::quiet) {
+    const int signal = outcome.program.signal;
+    say("dlkprof: the program was ended by signal {} ({})\n", signal, strsignal(signal));
+  }
+  outcome.has_database = report_unharmed(command, catalogue, outcome.program);
+  return outcome;
+}
+
+}  // namespace dlkprof::cli

@@ -1,0 +1,76 @@
+#include "inject/session/recorder.h"
+
+#include <dlkprof/version.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace dlkprof::inject {
+namespace {
+
+// argv as the kernel keeps it; it may be large or gone, and is only shown.
+std::vector<std::string> own_arguments() {
+  try {
+    std::string text = read_file("/proc/self/cmdline");
+    if (!text.empty() && text.back() == '\0') text.pop_back();
+    return split(text, '\0');
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+Recorder::Recorder(const capture::ProfileOptions& options, std::uint32_t cupti_version, std::uint32_t driver_version)
+    : options_(options), cupti_version_(cupti_version), driver_version_(driver_version), messages_(options.quiet) {}
+
+void Recorder::append(const capture::Record& record) {
+  const std::lock_guard lock(mutex_);
+  try {
+    if (writer_ == nullptr) {
+      writer_ = std::make_unique<capture::Writer>(capture::Writer::create(options_.output_directory, options_.base_name));
+      writer_->append(describe_process());
+      open_ = true;
+    }
+    writer_->append(record);
+  } catch (...) {
+    failed_ = true;
+    throw;
+  }
+}
+
+void Recorder::note(capture::Severity severity, const std::string& what, const std::string& detail,
+                    const std::string& remedy) noexcept {
+  if (!messages_.say(severity, what, detail, remedy)) return;
+  try {
+    const std::lock_guard lock(mutex_);
+    if (usable()) writer_->append(capture::NoticeRecord{severity, what, detail, remedy});
+  } catch (...) {  // it stands on stderr; the capture is what could not be written
+  }
+}
+
+void Recorder::forget() noexcept {
+  writer_.reset();
+  open_ = false;
+}
+
+capture::ProcessRecord Recorder::describe_process() const {
+  capture::ProcessRecord record;
+  record.pid = static_cast<std::uint32_t>(getpid());
+  record.parent_pid = static_cast<std::uint32_t>(getppid());
+  record.start_unix_ns = unix_now_ns();
+  std::array<char, 256> host{};
+  if (gethostname(host.data(), host.size() - 1) == 0) record.host = host.data();
+  record.arguments = own_arguments();
+  record.dlkprof_version = DLKPROF_VERSION;
+  record.cupti_version = cupti_version_;
+  record.driver_version = driver_version_;
+  record.options_json = capture::to_json(options_);
+  return record;
+}
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,76 @@
+// What the session knows of a thread that is inside the driver. For the session's own files.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <shared_mutex>
+#include <utility>
+
+#include "inject/own_pointer.h"
+#include "inject/session/counter_cache.h"
+#include "inject/session/session.h"
+#include "inject/timeline/timeline.h"
+
+namespace dlkprof::inject {
+
+// Contexts, in an epoch of the functions' (FunctionTable::epoch): a later one may come to lie where one of another epoch did.
+// Of many the last ones.
+class SeenContexts {
+ public:
+  [[nodiscard]] bool contains(CUcontext context, std::uint64_t epoch) const noexcept {
+    return epoch == epoch_ && std::find(contexts_.begin(), contexts_.end(), context) != contexts_.end();
+  }
+  void add(CUcontext context, std::uint64_t epoch) noexcept {
+    if (std::exchange(epoch_, epoch) != epoch) contexts_ = {};
+    contexts_[next_++ % contexts_.size()] = context;
+  }
+
+ private:
+  std::array<CUcontext, 8> contexts_{};  // a GPU each
+  std::size_t next_ = 0;
+  std::uint64_t epoch_ = 0;
+};
+
+struct alignas(64) Session::Thread {
+  // Where a thread finds its own without a call: what most launches need of it lies in its first line.
+  static OwnPointer<Thread> own;
+  static constinit thread_local bool gone;  // this thread's is destroyed, as the thread is ending
+  Thread() { own.put(nullptr, this); }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+  ~Thread() {
+    own.remove();
+    gone = true;
+  }
+
+  enum class Gate : std::uint8_t { none, shared, alone };
+  Gate gate = Gate::none;
+  bool ours = false;       // the calls made now are the session's own, not the program's
+  bool in_window = false;  // of an iteration replay: the launch that is going on
+  std::uint32_t system_id = static_cast<std::uint32_t>(gettid());
+  OpenCall call;
+  SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
+  CounterCache counters;
+  std::optional<Measuring> measuring;  // while the gate is held alone
+
+  void enter_shared(std::shared_mutex& mutex) {
+    mutex.lock_shared();
+    gate = Gate::shared;
+  }
+  void enter_alone(std::shared_mutex& mutex) {
+    leave(mutex);
+    mutex.lock();
+    gate = Gate::alone;
+  }
+  void leave(std::shared_mutex& mutex) {
+    if (gate == Gate::shared) mutex.unlock_shared();
+    if (gate == Gate::alone) mutex.unlock();
+    gate = Gate::none;
+  }
+};
+
+}  // namespace dlkprof::inject

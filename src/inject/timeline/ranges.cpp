@@ -1,0 +1,204 @@
+#include "inject/timeline/ranges.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "inject/timeline/range_thread.h"
+
+namespace dlkprof::inject {
+namespace {
+
+std::uint64_t new_ranges_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+// --- The thread's own -------------------------------------------------------------------------------------------------
+
+// What a thread finds its ranges by. Of plain values, so that it can be read while the thread's other variables are
+// destroyed already.
+struct Ranges::Local {
+  std::uint64_t owner = 0;  // the number of the Ranges that `thread` is of; 0: there is none
+  Thread* thread = nullptr;
+  bool ending = false;
+};
+
+Ranges::Local& Ranges::local() noexcept {
+  static constinit thread_local Local local;
+  return local;
+}
+
+constinit OwnPointer<Ranges::Thread> Ranges::own_threads;
+
+struct Ranges::Owner {
+  std::shared_ptr<Thread> thread;
+
+  Owner() = default;
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+  ~Owner() {
+    local() = {.ending = true};
+    own_threads.remove();
+    if (thread != nullptr) thread->leave();
+  }
+
+  static Owner& of_this_thread() {
+    static thread_local Owner owner;
+    return owner;
+  }
+};
+
+[[gnu::hot]] std::uint64_t current_range() noexcept {
+  const auto* thread = Ranges::own_threads.last();
+  if (thread == nullptr) thread = Ranges::local().thread;
+  return thread != nullptr ? thread->innermost() : 0;
+}
+
+// Null where it has to be looked for.
+inline Ranges::Thread* Ranges::known_thread() const noexcept {
+  const auto mine = own_threads.get(this);
+  if (mine.pointer == nullptr) return nullptr;
+  // On their way before the clock is read, which waits for all that came before.
+  __builtin_prefetch(mine.pointer);
+  const auto* buffer = static_cast<const EventLog::Buffer*>(mine.used_too);
+  __builtin_prefetch(&buffer->ranges);
+  __builtin_prefetch(&buffer->ends);
+  return mine.pointer;
+}
+
+Ranges::Thread* Ranges::own_thread() noexcept {
+  Thread* const known = known_thread();
+  return known != nullptr ? known : find_thread();
+}
+
+[[gnu::cold, gnu::noinline]] Ranges::Thread* Ranges::find_thread() noexcept {
+  if (!recording_.load(std::memory_order_relaxed)) return nullptr;
+  const Local& mine = local();
+  return mine.owner == number_.load(std::memory_order_relaxed) ? mine.thread : make_thread();
+}
+
+Ranges::Thread* Ranges::make_thread() noexcept {
+  if (local().ending) return nullptr;
+  try {
+    EventLog::Buffer* const buffer = log_.own_buffer();  // before the owner, so that it goes after it
+    if (buffer == nullptr) return nullptr;
+    auto& owner = Owner::of_this_thread();
+    const std::lock_guard lock(threads_mutex_);
+    if (!recording_) return nullptr;
+    std::erase_if(threads_, [](const auto& entry) { return entry.second->is_done(); });
+    auto thread = std::make_shared<Thread>(last_thread_ + 1, log_, *buffer);
+    threads_.emplace(last_thread_ + 1, thread);
+    ++last_thread_;
+    owner.thread = std::move(thread);
+    local() = {.owner = number_, .thread = owner.thread.get()};
+    own_threads.put(this, owner.thread.get(), buffer);
+    return local().thread;
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+// --- What the program does --------------------------------------------------------------------------------------------
+
+Ranges::Ranges(EventLog& log, Recorder& recorder) : log_(log), number_(new_ranges_number()), recorder_(recorder) {}
+
+Ranges::~Ranges() {
+  for (auto& [number, thread] : threads_) thread->disown();
+  own_threads.clear();
+}
+
+// Each in one piece, and both beside the rest of what is hot (gnu::hot): code that is in no cache is what a push costs.
+[[gnu::hot, gnu::flatten]] int Ranges::push_text(std::string_view message) noexcept {
+  if (Thread* thread = known_thread()) [[likely]] {
+    const int level = thread->push_quickly(message, event_clock_ns());
+    if (level != Thread::kNotQuick) [[likely]]
+      return level;
+  }
+  return push(RangeAttributes{.message = message});
+}
+
+[[gnu::hot, gnu::flatten]] int Ranges::pop() noexcept {
+  if (Thread* thread = known_thread()) [[likely]] {
+    const int level = thread->pop_quickly(event_clock_ns());
+    if (level != Thread::kNotQuick) [[likely]]
+      return level;
+  }
+  return pop(0);
+}
+
+[[gnu::noinline]] int Ranges::push(const RangeAttributes& attributes) noexcept {
+  try {
+    Thread* thread = own_thread();
+    return thread != nullptr ? thread->push(attributes, beyond_) : kNotTracked;
+  } catch (...) {  // out of memory
+    return kNotTracked;
+  }
+}
+
+[[gnu::noinline]] int Ranges::pop(std::uint32_t domain) noexcept {
+  Thread* thread = own_thread();
+  const std::int64_t now = event_clock_ns();
+  return thread != nullptr ? thread->pop(domain, now) : kNotTracked;
+}
+
+std::uint64_t Ranges::start(const RangeAttributes& attributes) noexcept {
+  try {
+    Thread* thread = own_thread();
+    return thread != nullptr ? thread->start(attributes, beyond_) : 0;
+  } catch (...) {  // out of memory
+    return 0;
+  }
+}
+
+void Ranges::end(std::uint64_t range) noexcept {
+  const std::int64_t now = event_clock_ns();
+  try {
+    // Held to the end, so that no other thread is amid a change of the one that forks.
+    const std::lock_guard lock(threads_mutex_);
+    if (const auto found = threads_.find(range >> kRangeThreadShift); found != threads_.end()) found->second->end(range, now);
+  } catch (...) {  // nothing here throws but the lock, where the system is out of order
+  }
+}
+
+void Ranges::mark(const RangeAttributes& attributes) noexcept {
+  if (Thread* thread = own_thread()) thread->mark(attributes);
+}
+
+// --- Ending -----------------------------------------------------------------------------------------------------------
+
+void Ranges::finish() noexcept {
+  recording_ = false;
+  try {
+    const std::lock_guard lock(threads_mutex_);
+    for (auto& [number, thread] : threads_) thread->finish();
+    const std::uint64_t beyond = beyond_.exchange(0);
+    if (beyond == 0) return;
+    recorder_.note(capture::Severity::warning,
+                   "NVTX ranges were left out: " + std::to_string(kMostOpen) + " others were open on their thread",
+                   std::to_string(beyond) + " ranges", "Find the code that pushes ranges and does not pop them.");
+  } catch (...) {  // out of memory: the rest is lost
+  }
+}
+
+void Ranges::forget() noexcept {
+  own_threads.clear();
+  try {
+    // Not destroyed: their threads, which this process does not have, may have been amid a change.
+    static auto& left_behind = *new std::vector<decltype(threads_)>;
+    left_behind.push_back(std::move(threads_));
+    threads_.clear();
+    number_ = new_ranges_number();
+    if (!local().ending) {
+      const bool had_one = local().thread != nullptr;  // else its owner would be made before the log's, and go after it
+      local() = {};
+      if (had_one) Owner::of_this_thread().thread.reset();
+    }
+  } catch (...) {
+    recording_ = false;
+  }
+}
+
+}  // namespace dlkprof::inject

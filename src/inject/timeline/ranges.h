@@ -1,0 +1,92 @@
+// The ranges that are open now, by thread, and what becomes of those that end. A thread's open ranges of all domains stand
+// in the order in which they began; push/pop ranges nest within their domain, start/end ranges end in any order and on any
+// thread. Thread-safe; never throws into the program.
+//
+// Locks, in this order: threads_mutex_, a thread's, then the log's.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <unordered_map>
+
+#include "dlkprof/capture_format.h"
+#include "inject/own_pointer.h"
+#include "inject/session/recorder.h"
+#include "inject/timeline/event_log.h"
+
+namespace dlkprof::inject {
+
+// What the program says of a range (RangeEvent).
+struct RangeAttributes {
+  std::uint32_t domain = 0;  // string; 0: the default domain
+  std::uint32_t name = 0;    // string; or else:
+  std::string_view message;  // that is still to be read; of no use after the call
+  std::uint32_t category = 0;
+  std::uint8_t payload_type = 0;
+  std::uint64_t payload_bits = 0;
+};
+
+// The innermost range open on this thread (RangeEvent::id); 0 where none is.
+[[nodiscard]] std::uint64_t current_range() noexcept;
+
+class Ranges {
+ public:
+  Ranges(EventLog& log, Recorder& recorder);
+  ~Ranges();
+  Ranges(const Ranges&) = delete;
+  Ranges& operator=(const Ranges&) = delete;
+
+  // The level, from 0, of the range among those of its domain on this thread; kNotTracked where it is not recorded, or
+  // there is none to pop.
+  int push(const RangeAttributes& attributes) noexcept;
+  int pop(std::uint32_t domain) noexcept;
+  // The same of a text, in the default domain, which most ranges are.
+  int push_text(std::string_view message) noexcept;
+  int pop() noexcept;
+  // What end() takes, on any thread; 0 where the range is not recorded. Numbers that are no open range are ignored.
+  [[nodiscard]] std::uint64_t start(const RangeAttributes& attributes) noexcept;
+  void end(std::uint64_t range) noexcept;
+  void mark(const RangeAttributes& attributes) noexcept;
+
+  [[nodiscard]] EventLog& log() noexcept { return log_; }
+
+  // Gives the log all ranges that are still open, and records none from now on.
+  void finish() noexcept;
+  // Around fork; before the log's.
+  void lock() { threads_mutex_.lock(); }
+  void unlock() { threads_mutex_.unlock(); }
+  // In a forked child, between the two: open ranges are the parent's, and are no longer there to be popped.
+  void forget() noexcept;
+
+  static constexpr int kNotTracked = -2;
+  // More open ranges than that on a thread are not nesting: somebody forgets to pop. They are only counted.
+  static constexpr std::size_t kMostOpen = std::size_t{1} << 16U;
+
+ private:
+  class Thread;
+  struct Local;
+  struct Owner;
+  static Local& local() noexcept;
+  friend std::uint64_t current_range() noexcept;
+  static OwnPointer<Thread> own_threads;  // what Local has, of most threads
+
+  [[nodiscard]] Thread* known_thread() const noexcept;
+  [[nodiscard]] Thread* own_thread() noexcept;
+  [[nodiscard]] Thread* find_thread() noexcept;
+  [[nodiscard]] Thread* make_thread() noexcept;
+
+  EventLog& log_;
+  std::atomic<std::uint64_t> number_;  // of this object, and another one in a forked child: what thread-locals are known by
+  std::atomic<bool> recording_{true};
+  std::atomic<std::uint64_t> beyond_{0};  // ranges that kMostOpen left out
+  Recorder& recorder_;
+  std::mutex threads_mutex_;
+  std::unordered_map<std::uint64_t, std::shared_ptr<Thread>> threads_;  // by number; ended ones while a start/end range is open
+  std::uint64_t last_thread_ = 0;
+};
+
+}  // namespace dlkprof::inject

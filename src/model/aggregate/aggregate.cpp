@@ -1,0 +1,46 @@
+#include "model/aggregate/aggregate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "model/aggregate/aggregate_parts.h"
+#include "model/fold/time_arithmetic.h"
+
+namespace dlkprof::model {
+namespace {
+
+void check_range(std::uint32_t first, std::uint32_t last, std::size_t iterations) {
+  const std::string there_are = fmt::format("There are iterations 0 to {}.", iterations - 1);
+  if (first >= iterations) throw UsageError(fmt::format("There is no iteration {}", first), "--iter_start", there_are);
+  if (last >= iterations) throw UsageError(fmt::format("There is no iteration {}", last), "--iter_stop", there_are);
+  if (first > last) {
+    throw UsageError(fmt::format("Iteration {} comes after iteration {}", first, last), "--iter_start, --iter_stop", there_are);
+  }
+}
+
+}  // namespace
+
+void Stats::add(std::int64_t value) {
+  least = n == 0 ? value : std::min(least, value);
+  most = n == 0 ? value : std::max(most, value);
+  add_ns(total, value);
+  ++n;
+}
+
+Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range) {
+  Aggregate made;
+  made.first_iteration = range.start.value_or(0);
+  made.last_iteration = range.stop.value_or(static_cast<std::uint32_t>(fold.iterations.size() - 1));
+  check_range(made.first_iteration, made.last_iteration, fold.iterations.size());
+  const Selection selection{timeline, fold, made.first_iteration, made.last_iteration, TensorCoreTable(timeline)};
+  made.kernels = make_kernel_rows(selection);
+  made.ops = make_op_rows(selection, made.kernels);
+  made.types = make_type_rows(selection, made.ops);
+  made.groups = make_group_rows(selection, made.ops);
+  made.summary = make_summary(selection, made);
+  return made;
+}
+
+}  // namespace dlkprof::model

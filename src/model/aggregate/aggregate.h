@@ -1,0 +1,127 @@
+// The figures of DLProf's reports over a range of iterations: one row struct a report. Everything that the database stores
+// and reports print.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/fold/fold.h"
+#include "model/timeline/timeline.h"
+
+namespace dlkprof::model {
+
+// Accumulated over instances (guide, 8.5). Times in ns.
+struct Stats {
+  std::uint64_t n = 0;
+  std::int64_t total = 0, least = 0, most = 0;
+  void add(std::int64_t value);
+  [[nodiscard]] double mean() const { return n == 0 ? 0.0 : static_cast<double>(total) / static_cast<double>(n); }
+  friend bool operator==(const Stats&, const Stats&) = default;
+};
+
+enum class TensorCoreSource : std::uint8_t { unknown, name, counter };  // "unknown" "name" "counter"
+
+// Metrics of the measured launches behind a row: NVPerf name -> figure. A configuration stands for all of the row's launches
+// of it by the mean of those measured. Counts (names that end in ".sum") are sums over those launches; all else (ratios,
+// averages, per cent, rates) are means over configurations weighted by the row's GPU time in each, where nothing was timed by
+// the number of launches. Launches of configurations that were not measured are left out: covered_ns says how much that is not.
+struct Counters {
+  std::map<std::string, double> values;
+  std::uint64_t samples = 0;    // launches measured behind them
+  std::int64_t covered_ns = 0;  // GPU time of the row in configurations that were measured
+  // How those launches were measured: a bit for each value of ReplayMode and of CacheControl that occurs among them.
+  std::uint8_t replay_modes = 0, cache_controls = 0;
+  // Of those that were sampled, how sure they are: the sums of samples and launches behind them, and half of the 95 % confidence
+  // interval of the figure in `values`, configurations taken as independent; none where one of them has none.
+  struct Sampled {
+    std::uint64_t samples = 0, launches = 0;
+    std::optional<double> interval;
+    friend bool operator==(const Sampled&, const Sampled&) = default;
+  };
+  std::map<std::string, Sampled> sampled;
+};
+
+// Of the instances that begin, and the work that is called, in the iterations aggregated. An instance that begins before them
+// and launches within them adds to `gpu` only, so that the GPU times of all rows are those of the same work.
+struct OpRow {
+  std::uint32_t op = 0;  // index into Fold::ops
+  Stats cpu, gpu, overhead, idle, mapped;
+  bool uses_tc = false;
+  TensorCoreSource tc_source = TensorCoreSource::unknown;
+  std::int64_t tc_gpu_ns = 0;                     // in kernels that use tensor cores
+  std::vector<std::uint32_t> tc_kernels, others;  // unique: indices into Timeline::kernels
+  Counters counters;
+};
+
+struct KernelRow {  // a kernel of an op
+  std::uint32_t kernel = 0, op = 0;
+  Stats gpu;  // of what was timed
+  Stats api;  // CUDA calls, each at the first work that it caused (a graph launch causes many)
+  bool uses_tc = false;
+  TensorCoreSource tc_source = TensorCoreSource::unknown;
+  Counters counters;
+};
+
+struct OpTypeRow {
+  std::string type;
+  std::uint64_t nodes = 0;
+  bool eligible = false, uses_tc = false;
+  Stats cpu, gpu, overhead, idle;
+  Counters counters;
+};
+
+struct GroupRow {
+  std::uint32_t group = 0;                           // index into Fold::groups
+  std::uint64_t leaf_instances = 0;                  // instances of leaf ops in the sub-tree
+  std::uint64_t eligible_leaves = 0, tc_leaves = 0;  // leaf ops in the sub-tree
+  Stats cpu, gpu, overhead, idle;                    // flattened: a value an iteration in which the group occurs
+};
+
+struct Duration {  // shares of the wall clock, each excluding those before it (guide, 10.2); per cent, mean over GPUs
+  double gpu = 0, tc = 0, non_tc = 0, memory = 0, dataloader = 0, io = 0, cpu = 0, other = 0;
+};
+
+struct OpsLine {  // sums over ops, or over kernels by name
+  std::int64_t gpu_ns = 0, cpu_ns = 0;
+  std::uint64_t count = 0;
+};
+
+struct Summary {
+  std::int64_t wall_ns = 0;
+  std::optional<double> tc_utilization;  // per cent; none where no op is eligible
+  Duration share;
+  std::uint64_t total_iterations = 0;  // 0 where no key node was found
+  std::uint64_t aggregated_iterations = 0, start_iteration = 0, stop_iteration = 0;
+  double mean_iteration_ns = 0, iteration_deviation_ns = 0;  // sample standard deviation
+  OpsLine all_ops, tc_ops, eligible_without_tc, other_ops;
+  OpsLine all_kernels, tc_kernels, memory, other_kernels;  // cpu_ns: time in their CUDA calls
+};
+
+struct Aggregate {
+  std::uint32_t first_iteration = 0, last_iteration = 0;  // inclusive
+  Summary summary;
+  std::vector<OpRow> ops;          // by GPU time, then CPU time, falling
+  std::vector<KernelRow> kernels;  // by GPU time, falling
+  std::vector<OpTypeRow> types;    // by GPU time, falling
+  std::vector<GroupRow> groups;    // by name; those that occur
+};
+
+struct IterationRange {
+  std::optional<std::uint32_t> start, stop;
+  friend bool operator==(const IterationRange&, const IterationRange&) = default;
+};
+
+// Throws UsageError where there are no such iterations, saying which there are.
+[[nodiscard]] Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range = {});
+
+// Whether a kernel of a configuration uses tensor cores: by its tensor-pipe counter where it was measured, else by its name.
+struct TensorCoreUse {
+  bool uses = false;
+  TensorCoreSource source = TensorCoreSource::unknown;
+};
+[[nodiscard]] TensorCoreUse tensor_core_use(const Timeline& timeline, std::uint32_t kernel, std::uint32_t config);
+
+}  // namespace dlkprof::model

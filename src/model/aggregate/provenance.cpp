@@ -1,0 +1,217 @@
+#include "model/aggregate/provenance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "capture/options.h"
+
+namespace dlkprof::model {
+namespace {
+
+// None where the timeline does not say how the value came.
+const MeasuredLaunch* launch_at(const Timeline& timeline, std::uint32_t config, std::size_t position) {
+  const auto launches = timeline.measured_launches.find(config);
+  if (launches == timeline.measured_launches.end() || position >= launches->second.size()) return nullptr;
+  return &launches->second[position];
+}
+
+std::optional<Conditions> conditions_at(const Timeline& timeline, std::uint32_t config, std::size_t position) {
+  const MeasuredLaunch* launch = launch_at(timeline, config, position);
+  if (launch == nullptr) return std::nullopt;
+  return Conditions{launch->replay_mode, launch->cache_control, launch->metric_set, launch->passes};
+}
+
+// LaunchCounts and KeyStats name their counts alike.
+template <typename Counts>
+Incomplete why_incomplete(const Counts& counts, const Wanted& wanted) {
+  if (counts.matched == 0 && counts.measured == 0) {
+    return counts.near_missed > 0 ? Incomplete::near_missed : Incomplete::not_matched;
+  }
+  if (!wanted.measures) return Incomplete::not_asked;
+  const std::uint64_t enough = std::min<std::uint64_t>(wanted.samples.value_or(1), counts.matched);
+  if (counts.measured >= std::max<std::uint64_t>(enough, 1)) return Incomplete::no;
+  if (counts.skipped > 0) return as_incomplete(counts.reason);
+  return counts.measured == 0 ? Incomplete::not_measured : Incomplete::too_few;
+}
+
+// The words of each bit that is set, from the lowest on.
+template <typename Enum>
+std::string words_of_bits(std::uint8_t bits, Enum last, const char* (*words)(Enum)) {
+  std::string text;
+  for (unsigned value = 0; value <= static_cast<unsigned>(last); ++value) {
+    const std::string word = words(static_cast<Enum>(value));
+    if ((bits >> value & 1U) != 0 && !word.empty()) text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
+}
+
+}  // namespace
+
+const char* replay_mode_text(capture::ReplayMode replay_mode) {
+  switch (replay_mode) {
+    case capture::ReplayMode::kernel:
+      return "kernel replay";
+    case capture::ReplayMode::iteration:
+      return "iteration replay";
+    case capture::ReplayMode::sample:  // a GPU's way, not a launch's
+    case capture::ReplayMode::none:
+      break;
+  }
+  return "";
+}
+
+const char* cache_control_text(capture::CacheControl control) { return control == capture::CacheControl::all ? "all" : "none"; }
+
+std::string replay_modes_text(std::uint8_t replay_modes) {
+  return words_of_bits(replay_modes, kLastReplayMode, replay_mode_text);
+}
+std::string cache_controls_text(std::uint8_t cache_controls) {
+  return words_of_bits(cache_controls, kLastCacheControl, cache_control_text);
+}
+
+std::optional<double> clock_hz(const Timeline& timeline, std::uint32_t config, std::size_t position) {
+  const auto metrics = timeline.measured.find(config);
+  if (metrics == timeline.measured.end()) return std::nullopt;
+  for (const std::string_view name : kClockMetrics) {
+    const auto values = metrics->second.find(std::string(name));
+    if (values == metrics->second.end() || position >= values->second.size()) continue;
+    if (std::isfinite(values->second[position])) return values->second[position];
+  }
+  return std::nullopt;
+}
+
+std::vector<MeasuredFigure> measured_figures(const Timeline& timeline) {
+  std::vector<MeasuredFigure> figures;
+  std::set<std::uint32_t> configs;
+  for (const auto& [config, metrics] : timeline.measured) configs.insert(config);
+  for (const std::uint32_t config : configs) {
+    const auto sampled = timeline.sampled.find(config);
+    for (const auto& [metric, values] : timeline.measured.at(config)) {
+      const bool has_samples = sampled != timeline.sampled.end() && sampled->second.contains(metric);
+      std::map<std::optional<Conditions>, MeasuredFigure> parts;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!std::isfinite(values[i])) continue;
+        const std::optional<Conditions> conditions = conditions_at(timeline, config, i);
+        if (!conditions && has_samples) continue;  // the mean of the samples
+        MeasuredFigure& part = parts.try_emplace(conditions, MeasuredFigure{config, &metric, conditions, {}, {}}).first->second;
+        part.values.add(values[i]);
+        if (const auto clock = clock_hz(timeline, config, i)) part.clock_hz.add(*clock);
+      }
+      for (auto& [conditions, part] : parts) figures.push_back(part);
+    }
+  }
+  return figures;
+}
+
+RunFiguresByKey::RunFiguresByKey(const Run& run) {
+  for (const Launch& launch : run.launches) {
+    const capture::LaunchRecord& record = launch.record;
+    const Conditions conditions{record.mode, record.cache_control, record.metric_set, record.passes};
+    AlikeLaunches& alike = all_[{record.key, conditions}];
+    alike.key = record.key;
+    alike.conditions = conditions;
+    ++alike.launches;
+    for (const auto& [metric, value] : launch.values) alike.values[metric].add(value);
+    for (const std::string_view name : kClockMetrics) {
+      const auto clock = launch.values.find(std::string(name));
+      if (clock == launch.values.end()) continue;
+      alike.clock_hz.add(clock->second);
+      break;
+    }
+  }
+}
+
+const AlikeLaunches& RunFiguresByKey::of(const Launch& launch) const {
+  const capture::LaunchRecord& record = launch.record;
+  return all_.at({record.key, {record.mode, record.cache_control, record.metric_set, record.passes}});
+}
+
+Wanted wanted_of(const capture::ProcessRecord& process) {
+  try {
+    const capture::ProfileOptions options = capture::options_from_json(process.options_json);
+    const bool one_by_one = options.collect != capture::Collect::none && options.collect != capture::Collect::sample;
+    return {.measures = one_by_one, .samples = options.samples};
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+const char* incomplete_text(Incomplete incomplete) {
+  switch (incomplete) {
+    case Incomplete::not_matched:
+      return "the selector does not take it";
+    case Incomplete::near_missed:
+      return "the selector takes another form of its name";
+    case Incomplete::cooperative:
+      return "cooperative: blocks wait for one another, so a replay could hang";
+    case Incomplete::collective:
+      return "collective: waits for other GPUs, so a replay could hang";
+    case Incomplete::captured:
+      return "captured into a CUDA graph, not run by itself";
+    case Incomplete::failed:
+      return "measuring failed; the notices say why";
+    case Incomplete::unsupported:
+      return "a kind of launch that range profiling cannot measure";
+    case Incomplete::not_asked:
+      return "launches are not measured one by one with --replay-mode none and sample";
+    case Incomplete::not_measured:
+      return "matched, but skipped, not repeated as several passes need, or collection had ended by then";
+    case Incomplete::too_few:
+      return "fewer of its launches were measured than --samples asks for";
+    case Incomplete::no:
+      break;
+  }
+  return "";
+}
+
+Incomplete as_incomplete(capture::SkipReason reason) {
+  switch (reason) {
+    case capture::SkipReason::cooperative:
+      return Incomplete::cooperative;
+    case capture::SkipReason::collective:
+      return Incomplete::collective;
+    case capture::SkipReason::captured:
+      return Incomplete::captured;
+    case capture::SkipReason::failed:
+      return Incomplete::failed;
+    case capture::SkipReason::unsupported:
+      return Incomplete::unsupported;
+    case capture::SkipReason::none:
+      break;
+  }
+  return Incomplete::not_measured;
+}
+
+Incomplete incomplete(const LaunchCounts& counts, const Wanted& wanted) { return why_incomplete(counts, wanted); }
+Incomplete incomplete(const capture::KeyStats& stats, const Wanted& wanted) { return why_incomplete(stats, wanted); }
+
+Coverage coverage_of(const Timeline& timeline) {
+  Coverage sum;
+  for (const LaunchCounts& counts : timeline.counts) {
+    sum.launches += counts.launches;
+    sum.matched += counts.matched;
+    sum.measured += counts.measured;
+    sum.skipped += counts.skipped;
+    sum.near_missed += counts.near_missed;
+    sum.timed += counts.timed;
+    sum.timed_gpu_ns += counts.timed_gpu_ns;
+    if (counts.matched == 0) sum.unmatched_gpu_ns += counts.timed_gpu_ns;
+    if (counts.near_missed > 0) sum.near_missed_gpu_ns += counts.timed_gpu_ns;
+    if (counts.measured > 0) {
+      sum.covered += counts.launches;
+      sum.covered_gpu_ns += counts.timed_gpu_ns;
+    }
+  }
+  sum.timing_complete = true;
+  for (const Process& process : timeline.processes) {
+    sum.graph_launches += process.graph_launches;
+    sum.graph_gpu_ns += process.graph_gpu_ns;
+    sum.timing_complete = sum.timing_complete && process.timing_complete;
+  }
+  return sum;
+}
+
+}  // namespace dlkprof::model

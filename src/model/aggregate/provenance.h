@@ -1,0 +1,112 @@
+// Where figures come from: on how many launches a metric was measured, how they were collected, how far they lie apart; and
+// which launch configurations are incomplete, and why.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/aggregate/spread.h"
+#include "model/run.h"
+#include "model/timeline/timeline.h"
+
+namespace dlkprof::model {
+
+// In words: "kernel replay", "all". Of no way: empty.
+[[nodiscard]] const char* replay_mode_text(capture::ReplayMode replay_mode);
+[[nodiscard]] const char* cache_control_text(capture::CacheControl control);
+// Of several, as Counters has them: "kernel replay, iteration replay".
+template <typename Enum>
+[[nodiscard]] constexpr std::uint8_t bit_of(Enum value) {
+  return static_cast<std::uint8_t>(1U << static_cast<unsigned>(value));
+}
+[[nodiscard]] std::string replay_modes_text(std::uint8_t replay_modes);
+[[nodiscard]] std::string cache_controls_text(std::uint8_t cache_controls);
+
+// What launches must have in common for their values to be of one sample.
+struct Conditions {
+  capture::ReplayMode replay_mode = capture::ReplayMode::none;
+  capture::CacheControl cache_control = capture::CacheControl::none;
+  std::uint32_t metric_set = 0;  // of a timeline its index, of a run its number
+  std::uint32_t passes = 0;
+  friend auto operator<=>(const Conditions&, const Conditions&) = default;
+};
+
+// The metric that says at which clock a launch ran while it was measured, in Hz: the first of these that was collected.
+inline constexpr std::array<std::string_view, 2> kClockMetrics{"gpc__cycles_elapsed.avg.per_second",
+                                                               "sm__cycles_elapsed.avg.per_second"};
+
+inline constexpr const char* kDurationMetric = "gpu__time_duration.sum";  // of a launch, in ns
+
+// A metric of one launch configuration under the same conditions.
+struct MeasuredFigure {
+  std::uint32_t config = 0;  // index into Timeline::configs
+  const std::string* metric = nullptr;
+  std::optional<Conditions> conditions;  // none where they are not known
+  Spread values;
+  Spread clock_hz;  // of the launches that have a value
+};
+
+// By configuration, metric and conditions. They point into the timeline. Not those that were sampled, which are of many launches
+// and of none (Timeline::sampled).
+[[nodiscard]] std::vector<MeasuredFigure> measured_figures(const Timeline& timeline);
+
+// The clock of one measured launch of a configuration; none where it was not measured.
+[[nodiscard]] std::optional<double> clock_hz(const Timeline& timeline, std::uint32_t config, std::size_t position);
+
+// The launches of a run that were measured alike: of one launch key, under the same conditions.
+struct AlikeLaunches {
+  capture::LaunchKey key;
+  Conditions conditions;
+  std::uint64_t launches = 0;
+  std::map<std::string, Spread> values;  // by metric
+  Spread clock_hz;
+};
+class RunFiguresByKey {
+ public:
+  explicit RunFiguresByKey(const Run& run);
+  [[nodiscard]] const AlikeLaunches& of(const Launch& launch) const;
+  [[nodiscard]] const std::map<std::pair<capture::LaunchKey, Conditions>, AlikeLaunches>& all() const { return all_; }
+
+ private:
+  std::map<std::pair<capture::LaunchKey, Conditions>, AlikeLaunches> all_;
+};
+
+// Why not as many launches of a configuration were measured as were asked for.
+enum class Incomplete : std::uint8_t {
+  no,
+  not_matched,  // the selector does not take it
+  near_missed,  // neither, but its pattern matches another form of the name
+  cooperative,  // these five: as SkipReason
+  collective,
+  captured,
+  failed,
+  unsupported,
+  not_asked,     // --replay-mode none, sample
+  not_measured,  // matched, but none of its launches was measured
+  too_few        // fewer than --samples were
+};
+
+// What the options of a process ask for, as far as completeness goes by it.
+struct Wanted {
+  bool measures = true;                  // false: --replay-mode none, sample
+  std::optional<std::uint64_t> samples;  // of each configuration; none: all, or not known
+};
+// Of options that cannot be read nothing is known.
+[[nodiscard]] Wanted wanted_of(const capture::ProcessRecord& process);
+
+// Why, for a sentence; empty where it is complete. Without quotes: it is also part of SQL.
+[[nodiscard]] const char* incomplete_text(Incomplete incomplete);
+[[nodiscard]] Incomplete as_incomplete(capture::SkipReason reason);
+
+[[nodiscard]] Incomplete incomplete(const LaunchCounts& counts, const Wanted& wanted);
+[[nodiscard]] Incomplete incomplete(const capture::KeyStats& stats, const Wanted& wanted);
+
+// Sums over the counts of a timeline: what a run's coverage is to a capture.
+[[nodiscard]] Coverage coverage_of(const Timeline& timeline);
+
+}  // namespace dlkprof::model

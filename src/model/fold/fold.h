@@ -1,0 +1,88 @@
+// DLProf's model (user guide, chapters 7 to 11): which op launched each kernel, in which direction and iteration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/markers/marker.h"
+#include "model/timeline/timeline.h"
+
+namespace dlkprof::model {
+
+enum class Direction : std::uint8_t { none, fprop, bprop };
+
+struct FoldOptions {
+  std::string key_node;              // op name or op id; empty: found
+  std::vector<std::string> domains;  // NVTX domains that count, "default" for the one without name; empty: all
+  friend bool operator==(const FoldOptions&, const FoldOptions&) = default;
+};
+
+// A unique operation.
+struct Op {
+  std::string id;    // unique, stable for the same program: "<type>_<fprop|bprop>_<n>", "<type>_<n>" without direction
+  std::string name;  // path: /net/layer1/conv1, with (2) for repetition; of a backward op that of its forward op
+  std::string type;
+  Direction direction = Direction::none;
+  Framework framework = Framework::none;
+  std::string data_types, input_shapes;  // of its first instance
+  std::uint32_t group = kNone;           // index into Fold::groups: the group node it lies in
+  std::uint32_t own_group = kNone;       // index into Fold::groups: the group node that it is itself
+  bool eligible = false;                 // for tensor cores
+  bool leaf = true;                      // no range inside any of its instances
+};
+
+// A node of the op tree that has others below it. A parent comes before its children.
+struct Group {
+  std::string name;  // path
+  std::uint32_t parent = kNone;
+};
+
+// What the GPU did for it: instance_activities.h.
+struct OpInstance {
+  std::uint32_t op = 0;
+  std::uint32_t range = kNone;    // index into Timeline::ranges; kNone: unassociated
+  std::uint32_t iteration = 0;    // index into Fold::iterations
+  std::uint32_t forward = kNone;  // of a backward instance: index into Fold::instances of its forward one
+  std::int64_t cpu_ns = 0;        // length of the range; of unassociated calls their own length
+  std::int64_t overhead_ns = 0;   // of which outside of CUDA calls
+};
+
+// Times are those of the timeline. [start, stop] is inclusive, as in the guide.
+struct Iteration {
+  std::int64_t start_ns = 0, stop_ns = 0;
+};
+
+enum class KeyNodeSource : std::uint8_t { none, asked, framework, repetition };
+
+struct Fold {
+  std::vector<Op> ops;
+  std::vector<Group> groups;
+  std::vector<OpInstance> instances;              // by start on the CPU
+  std::vector<std::uint32_t> activity_instance;   // of each Timeline::activities: index into instances
+  std::vector<std::uint32_t> activity_iteration;  // of each Timeline::activities: index into iterations
+  std::vector<Iteration> iterations;              // N + 1 where the key node was found N times; one where never
+  std::uint32_t key_nodes_found = 0;              // N
+  std::string key_node;                           // the name it was found by
+  KeyNodeSource key_node_source = KeyNodeSource::none;
+};
+
+// Throws UsageError where a key node is asked for that there is not, naming near ones.
+[[nodiscard]] Fold fold(const Timeline& timeline, const FoldOptions& options = {});
+
+// The NVTX domains that ranges are in, as FoldOptions names them, each once.
+[[nodiscard]] std::vector<std::string> domain_names(const Timeline& timeline);
+
+// Where one iteration begins after another in a program that marks nothing: the positions in `sequence` (launch
+// configurations in the order of launching) at which its longest-lasting repetition starts anew. Empty where nothing repeats.
+[[nodiscard]] std::vector<std::size_t> find_repetition(std::span<const std::uint32_t> sequence);
+
+// Whether an op of this type, with inputs of these data types ("" where not known), can use tensor cores.
+[[nodiscard]] bool tensor_core_eligible(std::string_view type, std::string_view data_types);
+// Whether a kernel of this name uses tensor cores, as far as its name says.
+[[nodiscard]] bool tensor_core_name(std::string_view kernel);
+
+}  // namespace dlkprof::model

@@ -1,0 +1,206 @@
+#include "model/fold/instances.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "model/aggregate/grouped_indices.h"
+#include "model/fold/time_arithmetic.h"
+
+namespace dlkprof::model {
+namespace {
+
+class InstanceMaker {
+ public:
+  InstanceMaker(const Timeline& timeline, const RangeMarkers& markers, const OpPaths& paths, OpTree& tree, TextTable& texts,
+                OpTable& table)
+      : timeline_(timeline), markers_(markers), paths_(paths), tree_(tree), texts_(texts), table_(table) {}
+
+  Instances make() {
+    find_outside();
+    merge();
+    join_activities();
+    join_forward();
+    return std::move(made_);
+  }
+
+ private:
+  // Fills made_.outside, and activity_instance of their works with indices into it.
+  void find_outside() {
+    made_.activity_instance.assign(timeline_.activities.size(), kNone);
+    const GroupedIndices activities(timeline_.activities.size(), timeline_.calls.size(), [&](std::size_t i) {
+      const std::uint32_t call = timeline_.activities[i].call;
+      return call != kNone && is_outside(call) ? call : std::size_t{kNone};
+    });
+    last_outside_.assign(timeline_.kernels.size(), kNone);
+    for (std::uint32_t call = 0; call < timeline_.calls.size(); ++call) {
+      if (is_outside(call)) add_call(call, activities[call]);
+    }
+    for (std::uint32_t i = 0; i < timeline_.activities.size(); ++i) {
+      const Activity& activity = timeline_.activities[i];
+      if (activity.call != kNone) continue;
+      made_.activity_instance[i] = static_cast<std::uint32_t>(made_.outside.size());
+      made_.outside.push_back({activity.start_ns, activity.end_ns, kNone, activity.kernel});
+    }
+    sort_outside();
+  }
+
+  [[nodiscard]] bool is_outside(std::uint32_t call) const {
+    return counted_range(markers_, paths_, timeline_.calls[call]) == kNone;
+  }
+
+  // A call outside of all ranges is an instance for each kernel that it launched.
+  void add_call(std::uint32_t index, std::span<const std::uint32_t> activities) {
+    const Call& call = timeline_.calls[index];
+    const std::size_t before = made_.outside.size();
+    for (const std::uint32_t activity : activities) {
+      const std::uint32_t kernel = timeline_.activities[activity].kernel;
+      std::uint32_t& last = last_outside_[kernel];
+      if (last == kNone || last < before) {
+        last = static_cast<std::uint32_t>(made_.outside.size());
+        made_.outside.push_back({call.start_ns, call.end_ns, index, kernel, kNone, last == before});
+      }
+      made_.activity_instance[activity] = last;
+    }
+    if (activities.empty()) made_.outside.push_back({call.start_ns, call.end_ns, index});
+  }
+
+  void sort_outside() {
+    std::vector<std::uint32_t> order(made_.outside.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return made_.outside[a].start_ns < made_.outside[b].start_ns; });
+    std::vector<std::uint32_t> position(order.size());
+    std::vector<Outside> sorted;
+    sorted.reserve(order.size());
+    for (const std::uint32_t i : order) {
+      position[i] = static_cast<std::uint32_t>(sorted.size());
+      sorted.push_back(made_.outside[i]);
+    }
+    made_.outside = std::move(sorted);
+    for (std::uint32_t& outside : made_.activity_instance) outside = outside == kNone ? kNone : position[outside];
+  }
+
+  void merge() {
+    made_.all.reserve(timeline_.ranges.size() + made_.outside.size());
+    made_.of_range.assign(timeline_.ranges.size(), kNone);
+    auto outside = made_.outside.begin();
+    for (std::uint32_t range = 0; range < timeline_.ranges.size(); ++range) {
+      while (outside != made_.outside.end() && outside->start_ns < timeline_.ranges[range].start_ns) add_outside(*outside++);
+      if (markers_.counts(range)) add_range(range);
+    }
+    while (outside != made_.outside.end()) add_outside(*outside++);
+  }
+
+  void add_range(std::uint32_t index) {
+    const Range& range = timeline_.ranges[index];
+    const Signature& signature = markers_.signature(index);
+    OpInstance instance;
+    instance.op = table_.find({paths_.node[index], signature.type, paths_.direction[index], signature.framework}, index);
+    instance.range = index;
+    instance.cpu_ns = elapsed_ns(range.start_ns, range.end_ns);
+    if (const std::uint32_t parent = paths_.parent[index]; parent != kNone) {
+      table_.set_not_leaf(made_.all[made_.of_range[parent]].op);
+    }
+    made_.of_range[index] = static_cast<std::uint32_t>(made_.all.size());
+    made_.all.push_back(instance);
+  }
+
+  void add_outside(Outside& outside) {
+    const bool has_call = outside.call != kNone;
+    const std::string& name =
+        outside.kernel != kNone ? timeline_.kernels[outside.kernel].name : timeline_.strings[timeline_.calls[outside.call].name];
+    OpInstance instance;
+    instance.op = table_.find({tree_.stray("unassociated_" + name), texts_.intern(name)}, kNone);
+    if (has_call && outside.first) instance.cpu_ns = elapsed_ns(outside.start_ns, outside.end_ns);
+    outside.instance = static_cast<std::uint32_t>(made_.all.size());
+    made_.all.push_back(instance);
+  }
+
+  void join_activities() {
+    for (std::size_t i = 0; i < timeline_.activities.size(); ++i) {
+      std::uint32_t& instance = made_.activity_instance[i];
+      instance = instance != kNone
+                     ? made_.outside[instance].instance
+                     : made_.of_range[counted_range(markers_, paths_, timeline_.calls[timeline_.activities[i].call])];
+    }
+  }
+
+  // At the end, since what an engine does around a backward range may begin before the forward range on another thread.
+  void join_forward() {
+    for (OpInstance& instance : made_.all) {
+      if (instance.range == kNone) continue;
+      const std::uint32_t forward = paths_.forward[instance.range];
+      if (forward != kNone) instance.forward = made_.of_range[forward];
+    }
+  }
+
+  const Timeline& timeline_;
+  const RangeMarkers& markers_;
+  const OpPaths& paths_;
+  OpTree& tree_;
+  TextTable& texts_;
+  OpTable& table_;
+  Instances made_;
+  std::vector<std::uint32_t> last_outside_;  // of each kernel, index into made_.outside
+};
+
+// How long a thread was inside CUDA calls until any instant.
+class CallClock {
+ public:
+  // Calls come by start.
+  void add(std::int64_t start, std::int64_t end) {
+    if (end <= start) return;
+    if (!spans_.empty() && start <= spans_.back().end) {
+      spans_.back().end = std::max(spans_.back().end, end);
+    } else {
+      const std::int64_t before = spans_.empty() ? 0 : spans_.back().before;
+      const std::int64_t last = spans_.empty() ? 0 : elapsed_ns(spans_.back().start, spans_.back().end);
+      spans_.push_back({start, end, before});
+      add_ns(spans_.back().before, last);
+    }
+  }
+
+  // Time in calls from `start` to `end`. Questions come by rising start, which saves most of the searching.
+  std::int64_t between(std::int64_t start, std::int64_t end) {
+    while (at_ < spans_.size() && spans_[at_].end <= start) ++at_;
+    std::size_t step = 1;
+    while (at_ + step < spans_.size() && spans_[at_ + step].start < end) step *= 2;
+    const auto first = spans_.begin() + static_cast<std::ptrdiff_t>(at_);
+    const auto limit = spans_.begin() + static_cast<std::ptrdiff_t>(std::min(at_ + step + 1, spans_.size()));
+    const auto behind = std::partition_point(first, limit, [&](const Span& span) { return span.start < end; });
+    if (behind == first) return 0;
+    const auto last = behind - 1;
+    const std::int64_t whole = last->before - first->before;
+    const std::int64_t until = elapsed_ns(last->start, std::min(last->end, end));
+    return elapsed_ns(elapsed_ns(first->start, start), whole + until);
+  }
+
+ private:
+  struct Span {
+    std::int64_t start = 0, end = 0;
+    std::int64_t before = 0;  // length of all before this one
+  };
+  std::vector<Span> spans_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, const OpPaths& paths, OpTree& tree,
+                         TextTable& texts, OpTable& table) {
+  return InstanceMaker(timeline, markers, paths, tree, texts, table).make();
+}
+
+void measure_overhead(const Timeline& timeline, Instances& instances) {
+  std::vector<CallClock> clocks(timeline.threads.size());
+  for (const Call& call : timeline.calls) clocks[call.thread].add(call.start_ns, call.end_ns);
+  for (OpInstance& instance : instances.all) {
+    if (instance.range == kNone) continue;
+    const Range& range = timeline.ranges[instance.range];
+    const std::int64_t in_calls = clocks[range.thread].between(range.start_ns, range.end_ns);
+    instance.overhead_ns = elapsed_ns(in_calls, instance.cpu_ns);
+  }
+}
+
+}  // namespace dlkprof::model

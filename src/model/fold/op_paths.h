@@ -1,0 +1,26 @@
+// Which name each range has in the op tree, and which forward range each backward one belongs to (guide, chapter 11).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "model/fold/fold.h"
+#include "model/fold/iterations.h"
+#include "model/fold/op_tree.h"
+#include "model/markers/range_markers.h"
+
+namespace dlkprof::model {
+
+// Of each range, where it counts; arrays as long as Timeline::ranges.
+struct OpPaths {
+  std::vector<std::uint32_t> parent;   // the innermost range around it that counts, also where it does not count itself
+  std::vector<std::uint32_t> forward;  // the forward range that it belongs to; kNone: it is not of a backward pass
+  std::vector<std::uint32_t> node;     // of OpTree: its path, or that of its forward range
+  std::vector<Direction> direction;
+};
+
+// `split` decides where siblings are counted anew. Adds nodes to `tree`.
+[[nodiscard]] OpPaths find_op_paths(const Timeline& timeline, const RangeMarkers& markers, const IterationSplit& split,
+                                    OpTree& tree);
+
+}  // namespace dlkprof::model

@@ -1,0 +1,105 @@
+// What PC sampling found in the captures of a run: which instructions of which kernels warps were seen at, and what they waited
+// for there. Indices, not pointers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "dlkprof/capture_format.h"
+#include "model/timeline/notice_counts.h"
+
+namespace dlkprof::model {
+
+class KernelTable;
+
+// A kernel function in one piece of machine code: a program may hold several of the same name.
+struct PcFunction {
+  std::uint32_t kernel = 0;  // index into Timeline::kernels
+  std::uint64_t cubin_crc = 0;
+  friend bool operator==(const PcFunction&, const PcFunction&) = default;
+};
+
+struct PcInstruction {
+  std::uint32_t function = 0;  // index into PcSamples::functions
+  std::uint64_t offset = 0;    // bytes from the function's start
+  std::uint32_t file = 0;      // index into PcSamples::files; 0: not known
+  std::uint32_t line = 0;      // from 1; 0: not known
+  friend bool operator==(const PcInstruction&, const PcInstruction&) = default;
+};
+
+// Samples of one reason at one instruction. Each stands for the cycles of its period, which may have changed in between: shares
+// are of cycles.
+struct PcStall {
+  std::uint32_t instruction = 0;  // index into PcSamples::instructions
+  std::uint32_t reason = 0;       // index into PcSamples::reasons
+  std::uint64_t samples = 0, cycles = 0;
+  friend bool operator==(const PcStall&, const PcStall&) = default;
+};
+
+// All samples of a GPU in a process: see capture::PcSamplesRecord.
+struct PcTotals {
+  std::uint32_t process = 0;                          // index into Timeline::processes
+  std::uint32_t device = 0;                           // CUDA ordinal in that process
+  std::uint32_t shortest_log2 = 0, longest_log2 = 0;  // the period, of 2^n cycles
+  std::uint64_t samples = 0, foreign = 0, dropped = 0, overflows = 0;
+  friend bool operator==(const PcTotals&, const PcTotals&) = default;
+};
+
+// Of 2^n cycles.
+[[nodiscard]] bool is_pc_period(std::uint32_t period_log2);
+
+// Adds up: numbers stay below kMostPcSamples. `is_first`: sets the period, which is otherwise widened. False, and nothing added,
+// where the record's period is impossible.
+[[nodiscard]] bool add_to(PcTotals& totals, const capture::PcSamplesRecord& record, bool is_first);
+
+struct PcSamples {
+  std::vector<std::string> reasons;         // CUPTI's names, valid UTF-8
+  std::vector<PcFunction> functions;        // each once, over all processes
+  std::vector<std::string> files;           // [0] is empty; valid UTF-8
+  std::vector<PcInstruction> instructions;  // by function and offset
+  std::vector<PcStall> stalls;              // by instruction and reason
+  std::vector<PcTotals> totals;             // by process and device
+  [[nodiscard]] bool empty() const noexcept { return totals.empty(); }
+};
+
+// Numbers stay below this, which every database can hold.
+inline constexpr std::uint64_t kMostPcSamples = std::uint64_t{1} << 62U;
+
+// Puts the records of captures together, one capture after another. What they say is hostile: what does not fit together is left
+// out and counted.
+class PcSamplesFold {
+ public:
+  PcSamplesFold();
+  // Numbers are the capture's own.
+  void begin_capture(std::uint32_t process);
+  void add(capture::PcNamesRecord&& record, KernelTable& kernels, NoticeCounts& notices);
+  void add(const capture::PcSamplesRecord& record, NoticeCounts& notices);
+  [[nodiscard]] PcSamples finish() &&;
+
+ private:
+  using Place = std::pair<std::uint32_t, std::uint64_t>;  // function and offset
+  struct Line {
+    std::uint32_t file = 0, line = 0;
+  };
+  struct Count {
+    std::uint64_t samples = 0, cycles = 0;
+  };
+  // False where something of it is not known.
+  [[nodiscard]] bool add_count(const capture::PcCount& count, std::uint32_t period_log2);
+  [[nodiscard]] bool add_line(const capture::PcLine& line, const std::vector<std::uint32_t>& files);
+
+  PcSamples samples_;
+  std::uint32_t process_ = 0;
+  std::unordered_map<std::uint32_t, std::uint32_t> its_reasons_, its_functions_;  // of the capture: number -> index
+  std::map<std::string, std::uint32_t> reasons_, files_;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> functions_;  // by kernel and CRC
+  std::map<Place, Line> lines_;
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, Count> counts_;  // by function, offset and reason
+  std::map<std::pair<std::uint32_t, std::uint32_t>, PcTotals> totals_;               // by process and device
+};
+
+}  // namespace dlkprof::model

@@ -1,0 +1,252 @@
+// What belongs together within one capture: its own numbers become indices of the timeline.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "model/fold/time_arithmetic.h"
+#include "model/timeline/timeline_loader.h"
+
+namespace dlkprof::model {
+namespace {
+
+// A range's id begins with the number of its thread.
+constexpr unsigned kThreadShift = 40;
+
+// 73 years. Differences of clocks beyond are none.
+constexpr std::int64_t kMostShiftNs = std::int64_t{1} << 61U;
+
+}  // namespace
+
+std::optional<std::int64_t> HostClocks::shift_ns(const std::string& host, const capture::ClockRecord& clock) {
+  if (!first_host_) first_host_ = host;
+  const bool known = clock.unix_ns != 0;
+  // The first process of a host speaks for all: what its clocks gained on one another since does not move the others.
+  if (known) boot_unix_ns_.try_emplace(host, clock.unix_ns - clock.monotonic_ns);
+  if (host == *first_host_) return 0;
+  const auto here = boot_unix_ns_.find(host);
+  const auto first = boot_unix_ns_.find(*first_host_);
+  if (here == boot_unix_ns_.end() || first == boot_unix_ns_.end()) return std::nullopt;
+  const std::int64_t shift = here->second - first->second;  // both are positive
+  return std::abs(shift) <= kMostShiftNs ? std::optional(shift) : std::nullopt;
+}
+
+void TimelineLoader::join() {
+  drop_absent_ranges();
+  join_ranges();
+  join_calls();
+  join_strings();
+  const std::map<std::uint32_t, std::uint32_t> devices = join_devices();  // indices by ordinal
+  join_activities(devices);
+  end_copies();
+  join_samples(devices);
+  bound_clocks();
+  cut_absences();
+  cut_held(devices);
+  join_measured();
+  join_counts();
+  join_facts();
+  join_functions();
+  shift_times();
+}
+
+void TimelineLoader::join_ranges() {
+  range_rank_.resize(timeline_.ranges.size(), kNone);
+  const std::vector<std::uint32_t> again = parts_.range_ids.sort();
+  notices_.count("Ranges with the number of another left out", again.size());
+  auto rank = static_cast<std::uint32_t>(parts_.ranges);
+  for (const auto& entry : parts_.range_ids.entries()) range_rank_[entry.index] = rank++;
+  close_open_ranges();
+  std::uint64_t unknown = 0;
+  // In the order of numbers the parents' come nearly in order too.
+  for (const auto& entry : parts_.range_ids.entries()) {
+    const std::uint64_t parent = parts_.parents[entry.index - parts_.ranges];
+    if (parent == 0) continue;
+    timeline_.ranges[entry.index].parent = parts_.range_ids.find(parent);
+    if (timeline_.ranges[entry.index].parent == kNone) ++unknown;
+  }
+  parts_.parents = {};
+  notices_.count("Ranges inside one that the capture does not hold, taken for ranges by themselves", unknown);
+}
+
+// By the thread's number, since the system gives a gettid(2) to another thread when one has ended.
+void TimelineLoader::close_open_ranges() {
+  std::unordered_map<std::uint64_t, std::int64_t> last;
+  for (const auto& [id, index] : parts_.range_ids.entries()) {
+    if (!timeline_.ranges[index].closed) last.try_emplace(id >> kThreadShift, 0);
+  }
+  if (last.empty()) return;
+  const auto see = [&](std::uint64_t id, std::int64_t end_ns) {
+    if (const auto thread = last.find(id >> kThreadShift); thread != last.end())
+      thread->second = std::max(thread->second, end_ns);
+  };
+  for (const auto& [id, index] : parts_.range_ids.entries()) see(id, timeline_.ranges[index].end_ns);
+  for (std::size_t i = 0; i < parts_.call_numbers.size(); ++i) {
+    see(parts_.call_numbers[i].range, timeline_.calls[parts_.calls + i].end_ns);
+  }
+  for (const auto& [id, index] : parts_.range_ids.entries()) {
+    Range& range = timeline_.ranges[index];
+    if (!range.closed) range.end_ns = std::max(range.start_ns, last.at(id >> kThreadShift));
+  }
+}
+
+void TimelineLoader::join_calls() {
+  std::uint64_t unknown = 0;
+  for (std::size_t i = 0; i < parts_.call_numbers.size(); ++i) {
+    const std::uint64_t id = parts_.call_numbers[i].range;
+    if (id == 0) continue;
+    std::uint32_t& range = timeline_.calls[parts_.calls + i].range;
+    range = parts_.range_ids.find(id);
+    if (range == kNone) ++unknown;
+  }
+  notices_.count("CUDA calls inside a range that the capture does not hold, taken for calls outside of ranges", unknown);
+  notices_.count("CUDA calls with the number of another, taken for calls without GPU work", parts_.correlations.sort().size());
+  parts_.range_ids = {};
+}
+
+void TimelineLoader::join_strings() {
+  notices_.count("Texts with the number of another left out", parts_.strings.sort().size());
+  for (std::size_t i = parts_.ranges; i < timeline_.ranges.size(); ++i) {
+    timeline_.ranges[i].message = string_index(timeline_.ranges[i].message);
+  }
+  // Apart from messages, so that each finds the next beside the last.
+  for (std::size_t i = parts_.ranges; i < timeline_.ranges.size(); ++i) {
+    timeline_.ranges[i].domain = string_index(timeline_.ranges[i].domain);
+  }
+  for (std::size_t i = parts_.calls; i < timeline_.calls.size(); ++i) {
+    timeline_.calls[i].name = string_index(timeline_.calls[i].name);
+  }
+}
+
+std::uint32_t TimelineLoader::string_index(std::uint32_t id) {
+  if (id == 0) return 0;
+  const std::uint32_t index = parts_.strings.find(id);
+  if (index != kNone) return index;
+  notices_.count("Names that the capture does not hold, left empty");
+  return 0;
+}
+
+void TimelineLoader::join_activities(const std::map<std::uint32_t, std::uint32_t>& devices) {
+  std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> kernels;
+  std::uint64_t uncalled = 0;
+  for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
+    Activity& activity = timeline_.activities[i];
+    const auto device = devices.find(activity.device);
+    activity.device = device != devices.end() ? device->second : unknown_device();
+    activity.call = parts_.correlations.find(activity.call);
+    if (activity.call == kNone) ++uncalled;
+    if (activity.config != kNone) join_activity(activity, kernels);
+  }
+  notices_.count("Kernels, copies and sets whose CUDA call the capture does not hold", uncalled);
+}
+
+// A stream does one thing after another, so that a copy or set has ended where what is called later on it begins. (Kernels may
+// overlap there, by programmatic dependent launch.) CUPTI of CUDA 13.0 told of a copy within a CUDA graph, 160 bytes, that lasted
+// for 0.6 s and over twenty iterations.
+void TimelineLoader::end_copies() {
+  std::vector<std::uint32_t> order;  // by start, falling
+  for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
+    if (is_timed(timeline_.activities[i]) && timeline_.activities[i].call != kNone)
+      order.push_back(static_cast<std::uint32_t>(i));
+  }
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return timeline_.activities[a].start_ns > timeline_.activities[b].start_ns;
+  });
+  struct Next {
+    std::uint32_t call = kNone;
+    std::int64_t start_ns = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<Next, 2>> next;  // two calls of each stream, the nearer first
+  std::uint64_t ended = 0;
+  for (const std::uint32_t index : order) {
+    Activity& activity = timeline_.activities[index];
+    auto& [nearer, farther] = next[{activity.device, activity.stream}];
+    const Next& later = nearer.call == activity.call ? farther : nearer;
+    const bool is_copy = activity.config == kNone;
+    if (is_copy && later.call != kNone && activity.end_ns > later.start_ns &&
+        timeline_.calls[later.call].start_ns > timeline_.calls[activity.call].start_ns) {
+      activity.end_ns = later.start_ns;
+      ++ended;
+    }
+    if (nearer.call != activity.call) farther = nearer;
+    nearer = {activity.call, activity.start_ns};
+  }
+  notices_.count("Copies and sets that seemed to last beyond the next work of their stream, taken to end there", ended);
+}
+
+// A kernel's: `kernels` are those found already, by shape and function.
+void TimelineLoader::join_activity(Activity& activity,
+                                   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels) {
+  std::uint32_t function = 0;
+  if (activity.call != kNone && !activity.in_graph) {
+    const CaptureParts::CallNumbers& call = parts_.call_numbers[activity.call - parts_.calls];
+    activity.launch_index = call.launch_index;
+    function = call.function;
+  }
+  const auto [known, is_new] = kernels.try_emplace(std::uint64_t{activity.config} << 32U | function);
+  if (is_new) known->second = kernel_and_config(*parts_.shapes[activity.config], function);
+  std::tie(activity.kernel, activity.config) = known->second;
+}
+
+std::pair<std::uint32_t, std::uint32_t> TimelineLoader::kernel_and_config(const LaunchShape& shape, std::uint32_t function) {
+  capture::LaunchKey key = shape.key;
+  std::uint32_t kernel = kNone;
+  if (const auto known = parts_.functions.find(function); known != parts_.functions.end()) {
+    kernel = known->second;
+    key.function = function;
+  } else {
+    if (function != 0) notices_.count("Launch configurations of a function that the capture does not describe");
+    kernel = kernels_.kernel(timeline_.strings[string_index(shape.name)]);
+    // Kernels of graphs, whose call does not say: what was measured of the same function holds for them as well.
+    if (const auto only = parts_.function_of_kernel.find(kernel); only != parts_.function_of_kernel.end()) {
+      key.function = only->second;
+    }
+  }
+  return {kernel, kernels_.config(parts_.process, key, kernel)};
+}
+
+// Indices by ordinal.
+std::map<std::uint32_t, std::uint32_t> TimelineLoader::join_devices() {
+  std::map<std::uint32_t, std::uint32_t> indices;
+  const std::string& host = timeline_.processes[parts_.process].record.host;
+  for (auto& [ordinal, record] : parts_.devices) {
+    auto index = static_cast<std::uint32_t>(timeline_.devices.size());
+    if (!record.pci_bus_id.empty()) index = devices_.try_emplace({host, record.pci_bus_id}, index).first->second;
+    indices[ordinal] = index;
+    if (index == timeline_.devices.size()) timeline_.devices.push_back({std::move(record)});
+  }
+  return indices;
+}
+
+// One for all that the capture does not describe.
+std::uint32_t TimelineLoader::unknown_device() {
+  notices_.count("Kernels, copies and sets on a GPU that the capture does not describe");
+  if (parts_.unknown_device == kNone) {
+    parts_.unknown_device = static_cast<std::uint32_t>(timeline_.devices.size());
+    timeline_.devices.emplace_back().record.name = "unknown";
+  }
+  return parts_.unknown_device;
+}
+
+// Of several processes the first that says a thing is believed: it is the one that was started.
+void TimelineLoader::join_facts() {
+  for (capture::Fact& fact : parts_.facts) {
+    if (facts_known_.try_emplace({fact.source, fact.name}, true).second) timeline_.facts.push_back(std::move(fact));
+  }
+}
+
+void TimelineLoader::join_functions() {
+  for (auto& [id, record] : parts_.loaded) timeline_.functions.push_back({parts_.process, std::move(record)});
+}
+
+void TimelineLoader::shift_times() {
+  Process& process = timeline_.processes[parts_.process];
+  const std::optional<std::int64_t> shift = clocks_.shift_ns(process.record.host, process.clock);
+  if (!shift) notices_.count("Captures of another host whose clock is not known, with times as that host had them");
+  if (!shift || *shift == 0) return;
+  process.clock.monotonic_ns += *shift;
+  move_times([&](std::int64_t ns) { return ns + *shift; });
+}
+
+}  // namespace dlkprof::model

@@ -1,0 +1,51 @@
+#include "report/diagnosis/diagnosis_rows.h"
+
+#include <cmath>
+#include <unordered_map>
+
+namespace dlkprof::report {
+namespace {
+
+bool is_shown(const model::Counters& counters, DiagnosisOf which) { return which == DiagnosisOf::all || counters.samples > 0; }
+
+}  // namespace
+
+std::vector<DiagnosisRow> diagnosis_rows(const Model& model, DiagnosisOf which) {
+  std::unordered_map<std::uint32_t, std::vector<const model::KernelRow*>> kernels;  // by op
+  for (const model::KernelRow& row : model.aggregate.kernels) {
+    if (is_shown(row.counters, which)) kernels[row.op].push_back(&row);
+  }
+  std::vector<DiagnosisRow> rows;
+  for (const model::OpRow& op : model.aggregate.ops) {
+    const auto its_own = kernels.find(op.op);
+    if (!is_shown(op.counters, which) || its_own == kernels.end()) continue;
+    rows.push_back({&op, nullptr});
+    for (const model::KernelRow* kernel : its_own->second) rows.push_back({&op, kernel});
+  }
+  return rows;
+}
+
+Fields<DiagnosisRow> diagnosis_fields(const Model& model) {
+  using Row = DiagnosisRow;
+  const auto op = [&fold = model.fold](const Row& row) -> const model::Op& { return fold.ops[row.op->op]; };
+  const auto kernel = [&all = model.timeline.kernels](const Row& row) -> Cell {
+    return row.kernel == nullptr ? Cell{} : text_cell(all[row.kernel->kernel].name);
+  };
+  Fields<Row> fields{{"Level", "", [](const Row& row) -> Cell { return row.kernel == nullptr ? "op" : "kernel"; }},
+                     {"Op ID", "", [op](const Row& row) -> Cell { return op(row).id; }},
+                     {"Op Name", "", [op](const Row& row) -> Cell { return op(row).name; }}};
+  if (is_pytorch(model.fold)) {
+    fields.push_back({"Direction", "", [op](const Row& row) { return direction_cell(op(row).direction); }});
+  }
+  fields.push_back({"Op Type", "", [op](const Row& row) -> Cell { return op(row).type; }});
+  fields.push_back({"Kernel Name", "", kernel});
+  fields.push_back(
+      {"Total GPU Time (ns)", "ns", [](const Row& row) -> Cell { return row.gpu().n == 0 ? Cell{} : Cell{row.gpu().total}; }});
+  fields.push_back({"Measured GPU Time (ns)", "ns", [](const Row& row) -> Cell { return row.counters().covered_ns; }});
+  fields.push_back({"Samples Measured", "launch", [](const Row& row) -> Cell { return row.counters().samples; }});
+  return fields;
+}
+
+Cell number_cell(const std::optional<double>& value) { return value && std::isfinite(*value) ? Cell{*value} : Cell{}; }
+
+}  // namespace dlkprof::report

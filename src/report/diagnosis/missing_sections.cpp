@@ -1,0 +1,62 @@
+#include "report/diagnosis/missing_sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "advise/quantities.h"
+#include "advise/roofline.h"
+#include "advise/stalls.h"
+
+namespace dlkprof::report {
+namespace {
+
+using Values = advise::Values;
+
+bool has_limits(const Values& values) {
+  return find(values, advise::Quantity::sm_throughput) && find(values, advise::Quantity::memory_throughput);
+}
+bool has_occupancy(const Values& values) { return find(values, advise::Quantity::achieved_occupancy).has_value(); }
+bool has_stalls(const Values& values) { return !advise::stalls_of(values).empty(); }
+bool has_traffic(const Values& values) { return find(values, advise::Quantity::dram_bytes).has_value(); }
+bool has_operations(const Values& values) {
+  const auto roofline = advise::roofline_of(values);
+  return roofline && roofline->counted;
+}
+
+// A section that a report lives on, and whether a row has it.
+struct Need {
+  std::string_view report;
+  const char* section;
+  bool (*is_there)(const Values& values);
+};
+constexpr std::array kNeeds{Need{"bottleneck", "speed_of_light", has_limits},
+                            Need{"occupancy", "occupancy", has_occupancy},
+                            Need{"stall", "stall", has_stalls},
+                            Need{"memory", "memory", has_traffic},
+                            Need{"roofline", "roofline", has_operations},
+                            Need{"expert_systems", "speed_of_light", has_limits},
+                            Need{"expert_systems", "memory", has_traffic}};
+
+}  // namespace
+
+std::string missing_sections(const std::string& report, const Model& model) {
+  const bool sampled = !model.timeline.pc_samples.empty();
+  if (report == "source" && !sampled)
+    return "the report source is empty where nothing was sampled: collect it with --pc-sampling";
+  if (report == "stall" && sampled) return "";
+  const std::vector<model::OpRow>& ops = model.aggregate.ops;
+  std::string options;
+  for (const Need& need : kNeeds) {
+    const auto has = [&need](const model::OpRow& row) { return need.is_there(row.counters.values); };
+    if (need.report != report || std::any_of(ops.begin(), ops.end(), has)) continue;
+    options += fmt::format("{}--section {}", options.empty() ? "" : " ", need.section);
+  }
+  if (options.empty()) return "";
+  return fmt::format("the report {} has empty cells for what was not measured: collect it with {}", report, options);
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,19 @@
+// What the report `roofline` shows, as rows and as a picture.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "advise/roofline.h"
+#include "report/diagnosis/diagnosis_rows.h"
+
+namespace dlkprof::report {
+
+struct RooflineRow : DiagnosisRow {
+  advise::Roofline roofline;
+  std::optional<advise::RooflinePoint> point;  // none where no operation was counted
+};
+
+[[nodiscard]] std::vector<RooflineRow> roofline_rows(const Model& model);
+
+}  // namespace dlkprof::report

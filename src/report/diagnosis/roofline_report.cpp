@@ -1,0 +1,70 @@
+#include "report/diagnosis/roofline_report.h"
+
+#include <memory>
+
+#include "report/diagnosis/diagnosis_rows.h"
+#include "report/diagnosis/roofline_points.h"
+
+namespace dlkprof::report {
+namespace {
+
+using advise::Peak;
+
+Cell rate_cell(const std::optional<Peak>& peak) { return peak ? Cell{peak->rate} : Cell{}; }
+Cell source_cell(const std::optional<Peak>& peak) { return peak ? Cell{peak->source} : Cell{}; }
+
+std::optional<double> part_of_attainable(const RooflineRow& row) {
+  if (!row.point) return std::nullopt;
+  const auto most = attainable(row.roofline, *row.point);
+  return most && *most > 0 ? std::optional(100 * row.point->rate / *most) : std::nullopt;
+}
+
+// A figure of the point, empty where there is none.
+template <typename Figure>
+Field<RooflineRow> point_field(const char* name, const char* unit, Figure figure) {
+  return {name, unit, [figure](const RooflineRow& row) -> Cell { return row.point ? Cell{figure(*row.point)} : Cell{}; }};
+}
+
+Fields<RooflineRow> roofline_fields(const Model& model) {
+  using advise::RooflinePoint;
+  Fields<RooflineRow> fields;
+  for (Field<DiagnosisRow>& field : diagnosis_fields(model)) {
+    fields.push_back({field.name, field.unit, [cell = field.cell](const RooflineRow& row) { return cell(row); }});
+  }
+  append(fields,
+         Fields<RooflineRow>{
+             point_field("Precision", "", [](const RooflinePoint& point) { return point.precision; }),
+             point_field("Operations", "op", [](const RooflinePoint& point) { return point.operations; }),
+             {"DRAM Bytes", "byte", [](const RooflineRow& row) { return number_cell(row.roofline.dram_bytes); }},
+             point_field("Arithmetic Intensity (op/byte)", "op/byte",
+                         [](const RooflinePoint& point) { return number_cell(point.intensity); }),
+             point_field("Performance (op/s)", "op/s", [](const RooflinePoint& point) { return point.rate; }),
+             point_field("Peak Performance (op/s)", "op/s", [](const RooflinePoint& point) { return rate_cell(point.compute); }),
+             point_field("Peak Performance Source", "", [](const RooflinePoint& point) { return source_cell(point.compute); }),
+             {"Peak DRAM Rate (byte/s)", "byte/s", [](const RooflineRow& row) { return rate_cell(row.roofline.dram); }},
+             {"Peak DRAM Rate Source", "", [](const RooflineRow& row) { return source_cell(row.roofline.dram); }},
+             {"Attainable (op/s)", "op/s",
+              [](const RooflineRow& row) { return row.point ? number_cell(attainable(row.roofline, *row.point)) : Cell{}; }},
+             {"Of Attainable (%)", "%", [](const RooflineRow& row) { return number_cell(part_of_attainable(row)); }}});
+  return fields;
+}
+
+}  // namespace
+
+std::vector<RooflineRow> roofline_rows(const Model& model) {
+  std::vector<RooflineRow> rows;
+  for (const DiagnosisRow& row : diagnosis_rows(model, DiagnosisOf::measured)) {
+    const advise::Roofline roofline = advise::roofline_of(row.counters().values).value_or(advise::Roofline{});
+    for (const advise::RooflinePoint& point : roofline.points) rows.push_back({row, roofline, point});
+    if (roofline.points.empty()) rows.push_back({row, roofline, std::nullopt});
+  }
+  return rows;
+}
+
+Rows roofline_report(const Model& model) {
+  const auto rows = std::make_shared<const std::vector<RooflineRow>>(roofline_rows(model));
+  return make_rows("roofline", roofline_fields(model), rows->size(),
+                   [rows](std::size_t i) -> const RooflineRow& { return (*rows)[i]; });
+}
+
+}  // namespace dlkprof::report

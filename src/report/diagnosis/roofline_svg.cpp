@@ -1,0 +1,187 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "report/diagnosis/roofline_points.h"
+#include "report/diagnosis/roofline_report.h"
+#include "report/format/layout.h"
+#include "report/format/markup.h"
+
+namespace dlkprof::report {
+namespace {
+
+// Of the picture, in its own units; the plot lies inside the margins.
+constexpr double kPictureWidth = 960, kPictureHeight = 600, kLeft = 90, kRight = 230, kTop = 50, kBottom = 70;
+constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kMostPoints = 500;  // by GPU time: more could not be told apart
+constexpr double kLeastRadius = 3, kMostRadius = 14;
+// Told apart by those who see few colours too (Okabe and Ito, Color Universal Design, 2008).
+constexpr std::array kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
+
+constexpr const char* kPictureStyle =
+    "text{font:13px sans-serif;fill:#222}.t{font-size:16px;font-weight:bold}.g{stroke:#ddd;stroke-width:1}"
+    ".r{stroke:#444;stroke-width:1.5;fill:none}.p{fill-opacity:.65;stroke:#fff;stroke-width:.5}";
+
+std::string name_text(const std::string& text) { return markup_escaped(printable(text, kLongestName)); }
+
+// A logarithmic axis of whole decades, on a stretch of the picture.
+class Axis {
+ public:
+  Axis(double at_least, double at_most) : from_(at_least), to_(at_most) {}
+  void include(double value) {
+    least_ = std::min(least_, std::floor(std::log10(value)));
+    most_ = std::max(most_, std::ceil(std::log10(value)));
+  }
+  [[nodiscard]] double at(double value) const {
+    const double width = std::max(most_ - least_, 1.0);
+    return from_ + (to_ - from_) * (std::log10(value) - least_) / width;
+  }
+  [[nodiscard]] int first() const { return static_cast<int>(least_); }
+  [[nodiscard]] int last() const { return static_cast<int>(std::max(most_, least_ + 1)); }
+
+ private:
+  double from_, to_;
+  double least_ = std::numeric_limits<double>::max(), most_ = std::numeric_limits<double>::lowest();
+};
+
+bool can_be_shown(const RooflineRow& row) {
+  return row.kernel != nullptr && row.point && row.point->intensity && *row.point->intensity > 0 && row.point->rate > 0 &&
+         std::isfinite(*row.point->intensity) && std::isfinite(row.point->rate);
+}
+
+std::vector<RooflineRow> points_of(const Model& model) {
+  std::vector<RooflineRow> points = roofline_rows(model);
+  std::erase_if(points, [](const RooflineRow& row) { return !can_be_shown(row); });
+  std::stable_sort(points.begin(), points.end(),
+                   [](const RooflineRow& a, const RooflineRow& b) { return a.gpu().total > b.gpu().total; });
+  if (points.size() > kMostPoints) points.resize(kMostPoints);
+  return points;
+}
+
+class Picture {
+ public:
+  Picture(const Model& model, std::vector<RooflineRow> points) : model_(model), points_(std::move(points)) {
+    for (const RooflineRow& row : points_) include(row);
+  }
+
+  std::string draw() {
+    fmt::format_to(out(), R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" role="img">)", kPictureWidth,
+                   kPictureHeight);
+    text_ += fmt::format("\n<title>Roofline</title>\n<style>{}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+                         kPictureStyle);
+    fmt::format_to(out(), "<text class=\"t\" x=\"{}\" y=\"28\">Roofline of the kernels measured</text>\n", kLeft);
+    if (points_.empty()) {
+      fmt::format_to(out(), "<text x=\"{}\" y=\"{}\">Nothing to show: collect it with --section roofline</text>\n", kLeft,
+                     kPictureHeight / 2);
+    } else {
+      draw_axes();
+      draw_roofs();
+      for (const RooflineRow& row : points_) draw_point(row);
+      draw_legend();
+    }
+    return std::move(text_) + "</svg>\n";
+  }
+
+ private:
+  std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
+
+  void include(const RooflineRow& row) {
+    x_.include(*row.point->intensity);
+    y_.include(row.point->rate);
+    if (row.point->compute) {
+      y_.include(row.point->compute->rate);
+      double& peak = peaks_[row.point->precision];
+      peak = std::max(peak, row.point->compute->rate);
+    }
+    if (row.roofline.dram) dram_ = std::max(dram_, row.roofline.dram->rate);
+    colours_.try_emplace(row.point->precision, kColours.at(colours_.size() % kColours.size()));
+  }
+
+  void draw_axes() {
+    for (int decade = x_.first(); decade <= x_.last(); ++decade) {
+      const double x = x_.at(std::pow(10, decade));
+      fmt::format_to(out(), "<line class=\"g\" x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\"/>", x, kTop,
+                     kPictureHeight - kBottom);
+      fmt::format_to(out(), "<text text-anchor=\"middle\" x=\"{:.1f}\" y=\"{}\">1e{}</text>\n", x, kPictureHeight - kBottom + 20,
+                     decade);
+    }
+    for (int decade = y_.first(); decade <= y_.last(); ++decade) {
+      const double y = y_.at(std::pow(10, decade));
+      fmt::format_to(out(), "<line class=\"g\" x1=\"{1}\" y1=\"{0:.1f}\" x2=\"{2}\" y2=\"{0:.1f}\"/>", y, kLeft,
+                     kPictureWidth - kRight);
+      fmt::format_to(out(), "<text text-anchor=\"end\" x=\"{}\" y=\"{:.1f}\">1e{}</text>\n", kLeft - 8, y + 4, decade);
+    }
+    fmt::format_to(out(), "<text text-anchor=\"middle\" x=\"{}\" y=\"{}\">Arithmetic intensity (op/byte of DRAM)</text>\n",
+                   (kLeft + kPictureWidth - kRight) / 2, kPictureHeight - 20);
+    fmt::format_to(out(), "<text text-anchor=\"middle\" transform=\"translate(22 {}) rotate(-90)\">Performance (op/s)</text>\n",
+                   (kTop + kPictureHeight - kBottom) / 2);
+  }
+
+  // A line cut to the plot: both of its ends at intensities inside it.
+  void draw_line(double x1, double y1, double x2, double y2) {
+    fmt::format_to(out(), "<line class=\"r\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>", x_.at(x1), y_.at(y1),
+                   x_.at(x2), y_.at(y2));
+  }
+
+  void draw_roofs() {
+    const double left = std::pow(10, x_.first());
+    const double right = std::pow(10, x_.last());
+    const double bottom = std::pow(10, y_.first());
+    double highest = 0;
+    for (const auto& [precision, peak] : peaks_) {
+      const double ridge = dram_ > 0 ? std::clamp(peak / dram_, left, right) : left;
+      highest = std::max(highest, peak);
+      draw_line(ridge, peak, right, peak);
+      fmt::format_to(out(), "<text x=\"{}\" y=\"{:.1f}\">{} {:.3g} op/s</text>\n", kPictureWidth - kRight + 6, y_.at(peak) + 4,
+                     name_text(precision), peak);
+    }
+    if (!(dram_ > 0)) return;
+    if (highest <= 0) highest = std::pow(10, y_.last());
+    const double from = std::max(left, bottom / dram_);
+    const double to = std::min(right, highest / dram_);
+    if (from < to) draw_line(from, from * dram_, to, to * dram_);
+    fmt::format_to(out(), "<text x=\"{}\" y=\"{}\">DRAM {:.3g} byte/s</text>\n", kLeft + 6, kTop - 6, dram_);
+  }
+
+  void draw_point(const RooflineRow& row) {
+    const auto most = static_cast<double>(std::max<std::int64_t>(points_.front().gpu().total, 1));
+    const double share = std::clamp(static_cast<double>(row.gpu().total) / most, 0.0, 1.0);
+    const double radius = kLeastRadius + (kMostRadius - kLeastRadius) * std::sqrt(share);  // the area is the time
+    fmt::format_to(out(), "<circle class=\"p\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\"><title>",
+                   x_.at(*row.point->intensity), y_.at(row.point->rate), radius, colours_.at(row.point->precision));
+    text_ += name_text(model_.timeline.kernels[row.kernel->kernel].name) + "\n" + name_text(model_.fold.ops[row.op->op].name);
+    fmt::format_to(out(), "\n{}: {:.3g} op/byte, {:.3g} op/s, {}</title></circle>\n", name_text(row.point->precision),
+                   *row.point->intensity, row.point->rate,
+                   duration(static_cast<std::uint64_t>(std::max<std::int64_t>(row.gpu().total, 0))));
+  }
+
+  void draw_legend() {
+    double y = kPictureHeight - kBottom - 20 * static_cast<double>(colours_.size());
+    for (const auto& [precision, colour] : colours_) {
+      fmt::format_to(out(), "<circle cx=\"{}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/><text x=\"{}\" y=\"{:.1f}\">{}</text>\n",
+                     kPictureWidth - kRight + 14, y - 4, colour, kPictureWidth - kRight + 26, y, name_text(precision));
+      y += 20;
+    }
+  }
+
+  const Model& model_;
+  std::vector<RooflineRow> points_;
+  Axis x_{kLeft, kPictureWidth - kRight}, y_{kPictureHeight - kBottom, kTop};
+  std::map<std::string, double> peaks_;  // by precision
+  std::map<std::string, const char*> colours_;
+  double dram_ = 0;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string roofline_svg(const Model& model) { return Picture(model, points_of(model)).draw(); }
+
+}  // namespace dlkprof::report

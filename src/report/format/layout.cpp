@@ -1,0 +1,123 @@
+#include "report/format/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+
+namespace dlkprof::report {
+namespace {
+
+struct Scale {
+  double least;  // the magnitude from which it is taken
+  const char* unit;
+};
+constexpr std::array kBytes{Scale{1e12, "TB"}, Scale{1e9, "GB"}, Scale{1e6, "MB"}, Scale{1e3, "KB"}};
+constexpr std::array kHertz{Scale{1e9, "GHz"}, Scale{1e6, "MHz"}, Scale{1e3, "kHz"}};
+constexpr std::array kTime{Scale{1e9, "s"}, Scale{1e6, "ms"}, Scale{1e3, "us"}};
+
+constexpr double kLongest = 1e13;      // from here on a number is too long to read, and for its column
+constexpr double kMostDecimals = 1e9;  // from here on decimals say nothing
+
+std::string separated(std::string digits) {
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string number(double value) {
+  const double magnitude = std::abs(value);
+  if (magnitude >= kLongest) return fmt::format("{:.3e}", value);
+  if (magnitude > 0 && magnitude < 0.005) return fmt::format("{:.2g}", value);
+  const bool whole = value == std::floor(value) || magnitude >= kMostDecimals;
+  const std::string digits = fmt::format("{:.{}f}", magnitude, whole ? 0 : 2);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  return (value < 0 ? "-" : "") + separated(digits.substr(0, point)) + digits.substr(point);
+}
+
+// What follows `base` in `unit`: of "byte/s" and "byte" it is "/s". None where `unit` has another base.
+std::optional<std::string_view> rest_of(std::string_view unit, std::string_view base) {
+  if (!unit.starts_with(base)) return std::nullopt;
+  unit.remove_prefix(base.size());
+  if (!unit.empty() && unit.front() != '/') return std::nullopt;
+  return unit;
+}
+
+Quantity scaled(double value, std::string_view unit, std::string_view rest, std::span<const Scale> scales) {
+  for (const Scale& scale : scales) {
+    if (std::abs(value) < scale.least) continue;
+    return {number(std::round(value / scale.least * 100) / 100), std::string(scale.unit).append(rest)};
+  }
+  return {number(value), std::string(unit)};
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
+
+std::string pad_left(std::string text, std::size_t width) {
+  const std::size_t have = display_width(text);
+  if (have < width) text.insert(0, width - have, ' ');
+  return text;
+}
+
+std::string pad_right(std::string text, std::size_t width) {
+  const std::size_t have = display_width(text);
+  if (have < width) text.append(width - have, ' ');
+  return text;
+}
+
+std::string wrap(std::string_view text, std::size_t width, std::size_t indent, std::size_t start) {
+  std::string out;
+  std::size_t column = start;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(text.size(), word.size() + 1));
+    const std::size_t length = display_width(word);
+    if (!out.empty() && column + 1 + length > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (!out.empty()) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += length;
+  }
+  return out;
+}
+
+Quantity humanize(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return {"-", std::string(unit)};
+  for (const std::string_view base : {"byte", "B"}) {
+    if (const auto rest = rest_of(unit, base)) return scaled(value, unit, *rest, kBytes);
+  }
+  for (const std::string_view base : {"hz", "Hz"}) {
+    if (rest_of(unit, base)) return scaled(value, "Hz", "", kHertz);
+  }
+  if (unit == "ns") return scaled(value, unit, "", kTime);
+  return {number(value), std::string(unit)};
+}
+
+std::string with_separators(std::uint64_t value) { return separated(fmt::format("{}", value)); }
+
+std::string duration(std::uint64_t nanoseconds) {
+  const Quantity quantity = humanize(static_cast<double>(nanoseconds), "ns");
+  return quantity.value + " " + quantity.unit;
+}
+
+std::string percent_of(std::uint64_t part, std::uint64_t whole) {
+  if (part == 0 || whole == 0) return "0 %";
+  const double share = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  return share < 0.1 ? "below 0.1 %" : fmt::format("{:.1f} %", share);
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,206 @@
+#include "report/launches/kernel_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/text.h"
+#include "model/aggregate/provenance.h"
+#include "report/format/layout.h"
+#include "report/launches/launch_text.h"
+#include "report/launches/section_rows.h"
+
+namespace dlkprof::report {
+namespace {
+
+// A row: 4 blanks, label, unit, value, and on a terminal a bar: 4 + 40 + 2 + 15 + 1 + 18 = 80 columns without one.
+constexpr std::size_t kIndent = 4;
+constexpr std::size_t kLabelWidth = 40;
+constexpr std::size_t kUnitWidth = 15;
+constexpr std::size_t kValueWidth = 18;
+// With bars the label column gives room: 4 + 36 + 2 + 15 + 1 + 9 + 1 + 12.
+constexpr std::size_t kBarWidth = 10;
+constexpr std::size_t kBarLabelWidth = 36;
+constexpr std::size_t kBarValueWidth = 9;
+
+using Figures = std::map<std::string, model::FigureValue>;
+
+class Writer {
+ public:
+  Writer(const model::Run& run, const KernelTablesOptions& options) : run_(run), options_(options), by_key_(run) {}
+
+  std::string launch(const model::Launch& launch) {
+    text_.clear();
+    header(launch);
+    const Figures figures = model::compute_figures(run_, launch);
+    const std::size_t before = text_.size();
+    for (const cupti::Section& one : options_.sections) section(one, launch, figures);
+    metrics(launch);
+    if (text_.size() == before) text_ += "\n  Nothing of the sections shown was measured for this launch.\n";
+    return std::exchange(text_, {});
+  }
+
+ private:
+  void header(const model::Launch& launch) {
+    const capture::LaunchRecord& record = launch.record;
+    const std::string base = printable(base_name(run_, record.key), kTableWidth);
+    const std::string full = printable(demangled_name(run_, record.key), kTableWidth - 2);
+    text_ += bold(base) + "\n";
+    if (full != base) text_ += "  " + full + "\n";
+    line(fmt::format("grid {}, block {}{}{}", dim_text(record.key.grid), dim_text(record.key.block), cluster(record.key),
+                     dynamic_shared(record.key)));
+    line(fmt::format("launch {}, occurrence {}; {}device {}, context {}, stream {}", record.index,
+                     std::uint64_t{record.occurrence} + 1, device_name(record.key), record.key.device, record.context_id,
+                     record.stream_id));
+    line(how(launch));
+    if (const std::string words = spread(by_key_.of(launch)); !words.empty()) line(words);
+  }
+
+  static std::string cluster(const capture::LaunchKey& key) {
+    return key.cluster == capture::Dim3{} ? "" : ", cluster " + dim_text(key.cluster);
+  }
+  static std::string dynamic_shared(const capture::LaunchKey& key) {
+    if (key.dynamic_shared_bytes == 0) return "";
+    const Quantity size = humanize(double{1} * key.dynamic_shared_bytes, "byte");
+    return fmt::format(", {} {} dynamic shared memory", size.value, size.unit);
+  }
+  std::string device_name(const capture::LaunchKey& key) const {
+    const auto device = run_.devices.find(key.device);
+    return device == run_.devices.end() ? "" : printable(device->second.name, 40) + ", ";
+  }
+  static std::string how(const model::Launch& launch) {
+    const capture::LaunchRecord& record = launch.record;
+    const std::string mode = replay_mode_name(record.mode);
+    std::string text = mode == "none" ? "not replayed, " : mode + " replay, ";
+    text += counted(record.passes, "pass", "passes");
+    text +=
+        record.cache_control == capture::CacheControl::all ? ", caches flushed before each pass" : ", caches as they were left";
+    text += "; measuring took " + duration(record.cost_ns);
+    if (launch.from_raw) text += "; evaluated here from kept counters";
+    return text;
+  }
+
+  // How far the launches lie apart that were measured as this one was; empty where there is but one.
+  static std::string spread(const model::AlikeLaunches& alike) {
+    const auto durations = alike.values.find(model::kDurationMetric);
+    if (durations == alike.values.end()) return "";
+    const auto mean = durations->second.mean();
+    const auto deviation = durations->second.deviation();
+    if (!mean || !deviation || *mean <= 0) return "";
+    const auto time = [](double ns) {
+      const Quantity shown = humanize(ns, "ns");
+      return shown.value + " " + shown.unit;
+    };
+    return fmt::format("one of {} measured alike: {} on average, {} to {}, standard deviation {:.1f} %",
+                       with_separators(durations->second.n()), time(*mean), time(*durations->second.least()),
+                       time(*durations->second.most()), 100 * *deviation / *mean);
+  }
+
+  void section(const cupti::Section& section, const model::Launch& launch, const Figures& figures) {
+    std::vector<SectionValue> values = section_values(section, launch, figures);
+    if (values.empty()) return;
+    title(section.title);
+    const std::vector<StallRow> stalls = take_stalls(values);
+    for (const SectionValue& value : values) {
+      if (value.metric != "occupancy_limiter") row(value);
+    }
+    if (!stalls.empty()) stall_table(stalls);
+    if (section.name == "occupancy") limiter(launch, figures);
+  }
+
+  void metrics(const model::Launch& launch) {
+    cupti::Section asked{"metrics", "Metrics", "", {}};
+    for (const std::string& metric : options_.metrics) asked.rows.push_back({metric, "", {metric}, "", {}});
+    const std::vector<SectionValue> values = section_values(asked, launch, {});
+    if (values.empty()) return;
+    title(asked.title);
+    // NVPerf's names are longer than labels, and are what was asked for: never cut, value on a line of its own.
+    for (const SectionValue& value : values) {
+      const std::string shown = humanize(std::get<double>(value.value), "").value;
+      const std::string name = printable(value.label, kTableWidth - kIndent);
+      const std::size_t room = kTableWidth - kIndent - display_width(name);
+      text_ += std::string(kIndent, ' ') + name;
+      if (room < shown.size() + 2) text_ += "\n" + pad_left(shown, kTableWidth) + "\n";
+      if (room >= shown.size() + 2) text_ += pad_left(shown, room) + "\n";
+    }
+  }
+
+  void row(const SectionValue& value) {
+    if (const auto* words = std::get_if<std::string>(&value.value)) return cells(value.label, "", printable(*words, kValueWidth));
+    const double number = std::get<double>(value.value);
+    const Quantity shown = humanize(number, value.unit);
+    cells(value.label, shown.unit, shown.value, value.unit == "%" ? bar(number / 100) : "");
+  }
+
+  void stall_table(const std::vector<StallRow>& rows) {
+    cells("Stall reason", "share", "cycles per issue");
+    for (const StallRow& stall : rows) {
+      cells(stall.label, fmt::format("{:5.1f} %", stall.share * 100), humanize(stall.cycles, "").value, bar(stall.share));
+    }
+  }
+
+  void limiter(const model::Launch& launch, const Figures& figures) {
+    const auto by = figures.find("occupancy_limiter");
+    const auto warps = figures.find("theoretical_warps_per_sm");
+    if (by == figures.end() || warps == figures.end()) return;
+    const double block_warps = std::ceil(std::get<double>(figures.at("block_size")) / warp_size(launch));
+    const double blocks = std::get<double>(warps->second) / block_warps;
+    std::string causes = std::get<std::string>(by->second);
+    if (const std::size_t comma = causes.rfind(", "); comma != std::string::npos) causes.replace(comma, 2, " and ");
+    line(fmt::format("Limited by {}: no more than {} of {} fit on a multiprocessor at once.", causes,
+                     counted(static_cast<std::uint64_t>(blocks), "block", "blocks"),
+                     counted(static_cast<std::uint64_t>(block_warps), "warp", "warps")),
+         kIndent);
+  }
+  // Only called where an occupancy was computed, so that the device is known and its warps are not empty.
+  double warp_size(const model::Launch& launch) const { return run_.devices.at(launch.record.key.device).warp_size; }
+
+  void title(const std::string& words) { text_ += "\n  " + bold(printable(words, kTableWidth - 2)) + "\n"; }
+
+  void cells(const std::string& label, const std::string& unit, const std::string& value, const std::string& bar_text = "") {
+    const std::size_t label_width = options_.terminal ? kBarLabelWidth : kLabelWidth;
+    const std::size_t value_width = options_.terminal ? kBarValueWidth : kValueWidth;
+    const std::string left = std::string(kIndent, ' ') + pad_right(printable(label, label_width), label_width) + "  ";
+    // A value too wide for its column takes the blanks of the unit's.
+    const std::size_t taken = std::max(display_width(unit) + 1 + display_width(value), kUnitWidth + 1 + value_width);
+    text_ += left + unit + pad_left(value, taken - display_width(unit));
+    if (!bar_text.empty()) text_ += " " + bar_text;
+    text_ += "\n";
+  }
+
+  void line(const std::string& words, std::size_t indent = 2) {
+    text_ += std::string(indent, ' ') + wrap(words, kTableWidth, indent + 2, indent) + "\n";
+  }
+
+  std::string bar(double share) const {
+    if (!options_.terminal || !std::isfinite(share)) return "";
+    const auto filled = static_cast<std::size_t>(std::lround(std::clamp(share, 0.0, 1.0) * kBarWidth));
+    return "|" + std::string(filled, '#') + std::string(kBarWidth - filled, ' ') + "|";
+  }
+  std::string bold(const std::string& words) const { return options_.terminal ? "\033[1m" + words + "\033[0m" : words; }
+
+  const model::Run& run_;
+  const KernelTablesOptions& options_;
+  model::RunFiguresByKey by_key_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string kernel_table(const model::Run& run, const model::Launch& launch, const KernelTablesOptions& options) {
+  return Writer(run, options).launch(launch);
+}
+
+std::string kernel_tables(const model::Run& run, const KernelTablesOptions& options) {
+  std::string text;
+  Writer writer(run, options);
+  for (std::size_t i = 0; i < std::min(options.most, run.launches.size()); ++i) {
+    if (!text.empty()) text += "\n";
+    text += writer.launch(run.launches[i]);
+  }
+  return text;
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,62 @@
+#include "report/launches/launch_text.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "model/aggregate/provenance.h"
+#include "report/format/layout.h"
+
+namespace dlkprof::report {
+namespace {
+
+std::string unknown(const capture::LaunchKey& key) { return fmt::format("unknown function {}", key.function); }
+
+const model::Function* find(const model::Run& run, const capture::LaunchKey& key) {
+  const auto found = run.functions.find(key.function);
+  return found == run.functions.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+std::string dim_text(const capture::Dim3& size) { return fmt::format("({}, {}, {})", size.x, size.y, size.z); }
+
+std::string base_name(const model::Run& run, const capture::LaunchKey& key) {
+  const model::Function* function = find(run, key);
+  return function == nullptr ? unknown(key) : function->base_name;
+}
+
+std::string demangled_name(const model::Run& run, const capture::LaunchKey& key) {
+  const model::Function* function = find(run, key);
+  return function == nullptr ? unknown(key) : function->demangled;
+}
+
+std::string mangled_name(const model::Run& run, const capture::LaunchKey& key) {
+  const model::Function* function = find(run, key);
+  return function == nullptr ? "" : function->record.mangled_name;
+}
+
+const char* replay_mode_name(capture::ReplayMode mode) {
+  switch (mode) {
+    case capture::ReplayMode::kernel:
+      return "kernel";
+    case capture::ReplayMode::iteration:
+      return "iteration";
+    case capture::ReplayMode::sample:
+      return "sample";
+    case capture::ReplayMode::none:
+      break;
+  }
+  return "none";
+}
+
+const char* cache_control(capture::CacheControl control) { return model::cache_control_text(control); }
+
+const char* skip_reason_text(capture::SkipReason reason) {
+  return reason == capture::SkipReason::none ? "no reason recorded" : model::incomplete_text(model::as_incomplete(reason));
+}
+
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+  return with_separators(count) + " " + (count == 1 ? one : many);
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,71 @@
+#include "report/launches/measured_report.h"
+
+#include <memory>
+
+#include "model/aggregate/provenance.h"
+#include "report/diagnosis/diagnosis_rows.h"
+#include "report/launches/launch_text.h"
+
+namespace dlkprof::report {
+namespace {
+
+using model::MeasuredFigure;
+
+Fields<MeasuredFigure> measured_config_fields(const model::Timeline& timeline) {
+  using Row = MeasuredFigure;
+  const auto config = [&timeline](const Row& row) -> const model::Config& { return timeline.configs[row.config]; };
+  const auto size = [config](capture::Dim3 capture::LaunchKey::*dim) {
+    return [config, dim](const Row& row) -> Cell { return dim_text(config(row).key.*dim); };
+  };
+  return {
+      {"Config", "", [](const Row& row) -> Cell { return std::uint64_t{row.config}; }},
+      {"Process", "",
+       [&timeline, config](const Row& row) -> Cell { return std::uint64_t{timeline.processes[config(row).process].record.pid}; }},
+      {"Device", "", [config](const Row& row) -> Cell { return std::uint64_t{config(row).key.device}; }},
+      {"Kernel Name", "",
+       [&timeline, config](const Row& row) {
+         const std::uint32_t kernel = config(row).kernel;
+         return kernel == model::kNone ? Cell{} : Cell{timeline.kernels[kernel].name};
+       }},
+      {"Grid Size", "", size(&capture::LaunchKey::grid)},
+      {"Block Size", "", size(&capture::LaunchKey::block)},
+      {"Cluster Size", "", size(&capture::LaunchKey::cluster)},
+      {"Dynamic Shared Memory (byte/block)", "byte/block",
+       [config](const Row& row) -> Cell { return std::uint64_t{config(row).key.dynamic_shared_bytes}; }}};
+}
+
+Fields<MeasuredFigure> measured_spread_fields() {
+  using Row = MeasuredFigure;
+  return {{"Metric", "", [](const Row& row) -> Cell { return *row.metric; }},
+          {"Samples", "launch", [](const Row& row) -> Cell { return row.values.n(); }},
+          {"Mean", "", [](const Row& row) { return number_cell(row.values.mean()); }},
+          {"Min", "", [](const Row& row) { return number_cell(row.values.least()); }},
+          {"Max", "", [](const Row& row) { return number_cell(row.values.most()); }},
+          {"Standard Deviation", "", [](const Row& row) { return number_cell(row.values.deviation()); }}};
+}
+
+Fields<MeasuredFigure> measured_condition_fields() {
+  using Row = MeasuredFigure;
+  return {
+      {"Collected By", "",
+       [](const Row& row) { return row.conditions ? text_cell(model::replay_mode_text(row.conditions->replay_mode)) : Cell{}; }},
+      {"Cache Control", "",
+       [](const Row& row) { return row.conditions ? Cell{model::cache_control_text(row.conditions->cache_control)} : Cell{}; }},
+      {"Passes", "", [](const Row& row) { return row.conditions ? Cell{std::uint64_t{row.conditions->passes}} : Cell{}; }},
+      {"Metric Set", "",
+       [](const Row& row) { return row.conditions ? Cell{std::uint64_t{row.conditions->metric_set}} : Cell{}; }},
+      {"SM Clock (Hz)", "hz", [](const Row& row) { return number_cell(row.clock_hz.mean()); }}};
+}
+
+}  // namespace
+
+Rows measured_report(const Model& model) {
+  const auto rows = std::make_shared<const std::vector<MeasuredFigure>>(model::measured_figures(model.timeline));
+  auto fields = measured_config_fields(model.timeline);
+  append(fields, measured_spread_fields());
+  append(fields, measured_condition_fields());
+  return make_rows("measured", std::move(fields), rows->size(),
+                   [rows](std::size_t i) -> const MeasuredFigure& { return (*rows)[i]; });
+}
+
+}  // namespace dlkprof::report

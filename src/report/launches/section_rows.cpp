@@ -1,0 +1,72 @@
+#include "report/launches/section_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace dlkprof::report {
+namespace {
+
+constexpr double kLeastShare = 0.005;  // smaller stall reasons explain nothing and only lengthen the table
+
+std::optional<std::pair<std::string, model::FigureValue>> find_value(const cupti::SectionRow& row, const model::Launch& launch,
+                                                                     const std::map<std::string, model::FigureValue>& figures) {
+  for (const std::string& metric : row.metrics) {
+    if (const auto found = launch.values.find(metric); found != launch.values.end()) return {{metric, found->second}};
+  }
+  if (const auto found = figures.find(row.computed); found != figures.end()) return {{row.computed, found->second}};
+  return std::nullopt;
+}
+
+bool is_stall(const SectionValue& value) {
+  return value.metric.find("_issue_stalled_") != std::string::npos && std::holds_alternative<double>(value.value);
+}
+
+StallRow fold(const std::vector<StallRow>& rows) {
+  StallRow folded{fmt::format("{} others", rows.size()), 0, 0};
+  for (const StallRow& row : rows) {
+    folded.cycles += row.cycles;
+    folded.share += row.share;
+  }
+  return folded;
+}
+
+}  // namespace
+
+std::vector<SectionValue> section_values(const cupti::Section& section, const model::Launch& launch,
+                                         const std::map<std::string, model::FigureValue>& figures) {
+  std::vector<SectionValue> values;
+  for (const cupti::SectionRow& row : section.rows) {
+    if (auto found = find_value(row, launch, figures)) {
+      values.push_back({row.label, row.unit, std::move(found->first), std::move(found->second)});
+    }
+  }
+  return values;
+}
+
+Cell to_cell(const model::FigureValue& value) {
+  return std::visit([](const auto& held) -> Cell { return held; }, value);
+}
+
+std::vector<StallRow> take_stalls(std::vector<SectionValue>& values) {
+  std::vector<StallRow> rows;
+  for (const SectionValue& value : values) {
+    if (is_stall(value)) rows.push_back({value.label, std::get<double>(value.value), 0});
+  }
+  values.erase(std::remove_if(values.begin(), values.end(), is_stall), values.end());
+
+  const double sum =
+      std::accumulate(rows.begin(), rows.end(), 0.0, [](double all, const StallRow& row) { return all + row.cycles; });
+  if (sum <= 0) return rows;
+  for (StallRow& row : rows) row.share = row.cycles / sum;
+  std::stable_sort(rows.begin(), rows.end(), [](const StallRow& a, const StallRow& b) { return a.cycles > b.cycles; });
+  const auto small = std::find_if(rows.begin(), rows.end(), [](const StallRow& row) { return row.share < kLeastShare; });
+  if (rows.end() - small < 2) return rows;
+  const StallRow others = fold({small, rows.end()});
+  rows.erase(small, rows.end());
+  rows.push_back(others);
+  return rows;
+}
+
+}  // namespace dlkprof::report

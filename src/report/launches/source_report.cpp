@@ -1,0 +1,54 @@
+#include "report/launches/source_report.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "advise/sampled_stalls.h"
+
+namespace dlkprof::report {
+namespace {
+
+using Instruction = advise::SampledInstruction;
+
+// The largest of what warps waited for there; none where all of them issued.
+const advise::Stall* top_stall(const Instruction& row) {
+  const auto waits = [](const advise::Stall& stall) { return stall.name != "selected"; };
+  const auto found = std::find_if(row.stalls.begin(), row.stalls.end(), waits);
+  return found == row.stalls.end() ? nullptr : &*found;
+}
+
+Fields<Instruction> source_fields(const Model& model) {
+  const model::PcSamples& all = model.timeline.pc_samples;
+  const auto place = [&all](const Instruction& row) -> const model::PcInstruction& { return all.instructions[row.instruction]; };
+  const auto kernel = [&all, &kernels = model.timeline.kernels, place](const Instruction& row) {
+    return text_cell(kernels[all.functions[place(row).function].kernel].name);
+  };
+  return {{"Kernel Name", "", kernel},
+          {"SASS Offset", "byte", [place](const Instruction& row) -> Cell { return place(row).offset; }},
+          {"Source File", "", [&all, place](const Instruction& row) { return text_cell(all.files[place(row).file]); }},
+          {"Source Line", "",
+           [place](const Instruction& row) { return place(row).line == 0 ? Cell{} : Cell{std::uint64_t{place(row).line}}; }},
+          {"PC Samples", "", [](const Instruction& row) -> Cell { return row.samples; }},
+          {"Share Of Kernel (%)", "%", [](const Instruction& row) -> Cell { return row.percent; }},
+          {"Top Stall Reason", "",
+           [](const Instruction& row) {
+             const advise::Stall* top = top_stall(row);
+             return top == nullptr ? Cell{} : text_cell(top->name);
+           }},
+          {"Top Stall Share (%)", "%", [](const Instruction& row) {
+             const advise::Stall* top = top_stall(row);
+             return top == nullptr ? Cell{} : Cell{top->percent};
+           }}};
+}
+
+}  // namespace
+
+Rows source_report(const Model& model) {
+  auto rows = std::make_shared<const std::vector<Instruction>>(advise::sampled_instructions(model.timeline.pc_samples));
+  const std::size_t count = rows->size();
+  return make_rows("source", source_fields(model), count,
+                   [rows = std::move(rows)](std::size_t i) -> const Instruction& { return (*rows)[i]; });
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,70 @@
+#include "report/ops/counter_fields.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "advise/quantities.h"
+#include "advise/stalls.h"
+#include "report/diagnosis/diagnosis_rows.h"
+
+namespace dlkprof::report {
+namespace {
+
+using advise::Stall;
+using model::Counters;
+
+struct CounterColumn {
+  const char* column;
+  const char* unit;
+  advise::Quantity quantity;
+};
+constexpr std::array kCounterColumns{
+    CounterColumn{"Achieved Occupancy (%)", "%", advise::Quantity::achieved_occupancy},
+    CounterColumn{"Theoretical Occupancy (%)", "%", advise::Quantity::theoretical_occupancy},
+    CounterColumn{"Tensor Pipe (%)", "%", advise::Quantity::tensor_pipe},
+    CounterColumn{"SM Throughput (%)", "%", advise::Quantity::sm_throughput},
+    CounterColumn{"Memory Throughput (%)", "%", advise::Quantity::memory_throughput},
+    CounterColumn{"DRAM Bytes", "byte", advise::Quantity::dram_bytes},
+    CounterColumn{"DRAM Rate (byte/s)", "byte/s", advise::Quantity::dram_rate},
+};
+
+Cell value_of(const Counters& counters, advise::Quantity quantity) { return number_cell(find(counters.values, quantity)); }
+
+// What warps waited for most. "selected" is the issue itself, no wait.
+std::optional<Stall> top_stall(const Counters& counters) {
+  const std::vector<Stall> stalls = advise::stalls_of(counters.values);
+  const auto top = std::find_if(stalls.begin(), stalls.end(), [](const Stall& stall) { return stall.name != "selected"; });
+  return top == stalls.end() ? std::nullopt : std::optional(*top);
+}
+
+Cell top_stall_reason(const Counters& counters) {
+  const auto stall = top_stall(counters);
+  return stall ? Cell{stall->name} : Cell{};
+}
+
+Cell top_stall_share(const Counters& counters) {
+  const auto stall = top_stall(counters);
+  return stall ? Cell{stall->percent} : Cell{};
+}
+
+}  // namespace
+
+const Fields<Counters>& counter_fields() {
+  static const Fields<Counters> kFields = [] {
+    Fields<Counters> fields;
+    for (const CounterColumn& column : kCounterColumns) {
+      fields.push_back(
+          {column.column, column.unit, [&column](const Counters& counters) { return value_of(counters, column.quantity); }});
+    }
+    fields.push_back({"Top Stall", "", top_stall_reason});
+    fields.push_back({"Top Stall (%)", "%", top_stall_share});
+    fields.push_back({"Samples Measured", "launch", [](const Counters& counters) -> Cell { return counters.samples; }});
+    return fields;
+  }();
+  return kFields;
+}
+
+Cell achieved_occupancy(const Counters& counters) { return value_of(counters, advise::Quantity::achieved_occupancy); }
+
+}  // namespace dlkprof::report

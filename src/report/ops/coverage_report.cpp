@@ -1,0 +1,84 @@
+#include "report/ops/coverage_report.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "model/aggregate/provenance.h"
+#include "report/launches/launch_text.h"
+
+namespace dlkprof::report {
+namespace {
+
+using model::LaunchCounts;
+
+struct CoverageRow {
+  LaunchCounts counts;
+  model::Incomplete incomplete = model::Incomplete::no;
+};
+
+std::vector<CoverageRow> coverage_rows(const model::Timeline& timeline) {
+  std::vector<model::Wanted> wanted;
+  for (const model::Process& process : timeline.processes) wanted.push_back(model::wanted_of(process.record));
+  std::vector<CoverageRow> rows;
+  for (const LaunchCounts& counts : timeline.counts) {
+    rows.push_back({counts, model::incomplete(counts, wanted[counts.process])});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const CoverageRow& a, const CoverageRow& b) {
+    return std::pair(a.counts.timed_gpu_ns, a.counts.launches) > std::pair(b.counts.timed_gpu_ns, b.counts.launches);
+  });
+  return rows;
+}
+
+Fields<CoverageRow> coverage_name_fields(const model::Timeline& timeline) {
+  using Row = CoverageRow;
+  const auto size = [&timeline](capture::Dim3 capture::LaunchKey::*dim) {
+    return [&timeline, dim](const Row& row) {
+      return row.counts.config == model::kNone ? Cell{} : Cell{dim_text(timeline.configs[row.counts.config].key.*dim)};
+    };
+  };
+  return {{"Config", "",
+           [](const Row& row) { return row.counts.config == model::kNone ? Cell{} : Cell{std::uint64_t{row.counts.config}}; }},
+          {"Process", "",
+           [&timeline](const Row& row) -> Cell { return std::uint64_t{timeline.processes[row.counts.process].record.pid}; }},
+          {"Device", "", [](const Row& row) -> Cell { return std::uint64_t{row.counts.device}; }},
+          {"Kernel Name", "",
+           [&timeline](const Row& row) {
+             return row.counts.kernel == model::kNone ? Cell{} : Cell{timeline.kernels[row.counts.kernel].name};
+           }},
+          {"Grid Size", "", size(&capture::LaunchKey::grid)},
+          {"Block Size", "", size(&capture::LaunchKey::block)},
+          {"Cluster Size", "", size(&capture::LaunchKey::cluster)}};
+}
+
+Fields<CoverageRow> coverage_count_fields(std::uint64_t gpu_ns) {
+  using Row = CoverageRow;
+  const auto count = [](const char* name, std::uint64_t LaunchCounts::*figure) {
+    return Field<Row>{name, "launch", [figure](const Row& row) -> Cell { return row.counts.*figure; }};
+  };
+  const auto time = [](const Row& row) { return row.counts.timed == 0 ? Cell{} : Cell{row.counts.timed_gpu_ns}; };
+  const auto share = [gpu_ns](const Row& row) {
+    if (row.counts.timed == 0 || gpu_ns == 0) return Cell{};
+    return Cell{100 * static_cast<double>(row.counts.timed_gpu_ns) / static_cast<double>(gpu_ns)};
+  };
+  return {count("Launches", &LaunchCounts::launches),
+          count("Matched", &LaunchCounts::matched),
+          count("Measured", &LaunchCounts::measured),
+          count("Near Missed", &LaunchCounts::near_missed),
+          count("Left Alone", &LaunchCounts::skipped),
+          count("Timed", &LaunchCounts::timed),
+          {"Timed GPU Time (ns)", "ns", time},
+          {"Timed GPU Time (%)", "%", share},
+          {"Incomplete Because", "", [](const Row& row) { return text_cell(model::incomplete_text(row.incomplete)); }}};
+}
+
+}  // namespace
+
+Rows coverage_report(const Model& model) {
+  const auto rows = std::make_shared<const std::vector<CoverageRow>>(coverage_rows(model.timeline));
+  auto fields = coverage_name_fields(model.timeline);
+  append(fields, coverage_count_fields(model::coverage_of(model.timeline).timed_gpu_ns));
+  return make_rows("coverage", std::move(fields), rows->size(),
+                   [rows](std::size_t i) -> const CoverageRow& { return (*rows)[i]; });
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,165 @@
+#include "report/ops/iteration_report.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "model/aggregate/spread.h"
+#include "report/ops/counter_fields.h"
+
+namespace dlkprof::report {
+namespace {
+
+constexpr std::array kAxes{std::pair{"X", &capture::Dim3::x}, std::pair{"Y", &capture::Dim3::y},
+                           std::pair{"Z", &capture::Dim3::z}};
+
+// What is the same for all launches of a configuration, or all copies of a kind.
+struct Shared {
+  model::TensorCoreUse tensor;
+  std::vector<Cell> counters;  // as counter_fields()
+};
+
+struct Call {
+  std::uint32_t iteration = 0;
+  const model::Activity* activity = nullptr;
+  const model::Op* op = nullptr;
+  const model::Kernel* kernel = nullptr;
+  const capture::LaunchKey* key = nullptr;  // none of copies and sets
+  const model::Call* api = nullptr;         // none where the capture holds none
+  const Shared* shared = nullptr;
+};
+
+// Means over the launches of a configuration that were measured.
+model::Counters counters_of(const model::Timeline& timeline, std::uint32_t config) {
+  model::Counters counters;
+  const auto measured = timeline.measured.find(config);
+  if (measured == timeline.measured.end()) return counters;
+  for (const auto& [metric, values] : measured->second) {
+    model::Spread spread;
+    for (const double value : values) spread.add(value);
+    if (const auto mean = spread.mean()) counters.values[metric] = *mean;
+    counters.samples = std::max(counters.samples, spread.n());
+  }
+  return counters;
+}
+
+// Looks up what a row needs. Rows are asked for in order, once each; what is shared among them is made once.
+class Calls {
+ public:
+  explicit Calls(const Model& model) : timeline_(model.timeline), fold_(model.fold) {
+    for (std::uint32_t i = 0; i < timeline_.activities.size(); ++i) {
+      const std::uint32_t iteration = fold_.activity_iteration[i];
+      if (iteration >= model.aggregate.first_iteration && iteration <= model.aggregate.last_iteration) shown_.push_back(i);
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return shown_.size(); }
+
+  const Call& operator[](std::size_t row) {
+    const std::uint32_t index = shown_[row];
+    const model::Activity& activity = timeline_.activities[index];
+    call_.iteration = fold_.activity_iteration[index];
+    call_.activity = &activity;
+    call_.op = &fold_.ops[fold_.instances[fold_.activity_instance[index]].op];
+    call_.kernel = &timeline_.kernels[activity.kernel];
+    call_.key = activity.config == model::kNone ? nullptr : &timeline_.configs[activity.config].key;
+    call_.api = activity.call == model::kNone ? nullptr : &timeline_.calls[activity.call];
+    call_.shared = &shared(activity);
+    return call_;
+  }
+
+ private:
+  const Shared& shared(const model::Activity& activity) {
+    const auto [found, is_new] = shared_.try_emplace({activity.kernel, activity.config});
+    Shared& made = found->second;
+    if (!is_new) return made;
+    made.tensor = model::tensor_core_use(timeline_, activity.kernel, activity.config);
+    const model::Counters counters = counters_of(timeline_, activity.config);
+    for (const Field<model::Counters>& field : counter_fields()) made.counters.push_back(field.cell(counters));
+    return made;
+  }
+
+  const model::Timeline& timeline_;
+  const model::Fold& fold_;
+  std::vector<std::uint32_t> shown_;                                  // indices into Timeline::activities
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Shared> shared_;  // by kernel and configuration
+  Call call_;
+};
+
+bool is_timed(const Call& call) { return call.activity->start_ns != 0 || call.activity->end_ns != 0; }
+
+Fields<Call> op_fields(bool pytorch) {
+  Fields<Call> fields{{"Iteration", "", [](const Call& call) -> Cell { return std::uint64_t{call.iteration}; }},
+                      {"Op ID", "", [](const Call& call) -> Cell { return call.op->id; }},
+                      {"Op Name", "", [](const Call& call) -> Cell { return call.op->name; }}};
+  if (pytorch) fields.push_back({"Direction", "", [](const Call& call) { return direction_cell(call.op->direction); }});
+  fields.push_back({"Op Type", "", [](const Call& call) -> Cell { return call.op->type; }});
+  return fields;
+}
+
+Fields<Call> time_fields(const model::Timeline& timeline) {
+  return {
+      {"Kernel Name", "", [](const Call& call) -> Cell { return call.kernel->name; }},
+      {"Device ID", "",
+       [&timeline](const Call& call) -> Cell { return std::uint64_t{timeline.devices[call.activity->device].record.index}; }},
+      {"GPU Start Time (ns)", "ns", [](const Call& call) { return is_timed(call) ? Cell{call.activity->start_ns} : Cell{}; }},
+      {"GPU Time (ns)", "ns",
+       [](const Call& call) { return is_timed(call) ? Cell{call.activity->end_ns - call.activity->start_ns} : Cell{}; }},
+      {"API Call Start (ns)", "ns", [](const Call& call) { return call.api != nullptr ? Cell{call.api->start_ns} : Cell{}; }},
+      {"API Call Time (ns)", "ns",
+       [](const Call& call) { return call.api != nullptr ? Cell{call.api->end_ns - call.api->start_ns} : Cell{}; }},
+      {"Uses TC", "", [](const Call& call) -> Cell { return call.shared->tensor.uses; }},
+  };
+}
+
+// "Grid X", "Grid Y", "Grid Z"
+Fields<Call> size_fields(const char* what, capture::Dim3 capture::LaunchKey::*size) {
+  Fields<Call> fields;
+  for (const auto& [axis, member] : kAxes) {
+    fields.push_back({std::string(what) + " " + axis, "", [size, member](const Call& call) {
+                        return call.key != nullptr ? Cell{std::uint64_t{call.key->*size.*member}} : Cell{};
+                      }});
+  }
+  return fields;
+}
+
+// What the guide has after the sizes.
+Fields<Call> rest_fields() {
+  return {{"Data Type", "", [](const Call& call) { return text_cell(call.op->data_types); }},
+          {"Input Shapes", "", [](const Call& call) { return text_cell(call.op->input_shapes); }},
+          {"Parameters", "", [](const Call&) { return Cell{}; }},
+          {"Output Shapes", "", [](const Call&) { return Cell{}; }},
+          {"Long Kernel Name", "", [](const Call& call) { return text_cell(call.kernel->long_name); }}};
+}
+
+// Ours.
+Fields<Call> more_fields() {
+  Fields<Call> fields{{"Stream ID", "", [](const Call& call) -> Cell { return std::uint64_t{call.activity->stream}; }},
+                      {"Bytes", "byte", [](const Call& call) {
+                         return call.kernel->kind == capture::ActivityKind::kernel ? Cell{} : Cell{call.activity->bytes};
+                       }}};
+  for (std::size_t i = 0; i < counter_fields().size(); ++i) {
+    const Field<model::Counters>& field = counter_fields()[i];
+    fields.push_back({field.name, field.unit, [i](const Call& call) { return call.shared->counters[i]; }});
+  }
+  fields.push_back({"TC Source", "", [](const Call& call) -> Cell { return tensor_core_source(call.shared->tensor.source); }});
+  return fields;
+}
+
+}  // namespace
+
+Rows iteration_report(const Model& model) {
+  Fields<Call> fields = op_fields(is_pytorch(model.fold));
+  append(fields, time_fields(model.timeline));
+  append(fields, size_fields("Grid", &capture::LaunchKey::grid));
+  append(fields, size_fields("Block", &capture::LaunchKey::block));
+  append(fields, rest_fields());
+  append(fields, more_fields());
+  const auto calls = std::make_shared<Calls>(model);
+  return make_rows("iteration", std::move(fields), calls->size(),
+                   [calls](std::size_t row) -> const Call& { return (*calls)[row]; });
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,124 @@
+#include "report/ops/model_dump.h"
+
+#include <string_view>
+
+#include "model/fold/instance_activities.h"
+#include "report/format/json.h"
+
+namespace dlkprof::report {
+namespace {
+
+using Members = std::vector<std::pair<const char*, Cell>>;
+
+Cell index_cell(std::uint32_t index) { return index == model::kNone ? Cell{} : Cell{std::uint64_t{index}}; }
+
+void add_object(std::string& out, const Members& members) {
+  const char* before = "{\"";
+  for (const auto& [name, value] : members) {
+    out += before;
+    out += name;
+    out += "\": ";
+    add_json(out, value);
+    before = ", \"";
+  }
+  out += '}';
+}
+
+template <typename Element, typename Describe>
+void add_array(Buffer& out, std::string_view name, const std::vector<Element>& elements, Describe describe) {
+  out.text += ",\n  ";
+  add_json_text(out.text, name);
+  out.text += ": [";
+  const char* before = "\n    ";
+  for (const Element& element : elements) {
+    out.text += before;
+    before = ",\n    ";
+    add_object(out.text, describe(element));
+    out.drain();
+  }
+  out.text += elements.empty() ? "]" : "\n  ]";
+}
+
+Members describe_op(const model::Op& op) {
+  return {{"id", op.id},
+          {"name", op.name},
+          {"type", op.type},
+          {"direction", direction_cell(op.direction)},
+          {"data_types", text_cell(op.data_types)},
+          {"input_shapes", text_cell(op.input_shapes)},
+          {"group", index_cell(op.group)},
+          {"eligible", op.eligible},
+          {"leaf", op.leaf}};
+}
+
+// `instance` is one of the fold's.
+Members describe_instance(const Model& model, const model::InstanceActivities& activities, const model::OpInstance& instance) {
+  Members members{{"op", std::uint64_t{instance.op}},
+                  {"iteration", std::uint64_t{instance.iteration}},
+                  {"forward", index_cell(instance.forward)}};
+  const bool has_range = instance.range != model::kNone;
+  members.emplace_back("start_ns", has_range ? Cell{model.timeline.ranges[instance.range].start_ns} : Cell{});
+  members.emplace_back("cpu_ns", instance.cpu_ns);
+  members.emplace_back("overhead_ns", instance.overhead_ns);
+  const model::GpuTimes times = activities.times(static_cast<std::size_t>(&instance - model.fold.instances.data()));
+  members.emplace_back("gpu_ns", times.gpu_ns);
+  members.emplace_back("mapped_ns", times.mapped_ns);
+  members.emplace_back("idle_ns", times.idle_ns);
+  return members;
+}
+
+// `work` is one of the timeline's.
+Members describe_activity(const Model& model, const model::Activity& activity) {
+  const auto index = static_cast<std::size_t>(&activity - model.timeline.activities.data());
+  const bool timed = activity.start_ns != 0 || activity.end_ns != 0;
+  return {{"kernel", std::uint64_t{activity.kernel}},
+          {"instance", index_cell(model.fold.activity_instance[index])},
+          {"iteration", std::uint64_t{model.fold.activity_iteration[index]}},
+          {"device", std::uint64_t{activity.device}},
+          {"start_ns", timed ? Cell{activity.start_ns} : Cell{}},
+          {"end_ns", timed ? Cell{activity.end_ns} : Cell{}}};
+}
+
+const char* source_name(model::KeyNodeSource source) {
+  switch (source) {
+    case model::KeyNodeSource::asked:
+      return "asked";
+    case model::KeyNodeSource::framework:
+      return "framework";
+    case model::KeyNodeSource::repetition:
+      return "repetition";
+    case model::KeyNodeSource::none:
+      break;
+  }
+  return "none";
+}
+
+}  // namespace
+
+void write_model(const Model& model, const Sink& sink) {
+  const model::Fold& fold = model.fold;
+  Buffer out(sink);
+  out.text = "{\n  \"key_node\": ";
+  add_object(out.text, {{"name", text_cell(fold.key_node)},
+                        {"source", source_name(fold.key_node_source)},
+                        {"found", std::uint64_t{fold.key_nodes_found}}});
+  add_array(out, "iterations", fold.iterations, [](const model::Iteration& iteration) {
+    return Members{{"start_ns", iteration.start_ns}, {"stop_ns", iteration.stop_ns}};
+  });
+  add_array(out, "ops", fold.ops, describe_op);
+  add_array(out, "groups", fold.groups, [](const model::Group& group) {
+    return Members{{"name", group.name}, {"parent", index_cell(group.parent)}};
+  });
+  const model::InstanceActivities activities(model.timeline, fold);
+  add_array(out, "instances", fold.instances,
+            [&](const model::OpInstance& instance) { return describe_instance(model, activities, instance); });
+  add_array(out, "kernels", model.timeline.kernels, [](const model::Kernel& kernel) {
+    return Members{{"name", kernel.name}, {"long_name", kernel.long_name}};
+  });
+  add_array(out, "works", model.timeline.activities,
+            [&model](const model::Activity& activity) { return describe_activity(model, activity); });
+  out.text += "\n}\n";
+  out.finish();
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,11 @@
+// The fold itself as JSON, for --dump_model_data: key node, iterations, ops, groups, instances, as model/fold/fold.h has them,
+// and which instance each kernel call belongs to. Indices count from 0 within their array; null stands for none. Times in ns.
+#pragma once
+
+#include "report/ops/fields.h"
+
+namespace dlkprof::report {
+
+void write_model(const Model& model, const Sink& sink);
+
+}  // namespace dlkprof::report

@@ -1,0 +1,113 @@
+// The tables of the summary as csv, json and text.
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "report/format/json.h"
+#include "report/ops/summary_report.h"
+
+namespace dlkprof::report {
+namespace {
+
+constexpr std::size_t kFirstOfTables = 4;  // columns of the flat table before those of the tables with columns
+const std::array kTableColumns{Column{"GPU Time (ns)", "ns"}, Column{"CPU Time (ns)", "ns"}, Column{"# Ops", ""},
+                               Column{"# Kernels", ""}};
+
+std::size_t flat_column(const std::string& name) {
+  const auto found =
+      std::find_if(kTableColumns.begin(), kTableColumns.end(), [&name](const Column& column) { return column.name == name; });
+  return kFirstOfTables + static_cast<std::size_t>(found - kTableColumns.begin());
+}
+
+void add_member(std::string& out, const std::string& name, bool& first) {
+  if (!first) out += ", ";
+  first = false;
+  add_json_text(out, name);
+  out += ": ";
+}
+
+void add_row(std::string& out, const SummaryTable& table, const SummaryRow& row) {
+  if (table.columns.empty()) return add_json(out, row.cells.front());
+  bool first = true;
+  out += '{';
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    add_member(out, table.columns[i].name, first);
+    add_json(out, row.cells[i]);
+  }
+  out += '}';
+}
+
+std::string units_json(const std::vector<SummaryTable>& tables) {
+  std::map<std::string, std::string> units;
+  for (const SummaryTable& table : tables) {
+    for (const Column& column : table.columns) units[column.name] = column.unit;
+    for (const SummaryRow& row : table.rows) units[row.name] = row.unit;
+  }
+  std::string text;
+  bool first = true;
+  for (const auto& [name, unit] : units) {
+    if (unit.empty()) continue;
+    add_member(text, name, first);
+    add_json_text(text, unit);
+  }
+  return "{" + text + "}";
+}
+
+}  // namespace
+
+Table flatten(const std::vector<SummaryTable>& tables) {
+  Table flat{"summary", {{"Table", ""}, {"Row Name", ""}, {"Value", ""}, {"Unit", ""}}, {}};
+  flat.columns.insert(flat.columns.end(), kTableColumns.begin(), kTableColumns.end());
+  for (const SummaryTable& table : tables) {
+    for (const SummaryRow& row : table.rows) {
+      std::vector<Cell>& cells = flat.rows.emplace_back(flat.columns.size());
+      cells[0] = table.name;
+      cells[1] = row.name;
+      if (table.columns.empty()) {
+        cells[2] = row.cells.front();
+        if (!row.unit.empty()) cells[3] = row.unit;
+      }
+      for (std::size_t i = 0; i < table.columns.size(); ++i) cells[flat_column(table.columns[i].name)] = row.cells[i];
+    }
+  }
+  return flat;
+}
+
+std::string summary_json(const std::vector<SummaryTable>& tables) {
+  std::string text = "{\n  \"report\": \"summary\",\n  \"units\": " + units_json(tables) + ",\n  \"tables\": {";
+  const char* before_table = "\n    ";
+  for (const SummaryTable& table : tables) {
+    text += before_table;
+    before_table = ",\n    ";
+    add_json_text(text, table.name);
+    text += ": {";
+    const char* before_row = "\n      ";
+    for (const SummaryRow& row : table.rows) {
+      text += before_row;
+      before_row = ",\n      ";
+      add_json_text(text, row.name);
+      text += ": ";
+      add_row(text, table, row);
+    }
+    text += "\n    }";
+  }
+  return text + "\n  }\n}\n";
+}
+
+std::string summary_text(const std::vector<SummaryTable>& tables) {
+  std::string text;
+  for (const SummaryTable& table : tables) {
+    Table shown{table.name, {{table.name, ""}}, {}};
+    if (table.columns.empty()) shown.columns.push_back({"Value", ""});
+    shown.columns.insert(shown.columns.end(), table.columns.begin(), table.columns.end());
+    for (const SummaryRow& row : table.rows) {
+      std::vector<Cell>& cells = shown.rows.emplace_back(std::vector<Cell>{row.name});
+      cells.insert(cells.end(), row.cells.begin(), row.cells.end());
+    }
+    text += (text.empty() ? "" : "\n") + to_text(shown);
+  }
+  return text;
+}
+
+}  // namespace dlkprof::report

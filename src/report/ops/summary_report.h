@@ -1,0 +1,48 @@
+// The report `summary`: several small tables (guide, 10.2), and how much of the program was measured.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/run.h"
+#include "report/ops/fields.h"
+
+namespace dlkprof::report {
+
+struct SummaryRow {
+  std::string name;  // as the guide names it
+  std::string unit;  // of a single value; columns have their own
+  std::vector<Cell> cells;
+};
+
+struct SummaryTable {
+  std::string name;
+  std::vector<Column> columns;  // a table of single values has none, and one cell a row
+  std::vector<SummaryRow> rows;
+};
+
+struct SummaryInputs {
+  std::string profile_name;
+  std::span<const model::Run> runs;  // of the captures behind it, for the table Coverage; none for a database,
+                                     // whose timeline says it
+  bool coverage = true;              // false: it is told elsewhere
+};
+
+[[nodiscard]] std::vector<SummaryTable> summary_tables(const Model& model, const SummaryInputs& inputs);
+
+// What is given where nothing is known of ops (guide, 3.1): wall clock, GPU time and tensor-core time.
+[[nodiscard]] std::vector<SummaryTable> simple_summary_tables(const Model& model);
+
+// For csv: all tables in one, with the columns Table, Row Name, Value, Unit, GPU Time (ns), CPU Time (ns), # Ops, # Kernels;
+// what a table does not have is empty.
+[[nodiscard]] Table flatten(const std::vector<SummaryTable>& tables);
+
+// {"report": "summary", "units": {<row or column>: <unit>, ...},
+//  "tables": {<table>: {<row>: <value>, ...}, <table with columns>: {<row>: {<column>: <value>, ...}, ...}}}
+[[nodiscard]] std::string summary_json(const std::vector<SummaryTable>& tables);
+
+// For people: a table after the other, each under its name.
+[[nodiscard]] std::string summary_text(const std::vector<SummaryTable>& tables);
+
+}  // namespace dlkprof::report

@@ -1,0 +1,89 @@
+#include "model/timeline/raw_counters.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "capture/encoding.h"
+#include "model/run.h"
+#include "support/sample_capture.h"
+#include "support/temporary_directory.h"
+#include "unit/cupti/recording.h"
+
+namespace dlkprof::model::raw_counters_test {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+capture::MetricSetRecord metric_set() { return {1, 0, 10, {"gpu__time_duration.sum", "dram__bytes_read.sum"}, {}}; }
+
+// The recorded image of tests/data (see its README): launch 0 took 66,656 ns and read 6.36 MB.
+capture::RawCountersRecord recorded() {
+  capture::RawCountersRecord raw;
+  raw.launch_index = 3;
+  raw.metric_set = 1;
+  const std::vector<std::uint8_t> image = test::recorded_image();
+  raw.image_bytes = image.size();
+  raw.zstd_image = capture::pack_image(image);
+  return raw;
+}
+
+TEST(RawEvaluator, EvaluatesWithoutAGpu) {
+  RawEvaluator evaluator({}, {});
+  const auto values = evaluator.evaluate(recorded(), metric_set(), "GH100");
+  ASSERT_TRUE(values.has_value());
+  EXPECT_EQ(values->at("gpu__time_duration.sum"), 66656);
+  EXPECT_NEAR(values->at("dram__bytes_read.sum"), 6.36442e6, 10);
+  EXPECT_THAT(evaluator.notices(), IsEmpty());
+}
+
+TEST(RawEvaluator, EvaluatesOtherMetricsOfTheSameCounters) {
+  RawEvaluator evaluator({}, {"dram__bytes_read.sum.per_second", "no__such_metric.sum"});
+  const auto values = evaluator.evaluate(recorded(), metric_set(), "GH100");
+  ASSERT_TRUE(values.has_value());
+  EXPECT_NEAR(values->at("dram__bytes_read.sum.per_second"), 6.36442e6 / 66656e-9, 1e6);
+  EXPECT_THAT(evaluator.notices(), Contains(Field(&capture::NoticeRecord::what, HasSubstr("no__such_metric.sum"))));
+}
+
+TEST(RawEvaluator, SaysOnceWhyItCannot) {
+  RawEvaluator evaluator({}, {});
+  EXPECT_FALSE(evaluator.evaluate(recorded(), metric_set(), "XX999").has_value());
+  EXPECT_FALSE(evaluator.evaluate(recorded(), metric_set(), "XX999").has_value());
+  EXPECT_EQ(evaluator.notices().size(), 1U);
+}
+
+TEST(RawEvaluator, SurvivesDamagedImages) {
+  RawEvaluator evaluator({}, {});
+  capture::RawCountersRecord raw = recorded();
+  raw.zstd_image.resize(100);
+  EXPECT_FALSE(evaluator.evaluate(raw, metric_set(), "GH100").has_value());
+  raw.zstd_image = capture::pack_image(std::vector<std::uint8_t>(5000, 0xAB));
+  raw.image_bytes = 5000;
+  EXPECT_FALSE(evaluator.evaluate(raw, metric_set(), "GH100").has_value());
+  EXPECT_FALSE(evaluator.notices().empty());
+}
+
+TEST(LoadRunWithCounters, EvaluatedValuesWinOverStoredOnes) {
+  const test::TemporaryDirectory folder;
+  std::vector<capture::Record> records = test::sample_records();
+  records.insert(records.end() - 2, recorded());
+  capture::RawCountersRecord stray = recorded();
+  stray.launch_index = 12345;
+  records.insert(records.end() - 2, stray);
+  // The image holds less than the metric set of the sample asks for: replace it with one that it answers.
+  for (capture::Record& record : records) {
+    if (auto* set = std::get_if<capture::MetricSetRecord>(&record)) *set = metric_set();
+    if (auto* launch = std::get_if<capture::LaunchRecord>(&record)) launch->values = {1.0, 2.0};
+  }
+  const model::Run run = load_run(test::write_capture(folder.path(), records));
+  EXPECT_TRUE(run.launches[0].from_raw);
+  EXPECT_EQ(run.launches[0].values.at("gpu__time_duration.sum"), 66656);
+  EXPECT_FALSE(run.launches[1].from_raw);
+  EXPECT_EQ(run.launches[1].values.at("gpu__time_duration.sum"), 1.0);
+  EXPECT_THAT(run.notices, Contains(Field(&capture::NoticeRecord::detail, HasSubstr("1 raw counters of an unknown launch"))));
+}
+
+}  // namespace
+}  // namespace dlkprof::model::raw_counters_test

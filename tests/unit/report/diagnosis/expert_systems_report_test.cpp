@@ -1,0 +1,62 @@
+#include "report/diagnosis/expert_systems_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/format/layout.h"
+#include "support/diagnosed_run.h"
+#include "support/table_cells.h"
+
+namespace dlkprof::report {
+namespace {
+
+using test::cell;
+using test::TimelineBuilder;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// Ten short kernels on a small grid, with nothing in between.
+test::DiagnosedRun slow_run(const std::string& kernel) {
+  TimelineBuilder builder;
+  for (std::int64_t i = 0; i < 10; ++i) builder.launch(kernel, 100 * i, 100 * i + 4, 100 * i + 14);
+  test::DiagnosedRun run(builder);
+  run.launched(kernel, {1, 1, 1}, {32, 1, 1}).fact("anomaly_mode", "true");
+  return run;
+}
+
+TEST(ExpertSystemsReport, BeginsWithTheGuidesColumns) {
+  test::DiagnosedRun run = slow_run("k");
+  const Table table = to_table(expert_systems_report(run.subject()));
+  ASSERT_GE(table.columns.size(), 2U);
+  EXPECT_EQ(table.columns[0].name, "Problem");
+  EXPECT_EQ(table.columns[1].name, "Recommendation");
+  ASSERT_GE(table.rows.size(), 3U);
+  EXPECT_EQ(cell(table, 0, "Rule"), Cell{"launch_bound"});
+  EXPECT_NEAR(std::get<double>(cell(table, 0, "Time At Stake (%)")), 100 * 810.0 / 914, 0.2);
+  EXPECT_DOUBLE_EQ(std::get<double>(cell(table, 0, "Time At Stake (ns/iteration)")), 810.0 / 11)
+      << "nine times 90 ns; each launch begins an iteration";
+  EXPECT_EQ(cell(table, table.rows.size() - 1, "Time At Stake (ns/iteration)"), Cell{});
+}
+
+TEST(ExpertSystemsReport, IsEmptyWhereNothingIsWrong) {
+  test::DiagnosedRun run{TimelineBuilder()};
+  EXPECT_EQ(expert_systems_report(run.subject()).count, 0U);
+  EXPECT_EQ(top_findings(run.subject()), "");
+}
+
+TEST(TopFindings, AreThreeLinesOfAScreen) {
+  test::DiagnosedRun run = slow_run("\x1b[2J" + std::string(500, 'k'));
+  const std::string text = top_findings(run.subject());
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << "with their heading";
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  for (const std::string& line : split(text, '\n')) EXPECT_LE(display_width(line), 80U) << line;
+  EXPECT_THAT(text, HasSubstr("  88.6 %  The GPU waits for launches\n"));
+  EXPECT_THAT(text, HasSubstr("A grid leaves multiprocessors without a block: "));
+  EXPECT_EQ(top_findings(run.subject(), 0).find('%'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dlkprof::report

@@ -1,0 +1,78 @@
+#include "report/format/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace dlkprof::report::layout_test {
+namespace {
+
+std::string shown(double value, const char* unit) {
+  const Quantity quantity = humanize(value, unit);
+  return quantity.unit.empty() ? quantity.value : quantity.value + " " + quantity.unit;
+}
+
+TEST(Humanize, ScalesBytes) {
+  EXPECT_EQ(shown(0, "byte"), "0 byte");
+  EXPECT_EQ(shown(999, "byte"), "999 byte");
+  EXPECT_EQ(shown(6.36442e6, "byte"), "6.36 MB");
+  EXPECT_EQ(shown(1.2345e12, "byte/s"), "1.23 TB/s");
+  EXPECT_EQ(shown(16384, "byte/block"), "16.38 KB/block");
+  EXPECT_EQ(shown(1024, "byte/second"), "1.02 KB/second");
+}
+
+TEST(Humanize, ScalesTimeAndFrequency) {
+  EXPECT_EQ(shown(512, "ns"), "512 ns");
+  EXPECT_EQ(shown(66656, "ns"), "66.66 us");
+  EXPECT_EQ(shown(1'234'567, "ns"), "1.23 ms");
+  EXPECT_EQ(shown(2.5e9, "ns"), "2.50 s");
+  EXPECT_EQ(shown(1.755e9, "hz"), "1.76 GHz");
+  EXPECT_EQ(shown(900, "hz"), "900 Hz");
+}
+
+TEST(Humanize, SeparatesThousands) {
+  EXPECT_EQ(shown(47'779'200, "inst"), "47,779,200 inst");
+  EXPECT_EQ(shown(1234.5, "cycle"), "1,234.50 cycle");
+  EXPECT_EQ(shown(-1234567, ""), "-1,234,567");
+  EXPECT_EQ(shown(71.254, "%"), "71.25 %");
+  EXPECT_EQ(shown(999.999, ""), "1,000.00");
+}
+
+TEST(Humanize, KeepsWhatIsSmallAndWhatIsHuge) {
+  EXPECT_EQ(shown(0.00123, ""), "0.0012");
+  EXPECT_EQ(shown(0, ""), "0");
+  EXPECT_EQ(shown(1234567890.5, ""), "1,234,567,890");
+  EXPECT_EQ(shown(1e300, "inst"), "1.000e+300 inst");
+  EXPECT_EQ(shown(std::numeric_limits<double>::infinity(), ""), "-");
+  EXPECT_EQ(shown(NAN, "byte"), "- byte");
+}
+
+TEST(Layout, Pads) {
+  EXPECT_EQ(pad_left("ab", 4), "  ab");
+  EXPECT_EQ(pad_right("ab", 4), "ab  ");
+  EXPECT_EQ(pad_left("abcdef", 4), "abcdef");
+  EXPECT_EQ(pad_right("é", 3), "é  ");
+}
+
+TEST(Layout, WrapsBetweenWords) {
+  EXPECT_EQ(wrap("one two three four", 9, 2, 0), "one two\n  three\n  four");
+  EXPECT_EQ(wrap("one two", 9, 2, 4), "one\n  two");
+  EXPECT_EQ(wrap("averylongword x", 5, 0, 0), "averylongword\nx");
+  EXPECT_EQ(wrap("", 5, 0, 0), "");
+}
+
+TEST(Layout, CountsAndShares) {
+  EXPECT_EQ(with_separators(0), "0");
+  EXPECT_EQ(with_separators(1000), "1,000");
+  EXPECT_EQ(with_separators(UINT64_MAX), "18,446,744,073,709,551,615");
+  EXPECT_EQ(duration(1'500'000), "1.50 ms");
+  EXPECT_EQ(percent_of(1, 4), "25.0 %");
+  EXPECT_EQ(percent_of(0, 4), "0 %");
+  EXPECT_EQ(percent_of(4, 0), "0 %");
+  EXPECT_EQ(percent_of(1, 1'000'000), "below 0.1 %");
+}
+
+}  // namespace
+}  // namespace dlkprof::report::layout_test

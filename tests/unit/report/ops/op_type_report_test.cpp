@@ -1,0 +1,18 @@
+#include "report/ops/op_type_report.h"
+
+#include <gtest/gtest.h>
+
+#include "report/format/csv.h"
+#include "support/golden.h"
+#include "support/sample_fold.h"
+
+namespace dlkprof::report::op_type_report_test {
+namespace {
+
+TEST(OpTypeReport, OfTheSample) {
+  const test::SampleFold sample = test::sample_fold();
+  test::expect_golden("op_type.csv", to_csv(to_table(op_type_report(sample.model()))));
+}
+
+}  // namespace
+}  // namespace dlkprof::report::op_type_report_test
