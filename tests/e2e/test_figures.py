@@ -133,6 +133,11 @@ def sums(parts, report, key, column):
     return found
 
 
+def is_sampled(database):
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        return connection.execute("SELECT count(*) FROM sampled_metrics").fetchone()[0] > 0
+
+
 class SamplesTest(FiguresTestCase):
     def test_every_figure_of_the_captures_that_ship(self):
         checked = []
@@ -143,6 +148,8 @@ class SamplesTest(FiguresTestCase):
                     continue
                 database = self.folder / f"{capture.stem}.sqlite"
                 subprocess.run([BUILD / "bin/capture_database", database, capture], check=True)
+                if is_sampled(database):
+                    continue  # whether a sampled kernel uses tensor cores is a question of statistics, with tests of its own
                 self.check(self.reports(capture), Fold(Timeline(database)))
                 checked.append(capture.name)
         self.assertNotEqual([], checked, "no capture that ships has ranges")

@@ -1,5 +1,5 @@
-// The captures that ship with dlkprof: what NVPerf makes of their raw counters here, with no GPU, is what it made of them
-// on the H200 where they were recorded.
+// A capture with raw counters: what NVPerf makes of them here, with no GPU, is what it made of them on the H200 where it was
+// recorded.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 class RecordedCapture : public testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] static model::Run load(bool evaluate_raw) {
-    const auto path = std::filesystem::path(DLKPROF_SOURCE_DIR) / "samples" / "captures" / GetParam();
+    const auto path = std::filesystem::path(DLKPROF_SOURCE_DIR) / "tests" / "data" / "captures" / GetParam();
     return load_run(path, {.evaluate_raw = evaluate_raw, .cupti_path = {}, .metrics = {}});
   }
 };
@@ -45,7 +45,7 @@ TEST_P(RecordedCapture, RawCountersGiveWhatTheGpuMachineStored) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shipped, RecordedCapture, testing::Values("cifar10_b4.dlkcap", "cifar10_b512.dlkcap"));
+INSTANTIATE_TEST_SUITE_P(Kept, RecordedCapture, testing::Values("cifar10_b512_kept.dlkcap"));
 
 }  // namespace
 }  // namespace dlkprof::model::recorded_captures_test

@@ -870,9 +870,9 @@ TEST_F(LoadTimeline, ReadsTheShippedCaptures) {
     ASSERT_THAT(t.devices, SizeIs(1));
     EXPECT_EQ(t.devices[0].record.chip, "GH100");
     EXPECT_FALSE(t.kernels.empty());
-    EXPECT_FALSE(t.measured.empty());
+    EXPECT_NE(t.measured.empty(), t.pc_samples.instructions.empty());
     for (const auto& [config, metrics] : t.measured) {
-      EXPECT_GT(metrics.size(), 10U);
+      EXPECT_GE(metrics.size(), 10U);
       EXPECT_GT(t.configs.at(config).key.function, 0U);
     }
   }
