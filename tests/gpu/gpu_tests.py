@@ -6,7 +6,7 @@
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of some
 parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates,
 diagnosis, robust, selection, cost, iteration, application, instructions, quick, speed, sampling, endurance, shapes, overhead,
-timeline, emission, python, jax, sweep, nccl; all of them, in this order, where none is named. Ends with 1 where a case
+timeline, emission, python, jax, sweep, screen, nccl; all of them, in this order, where none is named. Ends with 1 where a case
 failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time for everything.
 """
 
@@ -15,6 +15,8 @@ import os
 import sys
 import time
 from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parent / name) for name in ("lib", "parts", "probes")]
 
 import environment
 import part_accuracy
@@ -34,6 +36,7 @@ import part_python
 import part_quick
 import part_robust
 import part_sampling
+import part_screen
 import part_selection
 import part_shapes
 import part_speed
@@ -44,7 +47,7 @@ from tools import Bench, Dlkprof, Ncu
 
 MODULES = (part_identical, part_accuracy, part_hit_rates, part_diagnosis, part_robust, part_selection, part_cost, part_iteration,
            part_application, part_instructions, part_quick, part_speed, part_sampling, part_endurance, part_shapes, part_overhead,
-           part_timeline, part_emission, part_python, part_jax, part_sweep, part_nccl)
+           part_timeline, part_emission, part_python, part_jax, part_sweep, part_screen, part_nccl)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

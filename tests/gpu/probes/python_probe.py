@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 INJECT = pathlib.Path(os.environ.get("DLKPROF_INJECT", ROOT / "python/inject"))  # or that of an installation
 TIMEOUT_S = 240
 DEVICE = "cuda"

@@ -2,11 +2,10 @@
 
 import statistics
 import sys
-from pathlib import Path
 
 from harness import check
 from iteration_table import INSTRUCTIONS, deviations
-from tools import median_step_ms
+from tools import PROBES, median_step_ms
 
 PART = "shapes"
 
@@ -47,7 +46,7 @@ def detached(bench):
 # --- Shapes -----------------------------------------------------------------------------------------------------------
 
 def shapes(bench):
-    program = [sys.executable, Path(__file__).with_name("shapes_probe.py"), str(STEPS)]
+    program = [sys.executable, PROBES / "shapes_probe.py", str(STEPS)]
     reference = None
     with bench.board.case(PART, "lengths at random, --replay-mode kernel") as row:
         alone = bench.commands.run("shapes_alone", program, timeout=LIMIT).require_success()

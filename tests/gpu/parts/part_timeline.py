@@ -10,7 +10,7 @@ import key_nodes
 import performance_report
 from harness import CheckFailed, Skipped, check
 from op_database import OpDatabase, tally
-from tools import HERE
+from tools import PROBES
 from torch_trace import read_trace
 
 PART = "timeline"
@@ -150,7 +150,7 @@ def against_torch(bench, database, batch_size):
     trace = bench.out / f"torch_{batch_size}.json"
     program = bench.cifar10(*arguments(batch_size))
     name = f"torch_profile_{batch_size}"
-    bench.commands.run(name, [sys.executable, HERE / "torch_profile.py", trace, *program[1:]], timeout=90).require_success()
+    bench.commands.run(name, [sys.executable, PROBES / "torch_profile.py", trace, *program[1:]], timeout=90).require_success()
     try:
         theirs = read_trace(trace)
     except (OSError, ValueError, KeyError) as error:

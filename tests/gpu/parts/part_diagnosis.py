@@ -1,7 +1,6 @@
 """Each sample diagnosed as what it was written to be, beside ncu's rules; occupancy equal to ncu's; a bf16 product's rate."""
 
 import sys
-from pathlib import Path
 
 import diagnosis_report
 from deviation import PRINTED, Rule, deviate
@@ -9,6 +8,7 @@ from harness import CheckFailed, Skipped, check
 from ncu_rules import bottlenecks
 from traits import OTHERS, SUBJECTS
 from verdicts import REPORTS, read_verdicts
+from tools import PROBES
 
 PART = "diagnosis"
 
@@ -133,7 +133,7 @@ def least_limits(launch):
 def large_product(bench):
     """Words on the rate that the reports state beside the arithmetic over the measured time."""
     bench.require_torch()
-    program = [sys.executable, Path(__file__).with_name("bf16_product.py"), str(PRODUCT_SIZE)]
+    program = [sys.executable, PROBES / "bf16_product.py", str(PRODUCT_SIZE)]
     options = ("--set", "full", "--timeline", "on", "-k", "regex:gemm|nvjet|cutlass", "--kernel-name-base", "demangled",
                f"--reports={','.join(PRODUCT_REPORTS)}", "--formats=csv")
     bench.dlkprof.profile("diagnosis_product", options, program, timeout=120).require_success()

@@ -12,7 +12,7 @@ import time
 
 from harness import CheckFailed, check
 from places import Places
-from tools import HERE, SAMPLES
+from tools import PROBES, SAMPLES
 
 STEPS = 20               # of a turn: between two lines that cifar10.py prints, where it waits for the GPU
 WARM_UP_TURNS = 4        # of each process and batch size
@@ -135,7 +135,7 @@ class Player:
         self._log = open(bench.commands.logs / f"turns_{variant.name}.err", "ab")
         emit = ["--emit_nvtx"] if variant.emit_nvtx else []
         self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "turns.py"), *emit, str(SAMPLES / "pytorch" / loop.script)],
+            [sys.executable, str(PROBES / "turns.py"), *emit, str(SAMPLES / "pytorch" / loop.script)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, start_new_session=True,
             env={**os.environ, **variant.environment})
         self.pid = self._process.pid

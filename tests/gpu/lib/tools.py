@@ -13,8 +13,10 @@ from harness import CheckFailed, Commands, Scoreboard, Skipped, check
 from launch_tables import parse_launches
 from ncu_rules import parse_rules
 
-HERE = Path(__file__).resolve().parent
-SAMPLES = HERE.parent.parent / "samples"
+GPU_TESTS = Path(__file__).resolve().parent.parent
+PROBES = GPU_TESTS / "probes"      # programs that tests start
+PROGRAMS = GPU_TESTS / "programs"  # programs as their users write them, which nobody tuned for a profiler
+SAMPLES = GPU_TESTS.parent.parent / "samples"
 
 
 def median_step_ms(done):
@@ -190,7 +192,7 @@ class Bench:
 
     def build_samples(self):
         """Compiles the samples and the probe of this folder; CheckFailed where one does not compile."""
-        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), HERE / "select_probe.cu"]
+        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), PROBES / "select_probe.cu"]
         build = ["sh", SAMPLES / "cuda" / "build.sh", "native", self.programs, *sources]
         done = self.commands.run("build", build, timeout=120)
         if done.code != 0:

@@ -193,7 +193,7 @@ class TurnsTest(InFolder):
         (program.parent / "beside.py").write_text("")
         program.write_text("import sys\nimport beside\nprint(1, end='')\nprint(sys.argv[1], file=sys.stderr)\nprint(2)\nprint(3)\n"
                            "sys.exit(len(sys.argv))\n")
-        done = subprocess.run([sys.executable, side_by_side.HERE / "turns.py", program],
+        done = subprocess.run([sys.executable, side_by_side.PROBES / "turns.py", program],
                               input='["a"]\n"go"\n"go"\n["b", "c"]\n"end"\n["d"]\n', capture_output=True, text=True, check=True)
         answers = [json.loads(line) for line in done.stdout.splitlines()]
         self.assertEqual([sorted(answer) for answer in answers],

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import python_probe
 from harness import CheckFailed, check
-from tools import HERE
+from tools import PROBES
 
 PART = "python"
 
@@ -35,7 +35,7 @@ def range_texts(bench):
 
 def build(bench):
     bench.programs.mkdir(parents=True, exist_ok=True)
-    command = ["nvcc", "-std=c++20", "-shared", "-Xcompiler", "-fPIC", "-o", range_texts(bench), HERE / "range_texts_probe.cpp", "-ldl"]
+    command = ["nvcc", "-std=c++20", "-shared", "-Xcompiler", "-fPIC", "-o", range_texts(bench), PROBES / "range_texts_probe.cpp", "-ldl"]
     bench.commands.run("build_range_texts", command, timeout=SECONDS).require_success()
     return "built"
 
@@ -44,7 +44,7 @@ def probe(bench, group):
     install = bench.dlkprof.program.parent.parent
     inject = install / "share" / "dlkprof" / "python" / "inject"
     check(inject.is_dir(), f"the installation has no {inject.relative_to(install)}")
-    return bench.commands.run(f"python_{group}", [sys.executable, HERE / "python_probe.py", group], timeout=SECONDS,
+    return bench.commands.run(f"python_{group}", [sys.executable, PROBES / "python_probe.py", group], timeout=SECONDS,
                               env={"DLKPROF_INJECT": str(inject), "RANGE_TEXTS_PROBE": str(range_texts(bench))})
 
 

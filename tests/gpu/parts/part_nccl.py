@@ -1,9 +1,9 @@
 """Two ranks with a GPU each, and NCCL between them: nothing hangs, and collectives are measured where that is asked for."""
 
 import sys
-from pathlib import Path
 
 from harness import CheckFailed, Skipped, check
+from tools import PROBES
 
 PART = "nccl"
 
@@ -34,7 +34,7 @@ def run(bench):
 
 def program():
     return [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}",
-            Path(__file__).with_name("ddp_probe.py"), str(ITERATIONS)]
+            PROBES / "ddp_probe.py", str(ITERATIONS)]
 
 
 def require_gpus(bench):
