@@ -17,6 +17,7 @@
 
 #include "cli/analysis.h"
 #include "cli/outputs.h"
+#include "report/registry.h"
 #include "store/database.h"
 #include "support/made_up_run.h"
 
@@ -45,15 +46,13 @@ class Folder {
 
 model::Timeline load(const std::filesystem::path& capture) { return model::load_timeline({&capture, 1}); }
 
-void write(const std::filesystem::path& path, const cli::Analysis& made) {
-  store::write_database(path, made.timeline, {.options = {}, .range = {}, .fold = made.fold, .aggregate = made.aggregate});
-}
+void write(const std::filesystem::path& path, const model::Profile& made) { store::write_database(path, made); }
 
 // All of --reports=all, as csv and json.
-auto report(const std::filesystem::path& folder, const cli::Analysis& made) {
+auto report(const std::filesystem::path& folder, const model::Profile& made) {
   const cli::Outputs outputs{
-      .directory = folder, .reports = cli::report_names({"all"}, false), .formats = {"csv", "json"}, .force = true};
-  return cli::write_reports(outputs, {.analysis = &made, .profile_name = "made_up"});
+      .directory = folder, .reports = report::report_names({"all"}, false), .formats = {"csv", "json"}, .force = true};
+  return cli::write_reports(outputs, {.profile = &made, .profile_name = "made_up"});
 }
 
 // What the stages work on, made when first asked for. Kept for one size of program at a time.
@@ -69,25 +68,25 @@ class Inputs {
     if (capture_.empty()) capture_ = test::write_made_up_run(folder_.path(), test::made_up_run_of(launches_));
     return capture_;
   }
-  const cli::Analysis& analysis() {
-    if (!analysis_) analysis_ = cli::analyse(load(capture()), {});
-    return *analysis_;
+  const model::Profile& profile() {
+    if (!profile_) profile_ = cli::analyse(load(capture()), {});
+    return *profile_;
   }
   const std::filesystem::path& database() {
     if (database_.empty()) {
       database_ = folder_.path() / "run.sqlite";
-      write(database_, analysis());
+      write(database_, profile());
     }
     return database_;
   }
   // Leaves the files.
-  void drop_memory() { analysis_.reset(); }
+  void drop_memory() { profile_.reset(); }
 
  private:
   std::uint32_t launches_;
   Folder folder_;
   std::filesystem::path capture_, database_;
-  std::optional<cli::Analysis> analysis_;
+  std::optional<model::Profile> profile_;
 };
 
 Inputs& inputs(std::int64_t launches) {
@@ -127,18 +126,18 @@ void load_timeline(benchmark::State& state) {
 }
 
 void fold(benchmark::State& state) {
-  const model::Timeline& timeline = inputs(state.range(0)).analysis().timeline;
+  const model::Timeline& timeline = inputs(state.range(0)).profile().timeline;
   measure(state, [&] { return model::fold(timeline); });
 }
 
 void aggregate(benchmark::State& state) {
-  const cli::Analysis& made = inputs(state.range(0)).analysis();
+  const model::Profile& made = inputs(state.range(0)).profile();
   measure(state, [&] { return model::aggregate(made.timeline, made.fold); });
 }
 
 void write_database(benchmark::State& state) {
   Inputs& in = inputs(state.range(0));
-  const cli::Analysis& made = in.analysis();
+  const model::Profile& made = in.profile();
   measure(state, [&] {
     write(in.new_database(), made);
     return 0;
@@ -148,7 +147,7 @@ void write_database(benchmark::State& state) {
 
 void write_reports(benchmark::State& state) {
   Inputs& in = inputs(state.range(0));
-  const cli::Analysis& made = in.analysis();
+  const model::Profile& made = in.profile();
   measure(state, [&] { return report(in.folder(), made); });
 }
 
@@ -165,7 +164,7 @@ void all(benchmark::State& state) {
   in.drop_memory();
   const std::filesystem::path& capture = in.capture();
   measure(state, [&] {
-    const cli::Analysis made = cli::analyse(load(capture), {});
+    const model::Profile made = cli::analyse(load(capture), {});
     const std::future<void> database = std::async(std::launch::async, [&] { write(in.new_database(), made); });
     return report(in.folder(), made);
   });

@@ -26,12 +26,12 @@ void add_measured(const model::Timeline& timeline, ConfigUse& use) {
 
 }  // namespace
 
-std::vector<ConfigUse> config_uses(const Subject& subject) {
-  const model::Timeline& timeline = subject.timeline;
+std::vector<ConfigUse> config_uses(const model::Profile& profile) {
+  const model::Timeline& timeline = profile.timeline;
   std::vector<ConfigUse> uses(timeline.configs.size());
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const model::Activity& activity = timeline.activities[i];
-    if (activity.config == model::kNone || !is_aggregated(subject, i)) continue;
+    if (activity.config == model::kNone || !is_aggregated(profile, i)) continue;
     ConfigUse& use = uses[activity.config];
     use.config = activity.config;
     use.kernel = activity.kernel;

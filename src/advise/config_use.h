@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "advise/quantities.h"
-#include "advise/subject.h"
+#include "model/profile.h"
 
 namespace dlkprof::advise {
 
@@ -20,12 +20,12 @@ struct ConfigUse {
 };
 
 // Those launched in the iterations aggregated, by GPU time, falling.
-[[nodiscard]] std::vector<ConfigUse> config_uses(const Subject& subject);
+[[nodiscard]] std::vector<ConfigUse> config_uses(const model::Profile& profile);
 
 // Whether a work belongs to the iterations aggregated.
-[[nodiscard]] inline bool is_aggregated(const Subject& subject, std::size_t activity) {
-  const std::uint32_t iteration = subject.fold.activity_iteration[activity];
-  return iteration >= subject.aggregate.first_iteration && iteration <= subject.aggregate.last_iteration;
+[[nodiscard]] inline bool is_aggregated(const model::Profile& profile, std::size_t activity) {
+  const std::uint32_t iteration = profile.fold.activity_iteration[activity];
+  return iteration >= profile.aggregate.first_iteration && iteration <= profile.aggregate.last_iteration;
 }
 
 }  // namespace dlkprof::advise

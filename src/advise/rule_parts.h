@@ -36,7 +36,7 @@ void for_each_large_config(const Case& run, Find find) {
 template <typename Find>
 void for_each_large_op(const Case& run, Find find) {
   std::size_t found = 0;
-  for (const model::OpRow& row : run.subject.aggregate.ops) {
+  for (const model::OpRow& row : run.profile.aggregate.ops) {
     if (found == kMostPlaces || run.percent_of_gpu_time(row.gpu.total) < kLeastShare) return;
     if (find(row)) ++found;
   }

@@ -52,12 +52,12 @@ Findings of kernels and ops are of those with at least {:g} % of the GPU time, a
 
 }  // namespace
 
-Case::Case(const Subject& made_of)
-    : subject(made_of),
+Case::Case(const model::Profile& made_of)
+    : profile(made_of),
       configs(config_uses(made_of)),
       evidence(gather_evidence(made_of)),
       gpu_ns(made_of.aggregate.summary.all_ops.gpu_ns) {
-  for (const capture::Fact& one : subject.timeline.facts) {
+  for (const capture::Fact& one : profile.timeline.facts) {
     if (one.source == "pytorch") facts[one.name] = one.value;
   }
 }
@@ -75,9 +75,9 @@ double Case::percent_of_gpu_time(std::int64_t ns) const {
 
 std::string shown(std::string_view name) { return printable(name, kMostNameColumns); }
 
-std::string op_name(const Case& run, const model::OpRow& row) { return shown(run.subject.fold.ops[row.op].name); }
+std::string op_name(const Case& run, const model::OpRow& row) { return shown(run.profile.fold.ops[row.op].name); }
 
-std::string kernel_name(const Case& run, const ConfigUse& use) { return shown(run.subject.timeline.kernels[use.kernel].name); }
+std::string kernel_name(const Case& run, const ConfigUse& use) { return shown(run.profile.timeline.kernels[use.kernel].name); }
 
 bool contains(std::string_view text, std::string_view part) {
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
@@ -98,8 +98,8 @@ std::span<const Rule> rules() {
   return kRules;
 }
 
-Findings diagnose(const Subject& subject) {
-  const Case run(subject);
+Findings diagnose(const model::Profile& profile) {
+  const Case run(profile);
   Findings all;
   for (const Rule& rule : rules()) {
     Findings found;

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "advise/config_use.h"
-#include "advise/subject.h"
 #include "advise/verdict.h"
+#include "model/profile.h"
 
 namespace dlkprof::advise {
 
 // A run with what several rules look at, made once.
 struct Case {
-  explicit Case(const Subject& subject);
+  explicit Case(const model::Profile& profile);
 
-  Subject subject;
+  const model::Profile& profile;
   std::map<std::string, std::string> facts;  // of PyTorch, by name
   std::vector<ConfigUse> configs;
   EvidenceTable evidence;
@@ -61,7 +61,7 @@ struct Rule {
 [[nodiscard]] std::span<const Rule> rules();
 
 // What all rules found: by time at stake, falling; those without come after them in the order of rules().
-[[nodiscard]] Findings diagnose(const Subject& subject);
+[[nodiscard]] Findings diagnose(const model::Profile& profile);
 
 // docs/rules.md.
 [[nodiscard]] std::string describe_rules();

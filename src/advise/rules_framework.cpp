@@ -17,7 +17,7 @@ bool is_of_pytorch(const model::Op& op) {
 }
 
 void find_data_loading(const Case& run, Findings& findings) {
-  const model::Summary& summary = run.subject.aggregate.summary;
+  const model::Summary& summary = run.profile.aggregate.summary;
   if (!(summary.share.dataloader > kMostDataLoading)) return;
   findings.push_back({nullptr,
                       fmt::format("For {:.3g} % of the wall clock the GPU was idle and the program waited for the data loader.",
@@ -28,8 +28,8 @@ void find_data_loading(const Case& run, Findings& findings) {
 void find_cudnn_benchmark_off(const Case& run, Findings& findings) {
   if (run.fact("cudnn.benchmark") != "false" || run.is_true("cudnn.benchmark_set")) return;
   std::int64_t convolution_ns = 0;
-  for (const model::OpRow& row : run.subject.aggregate.ops) {
-    const std::string& type = run.subject.fold.ops[row.op].type;
+  for (const model::OpRow& row : run.profile.aggregate.ops) {
+    const std::string& type = run.profile.fold.ops[row.op].type;
     if (contains(type, "conv")) convolution_ns += std::min(row.gpu.total, run.gpu_ns);
   }
   if (convolution_ns == 0) return;
@@ -81,8 +81,8 @@ void find_small_batch(const Case& run, Findings& findings) {
 }
 
 void find_missing_nvtx(const Case& run, Findings& findings) {
-  const model::Fold& fold = run.subject.fold;
-  const auto& kernels = run.subject.timeline.kernels;
+  const model::Fold& fold = run.profile.fold;
+  const auto& kernels = run.profile.timeline.kernels;
   if (std::any_of(fold.ops.begin(), fold.ops.end(), is_of_pytorch)) return;
   const bool pytorch = run.facts.contains("version") ||
                        std::any_of(kernels.begin(), kernels.end(),

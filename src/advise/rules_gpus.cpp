@@ -15,11 +15,11 @@ constexpr double kLeastUtilization = 50;  // %
 
 // Time in which each GPU did anything.
 std::vector<std::int64_t> busy_times(const Case& run) {
-  const model::Timeline& timeline = run.subject.timeline;
+  const model::Timeline& timeline = run.profile.timeline;
   std::vector<model::Flattened> busy(timeline.devices.size());
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const model::Activity& activity = timeline.activities[i];
-    if (model::is_timed(activity) && is_aggregated(run.subject, i)) busy[activity.device].add(activity.start_ns, activity.end_ns);
+    if (model::is_timed(activity) && is_aggregated(run.profile, i)) busy[activity.device].add(activity.start_ns, activity.end_ns);
   }
   std::vector<std::int64_t> times(busy.size());
   std::transform(busy.begin(), busy.end(), times.begin(), [](const model::Flattened& one) { return one.covered_ns(); });
@@ -66,7 +66,7 @@ struct WaitedFor {
 };
 
 WaitedFor waited_for(const Case& run) {
-  const std::int64_t wall_ns = run.subject.aggregate.summary.wall_ns;
+  const std::int64_t wall_ns = run.profile.aggregate.summary.wall_ns;
   WaitedFor sum;
   for (const Evidence& evidence : run.evidence.ops) {
     sum.timed += evidence.timed;
@@ -79,7 +79,7 @@ WaitedFor waited_for(const Case& run) {
 
 void find_underused(const Case& run, Findings& findings) {
   find_unused_gpus(run, findings);
-  const model::Summary& summary = run.subject.aggregate.summary;
+  const model::Summary& summary = run.profile.aggregate.summary;
   if (run.gpu_ns == 0 || summary.wall_ns == 0 || summary.share.gpu >= kLeastUtilization) return;
   // A cause that is known comes before what it brings about: what find_launch_bound stands for is not at stake here.
   const WaitedFor waited = waited_for(run);

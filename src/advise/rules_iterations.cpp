@@ -44,11 +44,11 @@ Stretch ideal_range(const std::vector<std::int64_t>& times) {
 }
 
 void find_bad_range(const Case& run, Findings& findings) {
-  const model::Summary& summary = run.subject.aggregate.summary;
+  const model::Summary& summary = run.profile.aggregate.summary;
   if (summary.aggregated_iterations < kLeastIterations || summary.mean_iteration_ns <= 0) return;
   const double deviation = 100 * summary.iteration_deviation_ns / summary.mean_iteration_ns;
   if (deviation <= kMostDeviation) return;
-  const Stretch ideal = ideal_range(iteration_times(run.subject.fold));
+  const Stretch ideal = ideal_range(iteration_times(run.profile.fold));
   std::string steady;
   if (ideal.count >= kLeastIterations) {
     steady = fmt::format("Aggregate the steady range: --database=<file> --iter_start={} --iter_stop={}", ideal.first,
@@ -63,8 +63,8 @@ void find_bad_range(const Case& run, Findings& findings) {
 }
 
 void find_no_iterations(const Case& run, Findings& findings) {
-  const model::Fold& fold = run.subject.fold;
-  if (fold.key_nodes_found > 0 || run.subject.timeline.activities.empty()) return;
+  const model::Fold& fold = run.profile.fold;
+  if (fold.key_nodes_found > 0 || run.profile.timeline.activities.empty()) return;
   findings.push_back(
       {nullptr,
        fold.key_node.empty()

@@ -24,8 +24,8 @@ std::string share_text(const Case& run, const ConfigUse& use) {
 
 void find_small_grids(const Case& run, Findings& findings) {
   for_each_large_config(run, [&](const ConfigUse& use) {
-    const double sms = run.subject.timeline.devices[use.device].record.sm_count;
-    const capture::Dim3& grid = run.subject.timeline.configs[use.config].key.grid;
+    const double sms = run.profile.timeline.devices[use.device].record.sm_count;
+    const capture::Dim3& grid = run.profile.timeline.configs[use.config].key.grid;
     const double blocks = double{1} * grid.x * grid.y * grid.z;
     if (sms <= 0 || blocks <= 0 || 100 * blocks / sms >= kFilledPercent) return false;
     findings.push_back({nullptr,
@@ -46,7 +46,7 @@ bool is_held_by_latency(const ConfigUse& use) {
 void find_register_limits(const Case& run, Findings& findings) {
   for_each_large_config(run, [&](const ConfigUse& use) {
     if (!is_held_by_latency(use)) return false;
-    const OccupancyAdvice advice = advise_occupancy(run.subject.timeline, use);
+    const OccupancyAdvice advice = advise_occupancy(run.profile.timeline, use);
     if (!advice.theoretical || !advice.step || advice.step->registers_fewer == 0) return false;
     const model::Occupancy& now = *advice.theoretical;
     // A grid that fills no wave has no block to put there.

@@ -23,12 +23,12 @@ struct Exposed {
 
 template <typename IsAsked>
 Exposed find_exposed(const Case& run, IsAsked is_asked) {
-  const model::Timeline& timeline = run.subject.timeline;
+  const model::Timeline& timeline = run.profile.timeline;
   std::vector<model::Flattened> all(timeline.devices.size());
   std::vector<model::Flattened> others(timeline.devices.size());
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const model::Activity& activity = timeline.activities[i];
-    if (!model::is_timed(activity) || !is_aggregated(run.subject, i)) continue;
+    if (!model::is_timed(activity) || !is_aggregated(run.profile, i)) continue;
     all[activity.device].add(activity.start_ns, activity.end_ns);
     if (!is_asked(timeline.kernels[activity.kernel])) others[activity.device].add(activity.start_ns, activity.end_ns);
   }
@@ -62,8 +62,8 @@ bool is_transpose(const model::Kernel& kernel) {
 
 void find_transposes(const Case& run, Findings& findings) {
   std::int64_t ns = 0;
-  for (const model::KernelRow& row : run.subject.aggregate.kernels) {
-    if (is_transpose(run.subject.timeline.kernels[row.kernel])) ns += std::min(row.gpu.total, run.gpu_ns);
+  for (const model::KernelRow& row : run.profile.aggregate.kernels) {
+    if (is_transpose(run.profile.timeline.kernels[row.kernel])) ns += std::min(row.gpu.total, run.gpu_ns);
   }
   if (run.percent_of_gpu_time(ns) <= kMostTransposes) return;
   findings.push_back({nullptr,
@@ -80,9 +80,9 @@ bool is_collective(const model::Kernel& kernel) {
 std::optional<double> collective_fill(const Case& run) {
   std::optional<double> most;
   for (const ConfigUse& use : run.configs) {
-    const double sms = run.subject.timeline.devices[use.device].record.sm_count;
-    if (sms <= 0 || !is_collective(run.subject.timeline.kernels[use.kernel])) continue;
-    const capture::Dim3& grid = run.subject.timeline.configs[use.config].key.grid;
+    const double sms = run.profile.timeline.devices[use.device].record.sm_count;
+    if (sms <= 0 || !is_collective(run.profile.timeline.kernels[use.kernel])) continue;
+    const capture::Dim3& grid = run.profile.timeline.configs[use.config].key.grid;
     most = std::max(most.value_or(0), 100 * double{1} * grid.x * grid.y * grid.z / sms);
   }
   return most;

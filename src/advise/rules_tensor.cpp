@@ -10,13 +10,13 @@ namespace {
 constexpr double kLeastEligibleShare = 5;  // % of the GPU time
 
 bool can_use_tensor_cores_but_does_not(const Case& run, const model::OpRow& row) {
-  return run.subject.fold.ops[row.op].eligible && !row.uses_tc && row.tc_source != model::TensorCoreSource::unknown;
+  return run.profile.fold.ops[row.op].eligible && !row.uses_tc && row.tc_source != model::TensorCoreSource::unknown;
 }
 
 void find_bad_shapes(const Case& run, Findings& findings) {
   for_each_large_op(run, [&](const model::OpRow& row) {
     if (!can_use_tensor_cores_but_does_not(run, row)) return false;
-    const model::Op& op = run.subject.fold.ops[row.op];
+    const model::Op& op = run.profile.fold.ops[row.op];
     const auto why = reason_against_tensor_cores(op);
     if (!why) return false;
     findings.push_back(
@@ -29,7 +29,7 @@ void find_bad_shapes(const Case& run, Findings& findings) {
 
 void find_unused_tensor_cores(const Case& run, Findings& findings) {
   for_each_large_op(run, [&](const model::OpRow& row) {
-    if (!can_use_tensor_cores_but_does_not(run, row) || reason_against_tensor_cores(run.subject.fold.ops[row.op])) return false;
+    if (!can_use_tensor_cores_but_does_not(run, row) || reason_against_tensor_cores(run.profile.fold.ops[row.op])) return false;
     const bool counted = row.tc_source == model::TensorCoreSource::counter;
     findings.push_back({nullptr,
                         fmt::format("{} could use tensor cores, but {} {:.3g} % of the GPU time.", op_name(run, row),
@@ -54,13 +54,13 @@ bool is_fused(const model::Fold& fold) {
 }
 
 void find_no_fusion(const Case& run, Findings& findings) {
-  const model::Fold& fold = run.subject.fold;
+  const model::Fold& fold = run.profile.fold;
   if (!has_framework(fold, model::Framework::tensorflow) || is_fused(fold)) return;
   const bool could =
       (has_type(fold, "Conv2D") || has_type(fold, "MatMul")) && (has_type(fold, "BiasAdd") || has_type(fold, "Relu"));
   if (!could) return;
   std::int64_t small_ns = 0;
-  for (const model::OpRow& row : run.subject.aggregate.ops) {
+  for (const model::OpRow& row : run.profile.aggregate.ops) {
     const std::string& type = fold.ops[row.op].type;
     if (contains(type, "BiasAdd") || contains(type, "Relu")) small_ns += std::min(row.gpu.total, run.gpu_ns);
   }
@@ -76,9 +76,9 @@ bool is_half(const model::Kernel& kernel) {
 }
 
 bool computes_in_half(const Case& run) {
-  const auto& ops = run.subject.aggregate.ops;
+  const auto& ops = run.profile.aggregate.ops;
   return std::any_of(ops.begin(), ops.end(), [&](const model::OpRow& row) {
-    const auto half = [&](std::uint32_t kernel) { return is_half(run.subject.timeline.kernels[kernel]); };
+    const auto half = [&](std::uint32_t kernel) { return is_half(run.profile.timeline.kernels[kernel]); };
     return std::any_of(row.tc_kernels.begin(), row.tc_kernels.end(), half);
   });
 }
@@ -89,12 +89,12 @@ bool has_tensor_cores(const model::Timeline& timeline) {
 }
 
 void find_no_amp(const Case& run, Findings& findings) {
-  const model::Fold& fold = run.subject.fold;
+  const model::Fold& fold = run.profile.fold;
   const bool told = run.fact("amp") == "false";
   const bool tensorflow = has_framework(fold, model::Framework::tensorflow);
-  if ((!told && !tensorflow) || computes_in_half(run) || !has_tensor_cores(run.subject.timeline)) return;
+  if ((!told && !tensorflow) || computes_in_half(run) || !has_tensor_cores(run.profile.timeline)) return;
   std::int64_t eligible_ns = 0;
-  for (const model::OpRow& row : run.subject.aggregate.ops) {
+  for (const model::OpRow& row : run.profile.aggregate.ops) {
     if (fold.ops[row.op].eligible) eligible_ns += std::min(row.gpu.total, run.gpu_ns);
   }
   if (run.percent_of_gpu_time(eligible_ns) < kLeastEligibleShare) return;

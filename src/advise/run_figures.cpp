@@ -55,18 +55,18 @@ const char* name_of_framework(model::Framework framework) {
   return nullptr;
 }
 
-void describe(const RunSource& source, RunFigures& figures) {
+void describe(const model::Profile& profile, RunFigures& figures) {
   std::set<std::string> gpus;
-  for (const auto& [record] : source.timeline.devices) gpus.insert(record.name);
+  for (const auto& [record] : profile.timeline.devices) gpus.insert(record.name);
   figures.gpus.assign(gpus.begin(), gpus.end());
   std::set<std::string> frameworks;
-  for (const model::Op& op : source.fold.ops) {
+  for (const model::Op& op : profile.fold.ops) {
     if (const char* name = name_of_framework(op.framework)) frameworks.insert(name);
   }
   figures.frameworks.assign(frameworks.begin(), frameworks.end());
-  figures.processes = source.timeline.processes.size();
-  figures.key_node = source.fold.key_node;
-  figures.batch_size = recorded_batch_size(source.timeline);
+  figures.processes = profile.timeline.processes.size();
+  figures.key_node = profile.fold.key_node;
+  figures.batch_size = recorded_batch_size(profile.timeline);
 }
 
 // One op of ours may be several of a fold, which also tells frameworks apart.
@@ -98,20 +98,20 @@ std::vector<double> dense(std::vector<std::pair<std::uint32_t, std::int64_t>> su
 // Goes over the works of a run once.
 class Gatherer {
  public:
-  Gatherer(const RunSource& source, const Window& window)
-      : source_(source),
+  Gatherer(const model::Profile& profile, const Window& window)
+      : profile_(profile),
         window_(window),
-        tensor_cores_(source.timeline),
-        number_of_op_(number_ops(source.fold, first_of_number_)),
+        tensor_cores_(profile.timeline),
+        number_of_op_(number_ops(profile.fold, first_of_number_)),
         sums_(first_of_number_.size()),
-        busy_(source.timeline.devices.size(), window),
+        busy_(profile.timeline.devices.size(), window),
         gpu_ns_(window.count()),
         kernels_(window.count()),
         launches_(window.count()),
         copies_(window.count()) {}
 
   void gather() {
-    for (std::size_t i = 0; i < source_.timeline.activities.size(); ++i) add(i, source_.timeline.activities[i]);
+    for (std::size_t i = 0; i < profile_.timeline.activities.size(); ++i) add(i, profile_.timeline.activities[i]);
   }
   void finish(RunFigures& figures);
 
@@ -120,7 +120,7 @@ class Gatherer {
   void count(std::uint32_t iteration, const model::Activity& activity, bool is_kernel);
   void finish_ops(const LaunchGroups& groups, RunFigures& figures);
 
-  const RunSource& source_;
+  const model::Profile& profile_;
   const Window& window_;
   model::TensorCoreTable tensor_cores_;
   std::vector<std::uint32_t> first_of_number_;                             // of each op of ours: one of the fold's
@@ -134,14 +134,14 @@ class Gatherer {
 
 void Gatherer::add(std::size_t index, const model::Activity& activity) {
   if (model::is_timed(activity)) busy_.add(activity.device, activity.start_ns, activity.end_ns);
-  const auto iteration = window_.index_of(source_.fold.activity_iteration[index]);
+  const auto iteration = window_.index_of(profile_.fold.activity_iteration[index]);
   if (!iteration) return;
-  const std::uint32_t op = number_of_op_[source_.fold.instances[source_.fold.activity_instance[index]].op];
+  const std::uint32_t op = number_of_op_[profile_.fold.instances[profile_.fold.activity_instance[index]].op];
   const std::int64_t gpu_ns = model::gpu_ns(activity);
   auto& sums = sums_[op];
   if (sums.empty() || sums.back().first != *iteration) sums.emplace_back(*iteration, 0);
   model::add_ns(sums.back().second, gpu_ns);
-  const bool is_kernel = source_.timeline.kernels[activity.kernel].kind == capture::ActivityKind::kernel;
+  const bool is_kernel = profile_.timeline.kernels[activity.kernel].kind == capture::ActivityKind::kernel;
   gpu_ns_[*iteration] += static_cast<double>(gpu_ns);
   count(*iteration, activity, is_kernel);
   LaunchSum& sum = groups_[{op, activity.kernel, activity.config}];
@@ -163,7 +163,7 @@ void Gatherer::finish_ops(const LaunchGroups& groups, RunFigures& figures) {
   const auto iterations = static_cast<double>(window_.count());
   for (std::uint32_t number = 0; number < sums_.size(); ++number) {
     if (sums_[number].empty()) continue;
-    const model::Op& op = source_.fold.ops[first_of_number_[number]];
+    const model::Op& op = profile_.fold.ops[first_of_number_[number]];
     OpFigures& made = figures.ops.emplace_back();
     made.name = op.name;
     made.type = op.type;
@@ -186,7 +186,7 @@ void Gatherer::finish(RunFigures& figures) {
   figures.launches = spread_of(std::move(launches_));
   figures.copies = spread_of(std::move(copies_));
   figures.utilization = busy_.utilization();
-  const LaunchGroups groups(source_.timeline, std::move(groups_));
+  const LaunchGroups groups(profile_.timeline, std::move(groups_));
   groups.describe(figures);
   finish_ops(groups, figures);
 }
@@ -198,14 +198,14 @@ std::optional<double> RunFigures::samples_per_second() const {
   return 1e9 * static_cast<double>(*batch_size) / iteration.median;
 }
 
-RunFigures figures_of(const RunSource& source) {
+RunFigures figures_of(const model::Profile& profile) {
   RunFigures figures;
-  describe(source, figures);
-  const Window window(source);
+  describe(profile, figures);
+  const Window window(profile);
   figures.has_iterations = window.has_iterations();
   figures.first = window.first();
   figures.last = window.last();
-  Gatherer gatherer(source, window);
+  Gatherer gatherer(profile, window);
   gatherer.gather();
   gatherer.finish(figures);
   return figures;

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "advise/compare_stats.h"
-#include "model/fold/fold.h"
-#include "model/timeline/timeline.h"
+#include "model/profile.h"
 
 namespace dlkprof::advise {
 
@@ -76,14 +75,8 @@ struct RunFigures {
   [[nodiscard]] std::optional<double> samples_per_second() const;
 };
 
-// A run, and the iterations of it that count.
-struct RunSource {
-  const model::Timeline& timeline;
-  const model::Fold& fold;
-  std::uint32_t first_iteration = 0, last_iteration = 0;  // inclusive
-};
-
-// The batch size is that which the program's framework told, as the fact `batch_size`.
-[[nodiscard]] RunFigures figures_of(const RunSource& source);
+// Of the iterations that were aggregated, nothing else of the aggregate is looked at. The batch size is that which the program's
+// framework told, as the fact `batch_size`.
+[[nodiscard]] RunFigures figures_of(const model::Profile& profile);
 
 }  // namespace dlkprof::advise

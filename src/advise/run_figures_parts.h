@@ -15,7 +15,7 @@ namespace dlkprof::advise {
 // The iterations that count, numbered from 0.
 class Window {
  public:
-  explicit Window(const RunSource& source);
+  explicit Window(const model::Profile& profile);
 
   [[nodiscard]] bool has_iterations() const { return has_iterations_; }
   [[nodiscard]] std::uint32_t first() const { return first_; }

@@ -8,8 +8,9 @@ namespace dlkprof::advise {
 
 // The first iteration holds all that comes before the key node first ended, and the last one all that comes after it last did:
 // neither is a whole step (guide, chapter 7).
-Window::Window(const RunSource& source) : first_(source.first_iteration), last_(source.last_iteration) {
-  const model::Fold& fold = source.fold;
+Window::Window(const model::Profile& profile)
+    : first_(profile.aggregate.first_iteration), last_(profile.aggregate.last_iteration) {
+  const model::Fold& fold = profile.fold;
   const std::uint32_t first_whole = std::max(first_, 1U);
   const auto most = static_cast<std::uint32_t>(fold.iterations.size());
   const std::uint32_t end = std::min(last_ + 1, most - 1);  // behind the last whole one

@@ -46,10 +46,10 @@ class IdleGpu {
 // Rows of ops and kernels by what makes them.
 class RowNumbers {
  public:
-  explicit RowNumbers(const Subject& subject) : ops_(subject.fold.ops.size(), kNone) {
-    for (std::uint32_t i = 0; i < subject.aggregate.ops.size(); ++i) ops_[subject.aggregate.ops[i].op] = i;
-    for (std::uint32_t i = 0; i < subject.aggregate.kernels.size(); ++i) {
-      kernels_[key(subject.aggregate.kernels[i].op, subject.aggregate.kernels[i].kernel)] = i;
+  explicit RowNumbers(const model::Profile& profile) : ops_(profile.fold.ops.size(), kNone) {
+    for (std::uint32_t i = 0; i < profile.aggregate.ops.size(); ++i) ops_[profile.aggregate.ops[i].op] = i;
+    for (std::uint32_t i = 0; i < profile.aggregate.kernels.size(); ++i) {
+      kernels_[key(profile.aggregate.kernels[i].op, profile.aggregate.kernels[i].kernel)] = i;
     }
   }
   [[nodiscard]] std::uint32_t op(std::uint32_t op) const { return ops_[op]; }
@@ -92,18 +92,18 @@ bool by_throughput(const model::Counters& counters, Judgement& judgement) {
 
 }  // namespace
 
-EvidenceTable gather_evidence(const Subject& subject) {
-  const model::Timeline& timeline = subject.timeline;
-  EvidenceTable table{std::vector<Evidence>(subject.aggregate.ops.size()),
-                      std::vector<Evidence>(subject.aggregate.kernels.size())};
-  const RowNumbers rows(subject);
+EvidenceTable gather_evidence(const model::Profile& profile) {
+  const model::Timeline& timeline = profile.timeline;
+  EvidenceTable table{std::vector<Evidence>(profile.aggregate.ops.size()),
+                      std::vector<Evidence>(profile.aggregate.kernels.size())};
+  const RowNumbers rows(profile);
   IdleGpu idle(timeline);
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const model::Activity& activity = timeline.activities[i];
     if (!model::is_timed(activity)) continue;
     const std::int64_t idle_ns = idle.before(activity);  // of all: iterations before those aggregated keep the GPU busy too
-    if (!is_aggregated(subject, i) || subject.fold.activity_instance[i] == kNone) continue;
-    const std::uint32_t op = subject.fold.instances[subject.fold.activity_instance[i]].op;
+    if (!is_aggregated(profile, i) || profile.fold.activity_instance[i] == kNone) continue;
+    const std::uint32_t op = profile.fold.instances[profile.fold.activity_instance[i]].op;
     const std::uint32_t op_row = rows.op(op);
     const std::uint32_t kernel_row = rows.kernel(op, activity.kernel);
     const auto share = filled(timeline, activity);

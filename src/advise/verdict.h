@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "advise/quantities.h"
-#include "advise/subject.h"
+#include "model/profile.h"
 
 namespace dlkprof::advise {
 
@@ -26,7 +26,7 @@ struct Evidence {
 struct EvidenceTable {
   std::vector<Evidence> ops, kernels;
 };
-[[nodiscard]] EvidenceTable gather_evidence(const Subject& subject);
+[[nodiscard]] EvidenceTable gather_evidence(const model::Profile& profile);
 
 enum class Verdict : std::uint8_t { unknown, launch_bound, too_small, compute_bound, memory_bound, latency_bound };
 

@@ -53,10 +53,19 @@ std::string listed(const std::vector<std::string>& domains) {
   return named < domains.size() ? fmt::format("{} and {} more", text, domains.size() - named) : text;
 }
 
-void fold_into(Analysis& analysis, const Folding& folding) {
-  say_unknown_domains(analysis.timeline, folding.fold.domains);
-  analysis.fold = model::fold(analysis.timeline, folding.fold);
-  analysis.aggregate = model::aggregate(analysis.timeline, analysis.fold, folding.range);
+void fold_into(model::Profile& profile, const Folding& folding) {
+  say_unknown_domains(profile.timeline, folding.fold.domains);
+  profile.fold = model::fold(profile.timeline, folding.fold);
+  profile.aggregate = model::aggregate(profile.timeline, profile.fold, folding.range);
+}
+
+model::Profile profile_of(model::Timeline timeline, const Folding& folding) {
+  model::Profile profile;
+  profile.timeline = std::move(timeline);
+  profile.options = folding.fold;
+  profile.range = folding.range;
+  if (folding.simple()) forget_ranges(profile.timeline);
+  return profile;
 }
 
 }  // namespace
@@ -103,23 +112,21 @@ void say_unknown_domains(const model::Timeline& timeline, const std::vector<std:
   }
 }
 
-Analysis analyse(model::Timeline timeline, const Folding& folding) {
-  Analysis analysis{std::move(timeline), {}, {}};
-  if (folding.simple()) forget_ranges(analysis.timeline);
-  fold_into(analysis, folding);
-  return analysis;
+model::Profile analyse(model::Timeline timeline, const Folding& folding) {
+  model::Profile profile = profile_of(std::move(timeline), folding);
+  fold_into(profile, folding);
+  return profile;
 }
 
-Analysis analyse_somehow(model::Timeline timeline, const Folding& folding) {
-  Analysis analysis{std::move(timeline), {}, {}};
-  if (folding.simple()) forget_ranges(analysis.timeline);
+model::Profile analyse_somehow(model::Timeline timeline, const Folding& folding) {
+  model::Profile profile = profile_of(std::move(timeline), folding);
   try {
-    fold_into(analysis, folding);
+    fold_into(profile, folding);
   } catch (const UsageError& error) {
     say("dlkprof: {}\ndlkprof: folded without it; fold again with --database\n", error.message());
-    fold_into(analysis, {});
+    fold_into(profile, {});
   }
-  return analysis;
+  return profile;
 }
 
 }  // namespace dlkprof::cli

@@ -6,10 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/aggregate/aggregate.h"
-#include "model/fold/fold.h"
-#include "model/timeline/timeline.h"
-#include "report/ops/fields.h"
+#include "model/profile.h"
 
 namespace CLI {
 class App;
@@ -42,20 +39,10 @@ void check_folding(const Folding& folding);
 // this run did not use, so that it is no error. `file` stands before it where it is not empty.
 void say_unknown_domains(const model::Timeline& timeline, const std::vector<std::string>& asked, const std::string& file = "");
 
-struct Analysis {
-  model::Timeline timeline;
-  model::Fold fold;
-  model::Aggregate aggregate;
-
-  [[nodiscard]] report::Model model() const { return {timeline, fold, aggregate}; }
-  // Whether there is anything to show of ops.
-  [[nodiscard]] bool has_ops() const { return !aggregate.ops.empty(); }
-};
-
 // Throws UsageError: no such key node, no such iterations.
-[[nodiscard]] Analysis analyse(model::Timeline timeline, const Folding& folding);
+[[nodiscard]] model::Profile analyse(model::Timeline timeline, const Folding& folding);
 
 // For when a program has run for hours: says what is wrong with the folding that was asked for, and folds by the defaults.
-[[nodiscard]] Analysis analyse_somehow(model::Timeline timeline, const Folding& folding);
+[[nodiscard]] model::Profile analyse_somehow(model::Timeline timeline, const Folding& folding);
 
 }  // namespace dlkprof::cli

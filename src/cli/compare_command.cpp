@@ -90,11 +90,12 @@ void print_notices(const std::string& file, const model::Timeline& timeline) {
   }
 }
 
-advise::RunFigures figures_of(const CompareCommand& command, const std::string& file, const model::Timeline& timeline,
-                              const model::Fold& fold, std::uint32_t first, std::uint32_t last) {
-  print_notices(file, timeline);
+advise::RunFigures figures_of(const CompareCommand& command, const std::string& file, model::Profile profile) {
+  print_notices(file, profile.timeline);
   const model::IterationRange& asked = command.folding.range;
-  const auto end = static_cast<std::uint32_t>(fold.iterations.size() - 1);
+  const auto end = static_cast<std::uint32_t>(profile.fold.iterations.size() - 1);
+  std::uint32_t& first = profile.aggregate.first_iteration;
+  std::uint32_t& last = profile.aggregate.last_iteration;
   if (asked.start || asked.stop) {
     first = asked.start.value_or(0);
     last = asked.stop.value_or(end);
@@ -103,7 +104,7 @@ advise::RunFigures figures_of(const CompareCommand& command, const std::string& 
     throw UsageError(fmt::format("{} has no iteration {}", printable(file), std::max(first, last)), "",
                      fmt::format("It has 0 to {}.", end));
   }
-  return advise::figures_of({timeline, fold, first, last});
+  return advise::figures_of(profile);
 }
 
 // Databases are folded again only where the folding that they hold is not the one asked for.
@@ -111,14 +112,13 @@ advise::RunFigures load_figures(const CompareCommand& command, const std::string
   const model::FoldOptions& options = command.folding.fold;
   const bool folds = !options.key_node.empty() || !options.domains.empty();
   const bool is_database = store::is_database(file);
-  if (is_database && !folds) {
-    const store::StoredRun run = store::read_stored_run(file);
-    return figures_of(command, file, run.timeline, run.fold, run.first_iteration, run.last_iteration);
-  }
-  const model::Timeline timeline = is_database ? store::read_timeline(file) : model::load_timeline(captures_of(command, file));
-  say_unknown_domains(timeline, options.domains, file);
-  const model::Fold fold = model::fold(timeline, options);
-  return figures_of(command, file, timeline, fold, 0, static_cast<std::uint32_t>(fold.iterations.size() - 1));
+  if (is_database && !folds) return figures_of(command, file, store::read_stored_run(file));
+  model::Profile profile;
+  profile.timeline = is_database ? store::read_timeline(file) : model::load_timeline(captures_of(command, file));
+  say_unknown_domains(profile.timeline, options.domains, file);
+  profile.fold = model::fold(profile.timeline, options);
+  profile.aggregate.last_iteration = static_cast<std::uint32_t>(profile.fold.iterations.size() - 1);
+  return figures_of(command, file, std::move(profile));
 }
 
 advise::ComparedRuns load_runs(const CompareCommand& command) {

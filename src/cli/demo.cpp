@@ -18,7 +18,7 @@
 #include "cli/installation.h"
 #include "cli/verbs.h"
 #include "model/aggregate/coverage_times.h"
-#include "report/diagnosis/expert_systems_report.h"
+#include "report/diagnosis/reports.h"
 #include "report/launches/asked.h"
 #include "report/launches/coverage.h"
 #include "report/launches/kernel_tables.h"
@@ -58,9 +58,9 @@ int run_demo(int argc, char** argv) {
     const report::Asked asked = report::asked_of(run, catalogue);
     print_data(fmt::format("==== {} ====\n\n", printable(path.filename().string(), 60)));
     print_data(report::kernel_tables(run, {asked.sections, asked.metrics, is_styled(STDOUT_FILENO)}));
-    const Analysis analysis = analyse(model::load_timeline(std::array{path}), {});
-    model::add_gpu_times(std::span(&run, 1), analysis.timeline);
-    if (analysis.has_ops()) print_data("\n" + report::top_ops(analysis.model()) + "\n" + report::top_findings(analysis.model()));
+    const model::Profile profile = analyse(model::load_timeline(std::array{path}), {});
+    model::add_gpu_times(std::span(&run, 1), profile.timeline);
+    if (profile.has_ops()) print_data("\n" + report::top_ops(profile) + "\n" + report::top_findings(profile));
     print_data("\n" + report::coverage(run) + "\n");
   }
   return 0;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/analysis.h"
 #include "cupti/catalogue.h"
+#include "model/profile.h"
 #include "model/run.h"
 #include "report/format/rows.h"
 #include "report/launches/metrics_report.h"
@@ -18,19 +18,12 @@ namespace dlkprof::cli {
 struct Outputs {
   std::filesystem::path directory = ".";
   std::string base_name = "dlkprof";
-  std::vector<std::string> reports = {"metrics"};  // as report_names() gives them
+  std::vector<std::string> reports = {"metrics"};  // as report::report_names() gives them
   std::vector<std::string> formats;                // csv, json, svg; none: no files
   bool force = false;                              // replace files
   bool database = false;                           // <base_name>_dldb.sqlite is written too
   bool model_data = false;                         // and <base_name>_model.json
 };
-
-// What was asked for by `names`: DLProf's `all` and `node_op` put into our words, each report once. Throws UsageError for a
-// report that there is not, or not in simple mode.
-[[nodiscard]] std::vector<std::string> report_names(const std::vector<std::string>& names, bool simple);
-
-// Whether a report shows single launches of one capture, rather than ops.
-[[nodiscard]] bool is_of_capture(const std::string& report);
 
 // Throws UsageError: a report or format that there is not, a base name with a slash, a folder that is not there, and,
 // without `force`, a file that is. To be called before anything is run or written.
@@ -56,8 +49,8 @@ void make_folder(const std::filesystem::path& folder);
 
 // What reports are made from. All of it outlives them.
 struct ReportInputs {
-  std::span<const model::Run> runs;    // one a capture; none for a database
-  const Analysis* analysis = nullptr;  // none where only reports of captures are asked for
+  std::span<const model::Run> runs;         // one a capture; none for a database
+  const model::Profile* profile = nullptr;  // none where only reports of captures are asked for
   bool simple = false;
   std::string profile_name;
   std::vector<cupti::Section> sections;  // those shown by `kernels`
@@ -70,8 +63,8 @@ void check_format(const std::string& report, const std::string& format);
 // Says on stderr, a line a report, what was not measured that it shows, and how to collect it.
 void print_hints(const std::vector<std::string>& reports, const ReportInputs& inputs);
 
-// A report as data: csv or json, or svg. `name` is one of report_names(). Throws UsageError where it takes one capture, and there
-// is none, or more.
+// A report as data: csv or json, or svg. `name` is one of report::report_names(). Throws UsageError where it takes one capture,
+// and there is none, or more.
 void write_report(const std::string& name, const std::string& format, const ReportInputs& inputs, const report::Sink& sink);
 
 // For people.

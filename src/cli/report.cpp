@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/report_command.h"
 #include "cli/verbs.h"
+#include "report/registry.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -28,16 +29,11 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   std::string directory;
   std::string base_name;
   command.outputs.reports.clear();
-  const auto list = [&app](const char* name, std::vector<std::string>& values, const char* help) {
+  const auto list = [&app](const char* name, std::vector<std::string>& values, const std::string& help) {
     return app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
   };
   app.add_option("file", command.file, "A capture (.dlkcap), a database (.sqlite), or a folder with captures")->required();
-  list("--reports", command.outputs.reports,
-       "summary, detail, iteration, kernel, tensor, op_type, group_node, expert_systems, bottleneck, occupancy, stall, memory, "
-       "roofline, coverage, measured or all of these; occupancy_curves, sampling, utilization; of a capture also metrics, "
-       "kernels; "
-       "on stdout one, in "
-       "files any");
+  list("--reports", command.outputs.reports, report::describe_names() + ". As csv or json stdout takes one");
   app.add_option("--format", command.format, "What stdout gets; svg of roofline alone")
       ->check(CLI::IsMember({"table", "csv", "json", "svg"}))
       ->capture_default_str();

@@ -18,6 +18,7 @@
 #include "report/launches/asked.h"
 #include "report/launches/kernel_tables.h"
 #include "report/launches/units.h"
+#include "report/registry.h"
 #include "store/database.h"
 
 namespace dlkprof::cli {
@@ -55,10 +56,6 @@ std::vector<std::string> default_reports(const ReportCommand& command, const Sou
   return tables ? std::vector<std::string>{"kernels", "summary"} : std::vector<std::string>{"metrics"};
 }
 
-bool has(const std::vector<std::string>& reports, bool of_capture) {
-  return std::any_of(reports.begin(), reports.end(), [&](const auto& name) { return is_of_capture(name) == of_capture; });
-}
-
 void check_command(const ReportCommand& command, const Source& source) {
   check_folding(command.folding);
   check_outputs(command.outputs);
@@ -69,8 +66,8 @@ void check_command(const ReportCommand& command, const Source& source) {
   }
   if (!command.to_files)
     std::for_each(reports.begin(), reports.end(), [&](const auto& one) { check_format(one, command.format); });
-  if (source.is_database() && has(reports, true)) {
-    const auto name = std::find_if(reports.begin(), reports.end(), is_of_capture);
+  const auto name = std::find_if(reports.begin(), reports.end(), report::is_of_launches);
+  if (source.is_database() && name != reports.end()) {
     throw UsageError(fmt::format("the report {} needs a capture, and {} is a database", *name, printable(command.file)), "",
                      "Name the .dlkcap file of the run instead, or see --reports measured and the view metric_samples.");
   }
@@ -138,8 +135,8 @@ void print_warnings(const ReportInputs& inputs, bool runs_are_told) {
   for (const model::Run& run : inputs.runs) {
     if (!runs_are_told) std::for_each(run.notices.begin(), run.notices.end(), print_warning);
   }
-  if (inputs.analysis == nullptr) return;
-  for (const capture::NoticeRecord& notice : inputs.analysis->timeline.notices) {
+  if (inputs.profile == nullptr) return;
+  for (const capture::NoticeRecord& notice : inputs.profile->timeline.notices) {
     if (!is_told(notice, inputs.runs)) print_warning(notice);
   }
 }
@@ -157,9 +154,8 @@ model::Timeline load(const Source& source) {
   return source.is_database() ? store::read_timeline(source.database) : model::load_timeline(source.captures);
 }
 
-void keep(const ReportCommand& command, const Source& source, const Analysis& analysis) {
-  const store::Aggregation aggregation{command.folding.fold, command.folding.range, analysis.fold, analysis.aggregate};
-  const int id = store::add_aggregation(source.database, aggregation);
+void keep(const Source& source, const model::Profile& profile) {
+  const int id = store::add_aggregation(source.database, profile);
   say("dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
 }
 
@@ -180,7 +176,7 @@ void show(const ReportCommand& command, const report::Asked& chosen, const Repor
 int report_again(ReportCommand command) {
   const Source source = open_source(command);
   std::vector<std::string>& reports = command.outputs.reports;
-  reports = report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
+  reports = report::report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
   check_command(command, source);
   const cupti::Catalogue catalogue = load_catalogue();
   check_section_names(command, catalogue);
@@ -196,13 +192,13 @@ int report_again(ReportCommand command) {
     inputs.sections = chosen.sections;
     inputs.unit_of = report::unit_lookup(catalogue, runs.front(), command.cupti_path);
   }
-  std::optional<Analysis> analysis;
+  std::optional<model::Profile> profile;
   const bool keeps = command.keep_aggregation && source.is_database() && !command.folding.simple();
-  if (keeps || command.outputs.model_data || has(reports, false)) {
-    inputs.analysis = &analysis.emplace(analyse(load(source), command.folding));
-    model::add_gpu_times(runs, analysis->timeline);
+  if (keeps || command.outputs.model_data || !std::all_of(reports.begin(), reports.end(), report::is_of_launches)) {
+    inputs.profile = &profile.emplace(analyse(load(source), command.folding));
+    model::add_gpu_times(runs, profile->timeline);
   }
-  if (keeps) keep(command, source, *analysis);
+  if (keeps) keep(source, *profile);
   show(command, chosen, inputs);
   return 0;
 }

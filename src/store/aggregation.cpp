@@ -57,7 +57,7 @@ struct Writer {
   [[nodiscard]] Inserter rows(const char* table) const { return {connection, id, table}; }
 };
 
-void insert_head(const Connection& connection, int id, const Aggregation& made) {
+void insert_head(const Connection& connection, int id, const model::Profile& made) {
   insert_into(connection, "aggregation")
       .run(id, unix_now_ns(), DLKPROF_VERSION, made.options.key_node, fmt::format("{}", fmt::join(made.options.domains, ",")),
            made.range.start, made.range.stop, made.fold.key_node, name_of(made.fold.key_node_source), made.fold.key_nodes_found,
@@ -147,10 +147,10 @@ void insert_summary(const Writer& to) {
 }
 
 // The id of the next aggregation. What it is to be made of must be what the database holds.
-int next_id(const OpenDatabase& database, const Aggregation& aggregation) {
+int next_id(const OpenDatabase& database, const model::Profile& profile) {
   const std::int64_t activities = database.connection.number("SELECT max(id) + 1 FROM work");  // not count(*), which reads all
   const std::int64_t last = database.connection.number("SELECT max(id) FROM aggregation");
-  const bool same = static_cast<std::uint64_t>(activities) == aggregation.fold.activity_instance.size();
+  const bool same = static_cast<std::uint64_t>(activities) == profile.fold.activity_instance.size();
   if (same && last >= 0 && last < std::numeric_limits<int>::max()) return static_cast<int>(last) + 1;
   throw Error("cannot write the database " + printable(database.path.native()),
               same ? fmt::format("its last aggregation is {}", last) : "it was changed since it was read",
@@ -159,9 +159,9 @@ int next_id(const OpenDatabase& database, const Aggregation& aggregation) {
 
 }  // namespace
 
-void insert_aggregation(const Connection& connection, int id, const Aggregation& aggregation) {
-  insert_head(connection, id, aggregation);
-  const Writer writer{connection, id, aggregation.fold, aggregation.aggregate};
+void insert_aggregation(const Connection& connection, int id, const model::Profile& profile) {
+  insert_head(connection, id, profile);
+  const Writer writer{connection, id, profile.fold, profile.aggregate};
   insert_fold(writer);
   insert_placement(writer);
   insert_op_stats(writer);
@@ -171,11 +171,11 @@ void insert_aggregation(const Connection& connection, int id, const Aggregation&
   insert_summary(writer);
 }
 
-int add_aggregation(const std::filesystem::path& path, const Aggregation& aggregation) {
+int add_aggregation(const std::filesystem::path& path, const model::Profile& profile) {
   OpenDatabase database = open_ours(path, Access::add);
   Transaction transaction(database.connection);
-  const int id = next_id(database, aggregation);
-  insert_aggregation(database.connection, id, aggregation);
+  const int id = next_id(database, profile);
+  insert_aggregation(database.connection, id, profile);
   transaction.commit();
   return id;
 }

@@ -7,6 +7,6 @@
 namespace dlkprof::store {
 
 // Within a transaction of the caller's.
-void insert_aggregation(const Connection& connection, int id, const Aggregation& aggregation);
+void insert_aggregation(const Connection& connection, int id, const model::Profile& profile);
 
 }  // namespace dlkprof::store

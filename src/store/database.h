@@ -5,29 +5,19 @@
 #include <filesystem>
 #include <string>
 
-#include "model/aggregate/aggregate.h"
-#include "model/fold/fold.h"
-#include "model/timeline/timeline.h"
+#include "model/profile.h"
 
 namespace dlkprof::store {
 
 inline constexpr int kSchemaVersion = 3;
 
-// What one aggregation was asked for, and gave.
-struct Aggregation {
-  model::FoldOptions options;
-  model::IterationRange range;
-  const model::Fold& fold;
-  const model::Aggregate& aggregate;
-};
-
 // Writes `path` whole, with 0600, under a temporary name beside it and then moved there: never half a file, never through a
 // link. Replaces what is there. Throws Error (folder not writable, disk full).
-void write_database(const std::filesystem::path& path, const model::Timeline& timeline, const Aggregation& aggregation);
+void write_database(const std::filesystem::path& path, const model::Profile& profile);
 
-// Adds an aggregation to a database of ours, as the one that views show; the earlier ones stay, by their ids. Returns its id.
-// Throws Error.
-int add_aggregation(const std::filesystem::path& path, const Aggregation& aggregation);
+// Adds what was folded and aggregated to a database of ours, as the one that views show; the earlier ones stay, by their ids.
+// Returns its id. Throws Error.
+int add_aggregation(const std::filesystem::path& path, const model::Profile& profile);
 
 // Throws Error: no such file, not a database of ours, damaged, or written by a newer version (named). Its content is hostile
 // input: whatever it says, the timeline keeps what timeline.h promises.
@@ -36,16 +26,10 @@ int add_aggregation(const std::filesystem::path& path, const Aggregation& aggreg
 // The same without what only folding looks at, which is most of it: no ranges, and calls that are of none and have no names.
 [[nodiscard]] model::Timeline read_timeline_without_ranges(const std::filesystem::path& path);
 
-// A run as its newest aggregation has it, for those who need not fold again.
-struct StoredRun {
-  model::Timeline timeline;    // without ranges
-  model::FoldOptions options;  // that it was asked for, as is the range
-  model::IterationRange range;
-  model::Fold fold;  // its instances: one for each op, of which only the op is known; no groups
-  std::uint32_t first_iteration = 0, last_iteration = 0;  // that the aggregation is of, inclusive
-};
-// Throws Error as read_timeline() does.
-[[nodiscard]] StoredRun read_stored_run(const std::filesystem::path& path);
+// A run as its newest aggregation has it, for those who need not fold again: its timeline without ranges; of the fold no groups,
+// and an instance for each op, of which only the op is known; of the aggregate the range of iterations alone. Throws Error as
+// read_timeline() does.
+[[nodiscard]] model::Profile read_stored_run(const std::filesystem::path& path);
 
 // Whether the file begins as an SQLite database does; false where it cannot be read.
 [[nodiscard]] bool is_database(const std::filesystem::path& path) noexcept;

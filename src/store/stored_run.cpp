@@ -11,7 +11,7 @@ namespace {
 // Reads the newest aggregation: what the tables of a timeline, read before, do not say.
 class AggregationReader {
  public:
-  AggregationReader(const std::filesystem::path& path, StoredRun& run)
+  AggregationReader(const std::filesystem::path& path, model::Profile& run)
       : database_(open_ours(path, Access::read)),
         budget_(database_.bytes),
         run_(run),
@@ -33,7 +33,7 @@ class AggregationReader {
 
   OpenDatabase database_;
   TextBudget budget_;
-  StoredRun& run_;
+  model::Profile& run_;
   std::int64_t id_;
 };
 
@@ -57,8 +57,8 @@ void AggregationReader::head() {
   run_.fold.key_node = row.text();
   run_.fold.key_node_source = enumeration<model::KeyNodeSource>(row, kKeyNodeSources);
   run_.fold.key_nodes_found = row.number<std::uint32_t>();
-  run_.first_iteration = row.number<std::uint32_t>();
-  run_.last_iteration = row.number<std::uint32_t>();
+  run_.aggregate.first_iteration = row.number<std::uint32_t>();
+  run_.aggregate.last_iteration = row.number<std::uint32_t>();
 }
 
 void AggregationReader::ops() {
@@ -92,7 +92,7 @@ void AggregationReader::iterations() {
     iteration.stop_ns = row.time();
     iterations.push_back(iteration);
   }
-  if (run_.first_iteration > run_.last_iteration || run_.last_iteration >= iterations.size())
+  if (run_.aggregate.first_iteration > run_.aggregate.last_iteration || run_.aggregate.last_iteration >= iterations.size())
     row.fail("those that the aggregation is of are missing");
 }
 
@@ -112,8 +112,8 @@ void AggregationReader::placements() {
 
 }  // namespace
 
-StoredRun read_stored_run(const std::filesystem::path& path) {
-  StoredRun run;
+model::Profile read_stored_run(const std::filesystem::path& path) {
+  model::Profile run;
   run.timeline = read_timeline_without_ranges(path);
   AggregationReader(path, run).read();
   return run;

@@ -134,15 +134,15 @@ void create_schema(Connection& connection) {
 
 }  // namespace
 
-void write_database(const std::filesystem::path& path, const Timeline& timeline, const Aggregation& aggregation) {
+void write_database(const std::filesystem::path& path, const model::Profile& profile) {
   NewFile file(path);
   {
     Connection connection(file.path(), Access::build);
     connection.now_and_then([&file] { file.release_cache(); });
     Transaction transaction(connection);
     create_schema(connection);
-    insert_timeline(connection, timeline);
-    insert_aggregation(connection, 1, aggregation);
+    insert_timeline(connection, profile.timeline);
+    insert_aggregation(connection, 1, profile);
     transaction.commit();
   }
   file.move_to_target();

@@ -10,10 +10,11 @@ namespace {
 
 void write(const std::filesystem::path& database, const std::vector<std::filesystem::path>& captures) {
   using namespace dlkprof;  // NOLINT(google-build-using-namespace)
-  const model::Timeline timeline = model::load_timeline(captures);
-  const model::Fold fold = model::fold(timeline);
-  const model::Aggregate aggregate = model::aggregate(timeline, fold);
-  store::write_database(database, timeline, {.options = {}, .range = {}, .fold = fold, .aggregate = aggregate});
+  model::Profile profile;
+  profile.timeline = model::load_timeline(captures);
+  profile.fold = model::fold(profile.timeline);
+  profile.aggregate = model::aggregate(profile.timeline, profile.fold);
+  store::write_database(database, profile);
 }
 
 }  // namespace

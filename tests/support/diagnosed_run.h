@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "advise/subject.h"
+#include "model/profile.h"
 #include "support/sample_capture.h"
 #include "support/timeline_builder.h"
 
@@ -17,43 +17,42 @@ inline constexpr const char* kIterationEnd = "Optimizer.zero_grad#SGD.zero_grad"
 
 class DiagnosedRun {
  public:
-  explicit DiagnosedRun(const TimelineBuilder& builder) : timeline_(builder.build()) {
-    for (model::Device& device : timeline_.devices) device.record = h200();
+  explicit DiagnosedRun(const TimelineBuilder& builder) {
+    profile_.timeline = builder.build();
+    for (model::Device& device : profile_.timeline.devices) device.record = h200();
   }
 
   // Of all launches of a kernel; its function gets so many registers and so much static shared memory.
   DiagnosedRun& launched(const std::string& kernel, const capture::Dim3& grid, const capture::Dim3& block,
                          std::uint32_t registers = 32, std::uint32_t shared_bytes = 0) {
-    const auto id = static_cast<std::uint32_t>(timeline_.functions.size() + 1);
-    for (const model::Activity& activity : timeline_.activities) {
-      if (activity.config == model::kNone || timeline_.kernels[activity.kernel].name != kernel) continue;
-      timeline_.configs[activity.config].key = key(id, grid, block);
+    const auto id = static_cast<std::uint32_t>(profile_.timeline.functions.size() + 1);
+    for (const model::Activity& activity : profile_.timeline.activities) {
+      if (activity.config == model::kNone || profile_.timeline.kernels[activity.kernel].name != kernel) continue;
+      profile_.timeline.configs[activity.config].key = key(id, grid, block);
     }
     model::LoadedFunction loaded{0, function(id, "", registers)};
     loaded.record.static_shared_bytes = shared_bytes;
-    timeline_.functions.push_back(std::move(loaded));
+    profile_.timeline.functions.push_back(std::move(loaded));
     return *this;
   }
   DiagnosedRun& fact(const std::string& name, const std::string& value) {
-    timeline_.facts.push_back({"pytorch", name, value});
+    profile_.timeline.facts.push_back({"pytorch", name, value});
     return *this;
   }
 
-  // To be called when all has been said; what it refers to lives as long as this.
-  advise::Subject subject(const model::IterationRange& range = {}) {
-    fold_ = model::fold(timeline_);
-    aggregate_ = model::aggregate(timeline_, fold_, range);
-    return {timeline_, fold_, aggregate_};
+  // To be called when all has been said.
+  const model::Profile& profile(const model::IterationRange& range = {}) {
+    profile_.fold = model::fold(profile_.timeline);
+    profile_.aggregate = model::aggregate(profile_.timeline, profile_.fold, range);
+    return profile_;
   }
   // For what a builder cannot say.
-  model::Timeline& timeline() { return timeline_; }
-  model::Fold& fold() { return fold_; }
-  model::Aggregate& aggregate() { return aggregate_; }
+  model::Timeline& timeline() { return profile_.timeline; }
+  model::Fold& fold() { return profile_.fold; }
+  model::Aggregate& aggregate() { return profile_.aggregate; }
 
  private:
-  model::Timeline timeline_;
-  model::Fold fold_;
-  model::Aggregate aggregate_;
+  model::Profile profile_;
 };
 
 }  // namespace dlkprof::test

@@ -9,12 +9,12 @@
 
 namespace dlkprof::test {
 
-inline advise::Findings found(const advise::Subject& subject, std::string_view rule) {
-  advise::Findings all = advise::diagnose(subject);
+inline advise::Findings found(const model::Profile& profile, std::string_view rule) {
+  advise::Findings all = advise::diagnose(profile);
   std::erase_if(all, [rule](const advise::Finding& finding) { return finding.rule->name != rule; });
   return all;
 }
 
-inline bool fires(const advise::Subject& subject, std::string_view rule) { return !found(subject, rule).empty(); }
+inline bool fires(const model::Profile& profile, std::string_view rule) { return !found(profile, rule).empty(); }
 
 }  // namespace dlkprof::test

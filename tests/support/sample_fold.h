@@ -2,20 +2,10 @@
 // convolution, forward and backward, and a copy that no range encloses. Figures agree with one another.
 #pragma once
 
-#include "model/aggregate/aggregate.h"
-#include "model/fold/fold.h"
-#include "model/timeline/timeline.h"
-#include "report/ops/fields.h"
+#include "model/profile.h"
 #include "support/sample_capture.h"
 
 namespace dlkprof::test {
-
-struct SampleFold {
-  model::Timeline timeline;
-  model::Fold fold;
-  model::Aggregate aggregate;
-  [[nodiscard]] report::Model model() const { return {timeline, fold, aggregate}; }
-};
 
 enum SampleKernel : std::uint32_t { kGemmKernel, kReluKernel, kCopyKernel };
 enum SampleOp : std::uint32_t { kForwardOp, kBackwardOp, kCopyOp };
@@ -187,13 +177,13 @@ inline model::Aggregate sample_aggregate() {
   return aggregate;
 }
 
-inline SampleFold sample_fold() { return {sample_timeline(), sample_fold_of_ops(), sample_aggregate()}; }
+inline model::Profile sample_fold() { return {sample_timeline(), sample_fold_of_ops(), sample_aggregate(), {}, {}}; }
 
 // Names as a hostile program could choose them.
 inline const std::string kHostileName = "a,\"b\"\r\nc\t\x01\x1b[2J\\ \xff\xfe \xE2\x80\xAE{'x': 1}";
 
-inline SampleFold hostile_fold() {
-  SampleFold sample = sample_fold();
+inline model::Profile hostile_fold() {
+  model::Profile sample = sample_fold();
   for (model::Op& op : sample.fold.ops) op.id = op.name = op.type = op.data_types = op.input_shapes = kHostileName;
   for (model::Group& group : sample.fold.groups) group.name = kHostileName;
   for (model::Kernel& kernel : sample.timeline.kernels) kernel.name = kernel.long_name = kHostileName;

@@ -22,8 +22,7 @@
 #include "cli/profile/progress.h"
 #include "cupti/host.h"
 #include "model/aggregate/coverage_times.h"
-#include "report/diagnosis/expert_systems_report.h"
-#include "report/diagnosis/top_stalls.h"
+#include "report/diagnosis/reports.h"
 #include "report/launches/coverage.h"
 #include "report/launches/kernel_tables.h"
 #include "report/launches/units.h"
@@ -129,37 +128,34 @@ void show_kernels(const model::Run& run, const ProfileCommand& command) {
 }
 
 // The operations that took most time, or in simple mode its three figures.
-void show_ops(const Analysis& analysis, const ProfileCommand& command) {
-  if (!analysis.has_ops()) return;
-  const std::string text = command.folding.simple()
-                               ? report::summary_text(report::simple_summary_tables(analysis.model()))
-                               : report::top_ops(analysis.model()) + "\n" + report::top_findings(analysis.model());
+void show_ops(const model::Profile& profile, const ProfileCommand& command) {
+  if (!profile.has_ops()) return;
+  const std::string text = command.folding.simple() ? report::summary_text(report::simple_summary_tables(profile))
+                                                    : report::top_ops(profile) + "\n" + report::top_findings(profile);
   say("{}\n", text);
-  const std::string stalls = command.folding.simple() ? "" : report::top_stalls(analysis.model());
+  const std::string stalls = command.folding.simple() ? "" : report::top_stalls(profile);
   if (!stalls.empty()) say("{}\n", stalls);
 }
 
-void show(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command) {
+void show(const std::vector<model::Run>& runs, const model::Profile& profile, const ProfileCommand& command) {
   if (command.verbosity >= Verbosity::normal) {
     for (const auto& run : runs) show_kernels(run, command);
   }
-  show_ops(analysis, command);
+  show_ops(profile, command);
   for (const auto& run : runs) say("{}", report::coverage(run));
 }
 
-std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const Analysis& analysis, const ProfileCommand& command,
-                                  const cupti::Catalogue& catalogue) {
+std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const model::Profile& profile,
+                                  const ProfileCommand& command, const cupti::Catalogue& catalogue) {
   std::vector<fs::path> files;
   std::future<void> database;  // written beside the reports: with millions of ranges each takes seconds
   if (command.outputs.database) {
     files.push_back(database_file(command.outputs));
-    database = std::async(std::launch::async, [&command, &analysis, path = files.back()] {
-      store::write_database(path, analysis.timeline,
-                            {command.folding.fold, command.folding.range, analysis.fold, analysis.aggregate});
-    });
+    database =
+        std::async(std::launch::async, [&command, &profile, path = files.back()] { store::write_database(path, profile); });
   }
   const ReportInputs inputs{runs,
-                            &analysis,
+                            &profile,
                             command.folding.simple(),
                             command.outputs.base_name,
                             command.sections,
@@ -202,10 +198,10 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
   model::Timeline joined = model::load_timeline(captures);
   std::vector<model::Run> runs = launches.get();
   note_ending(joined, program);
-  const Analysis analysis = analyse_somehow(std::move(joined), command.folding);
-  model::add_gpu_times(runs, analysis.timeline);
-  if (!quiet) show(runs, analysis, command);
-  for (const auto& file : write_files(runs, analysis, command, catalogue)) {
+  const model::Profile profile = analyse_somehow(std::move(joined), command.folding);
+  model::add_gpu_times(runs, profile.timeline);
+  if (!quiet) show(runs, profile, command);
+  for (const auto& file : write_files(runs, profile, command, catalogue)) {
     if (!quiet) say("dlkprof: wrote {}\n", printable(file.string()));
   }
   return command.outputs.database;

@@ -12,6 +12,7 @@
 #include "cli/arguments.h"
 #include "cli/profile/placeholders.h"
 #include "cupti/pc_sampler.h"
+#include "report/registry.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -105,10 +106,7 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
 
 void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
   const auto group = [](CLI::Option* option) { return option->group("Output"); };
-  group(app.add_option("--reports", typed.reports,
-                       "Reports to write to files: summary, detail, iteration, kernel, tensor, op_type, group_node, "
-                       "expert_systems, bottleneck, occupancy, stall, memory, roofline, coverage, measured, or all of these; "
-                       "source; occupancy_curves; of samples also sampling, utilization; metrics, kernels"))
+  group(app.add_option("--reports", typed.reports, "Reports to write to files: " + report::describe_names()))
       ->delimiter(',')
       ->allow_extra_args(false);
   group(app.add_option("--formats", typed.formats, "Their formats: csv, json; of roofline also svg; default csv"))
@@ -167,12 +165,10 @@ void resolve_metrics(const TypedProfile& typed, const cupti::Catalogue& catalogu
   }
 }
 
-bool is_of_launches(const std::string& report) { return report == "metrics" || report == "kernels"; }
-
 // What --timeline off does not give.
 bool asks_for_ops(const ProfileCommand& command) {
   const auto& reports = command.outputs.reports;
-  const bool by_report = command.reports_named && !std::all_of(reports.begin(), reports.end(), is_of_launches);
+  const bool by_report = command.reports_named && !std::all_of(reports.begin(), reports.end(), report::is_of_launches);
   return by_report || command.outputs.model_data || command.folding.is_asked();
 }
 
@@ -281,7 +277,7 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   command.reports_named = !typed.reports.empty() || !typed.formats.empty();
   command.sections_named = !typed.set.empty() || !typed.sections.empty() || !typed.metrics.empty();
   check_folding(command.folding);
-  if (!typed.reports.empty()) command.outputs.reports = report_names(typed.reports, command.folding.simple());
+  if (!typed.reports.empty()) command.outputs.reports = report::report_names(typed.reports, command.folding.simple());
   options.timeline = wants_timeline(typed.timeline, command, purpose);
   options.in_bursts = options.collect == capture::Collect::sample && typed.timeline != "on" && options.profile_from_start;
   command.outputs.database = options.timeline && !command.folding.simple();

@@ -47,7 +47,7 @@ bool ended_well(const model::Timeline& timeline) {
 }
 
 EarlierRun judge_database(const fs::path& path, const ProfileCommand& command) {
-  const store::StoredRun run = store::read_stored_run(path);
+  const model::Profile run = store::read_stored_run(path);
   const auto& processes = run.timeline.processes;
   const auto asked = options_for(command);
   const bool same =
@@ -88,8 +88,8 @@ EarlierRun earlier_run_of(const ProfileCommand& command) {
 void fold_again(const ProfileCommand& command) {
   const auto database = database_file(command.outputs);
   const Folding& folding = command.folding;
-  const Analysis analysis = analyse_somehow(store::read_timeline(database), folding);
-  (void)store::add_aggregation(database, {folding.fold, folding.range, analysis.fold, analysis.aggregate});
+  const model::Profile profile = analyse_somehow(store::read_timeline(database), folding);
+  (void)store::add_aggregation(database, profile);
 }
 
 }  // namespace dlkprof::cli

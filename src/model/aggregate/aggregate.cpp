@@ -34,12 +34,12 @@ Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationR
   made.first_iteration = range.start.value_or(0);
   made.last_iteration = range.stop.value_or(static_cast<std::uint32_t>(fold.iterations.size() - 1));
   check_range(made.first_iteration, made.last_iteration, fold.iterations.size());
-  const Selection selection{timeline, fold, made.first_iteration, made.last_iteration, TensorCoreTable(timeline)};
-  made.kernels = make_kernel_rows(selection);
-  made.ops = make_op_rows(selection, made.kernels);
-  made.types = make_type_rows(selection, made.ops);
-  made.groups = make_group_rows(selection, made.ops);
-  made.summary = make_summary(selection, made);
+  const IterationSlice slice{timeline, fold, made.first_iteration, made.last_iteration, TensorCoreTable(timeline)};
+  made.kernels = make_kernel_rows(slice);
+  made.ops = make_op_rows(slice, made.kernels);
+  made.types = make_type_rows(slice, made.ops);
+  made.groups = make_group_rows(slice, made.ops);
+  made.summary = make_summary(slice, made);
   return made;
 }
 

@@ -12,7 +12,7 @@
 namespace dlkprof::model {
 
 // What rows are made of: a fold, and the iterations of it that count.
-struct Selection {
+struct IterationSlice {
   const Timeline& timeline;
   const Fold& fold;
   std::uint32_t first_iteration = 0, last_iteration = 0;  // inclusive
@@ -29,15 +29,15 @@ struct Selection {
   }
 };
 
-[[nodiscard]] std::vector<KernelRow> make_kernel_rows(const Selection& selection);
-[[nodiscard]] std::vector<OpRow> make_op_rows(const Selection& selection, const std::vector<KernelRow>& kernels);
-[[nodiscard]] std::vector<OpTypeRow> make_type_rows(const Selection& selection, const std::vector<OpRow>& ops);
-[[nodiscard]] std::vector<GroupRow> make_group_rows(const Selection& selection, const std::vector<OpRow>& ops);
+[[nodiscard]] std::vector<KernelRow> make_kernel_rows(const IterationSlice& slice);
+[[nodiscard]] std::vector<OpRow> make_op_rows(const IterationSlice& slice, const std::vector<KernelRow>& kernels);
+[[nodiscard]] std::vector<OpTypeRow> make_type_rows(const IterationSlice& slice, const std::vector<OpRow>& ops);
+[[nodiscard]] std::vector<GroupRow> make_group_rows(const IterationSlice& slice, const std::vector<OpRow>& ops);
 
 // Where an iteration ends for those who measure its length: at the beginning of the next.
 [[nodiscard]] std::int64_t iteration_end_ns(const Fold& fold, std::uint32_t iteration);
-[[nodiscard]] Duration find_shares(const Selection& selection);
+[[nodiscard]] Duration find_shares(const IterationSlice& slice);
 // From the rows of `aggregate`.
-[[nodiscard]] Summary make_summary(const Selection& selection, const Aggregate& aggregate);
+[[nodiscard]] Summary make_summary(const IterationSlice& slice, const Aggregate& aggregate);
 
 }  // namespace dlkprof::model

@@ -10,8 +10,8 @@ namespace {
 // Flattens, iteration by iteration, what the sub-tree of each group did. Everything comes by start, so a union takes no sorting.
 class GroupRows {
  public:
-  explicit GroupRows(const Selection& selection)
-      : selection_(selection), timeline_(selection.timeline), fold_(selection.fold), states_(fold_.groups.size()) {
+  explicit GroupRows(const IterationSlice& slice)
+      : slice_(slice), timeline_(slice.timeline), fold_(slice.fold), states_(fold_.groups.size()) {
     for (std::uint32_t group = 0; group < fold_.groups.size(); ++group) {
       rows_.emplace_back().group = group;
       depths_.push_back(depth_of(fold_.groups[group].parent) + 1);
@@ -56,7 +56,7 @@ class GroupRows {
       const std::uint32_t instance = instance_at(timeline_.calls[i].range);
       return std::size_t{instance == kNone ? kNone : fold_.instances[instance].iteration};
     });
-    for (std::uint32_t i = selection_.first_iteration; i <= selection_.last_iteration; ++i) {
+    for (std::uint32_t i = slice_.first_iteration; i <= slice_.last_iteration; ++i) {
       for (const std::uint32_t instance : instances[i]) add_instance(fold_.instances[instance]);
       for (const std::uint32_t activity : activities[i]) add_activity(activity);
       for (const std::uint32_t call : calls[i]) add_call(timeline_.calls[call]);
@@ -149,7 +149,7 @@ class GroupRows {
   }
   [[nodiscard]] std::uint32_t depth_of(std::uint32_t group) const { return group == kNone ? 0 : depths_[group]; }
 
-  const Selection& selection_;
+  const IterationSlice& slice_;
   const Timeline& timeline_;
   const Fold& fold_;
   std::vector<std::uint32_t> instance_of_range_;
@@ -161,9 +161,9 @@ class GroupRows {
 
 }  // namespace
 
-std::vector<GroupRow> make_group_rows(const Selection& selection, const std::vector<OpRow>& ops) {
-  if (selection.fold.groups.empty()) return {};
-  return GroupRows(selection).make(ops);
+std::vector<GroupRow> make_group_rows(const IterationSlice& slice, const std::vector<OpRow>& ops) {
+  if (slice.fold.groups.empty()) return {};
+  return GroupRows(slice).make(ops);
 }
 
 }  // namespace dlkprof::model

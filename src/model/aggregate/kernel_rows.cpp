@@ -10,12 +10,11 @@ namespace {
 
 class KernelRows {
  public:
-  explicit KernelRows(const Selection& selection)
-      : selection_(selection), counters_(selection.timeline), call_seen_(selection.timeline.calls.size()) {}
+  explicit KernelRows(const IterationSlice& slice)
+      : slice_(slice), counters_(slice.timeline), call_seen_(slice.timeline.calls.size()) {}
 
   std::vector<KernelRow> make() {
-    selection_.for_each_activity(
-        [this](std::uint32_t index, const Activity& activity) { add(selection_.op_of(index), activity); });
+    slice_.for_each_activity([this](std::uint32_t index, const Activity& activity) { add(slice_.op_of(index), activity); });
     std::vector<Counters> counters = counters_.finish(rows_.size());
     for (std::size_t row = 0; row < rows_.size(); ++row) rows_[row].counters = std::move(counters[row]);
     std::stable_sort(rows_.begin(), rows_.end(),
@@ -35,16 +34,16 @@ class KernelRows {
     if (is_timed(activity)) row.gpu.add(gpu_ns(activity));  // what has no time is no 0 among the others'
     if (activity.call != kNone && !call_seen_[activity.call]) {
       call_seen_[activity.call] = true;
-      const Call& call = selection_.timeline.calls[activity.call];
+      const Call& call = slice_.timeline.calls[activity.call];
       row.api.add(elapsed_ns(call.start_ns, call.end_ns));
     }
-    const TensorCoreUse use = selection_.tensor_cores.of(activity);
+    const TensorCoreUse use = slice_.tensor_cores.of(activity);
     row.uses_tc |= use.uses;
     row.tc_source = std::max(row.tc_source, use.source);
     counters_.add(known->second, activity);
   }
 
-  const Selection& selection_;
+  const IterationSlice& slice_;
   CounterJoin counters_;
   std::vector<bool> call_seen_;
   std::vector<KernelRow> rows_;
@@ -53,6 +52,6 @@ class KernelRows {
 
 }  // namespace
 
-std::vector<KernelRow> make_kernel_rows(const Selection& selection) { return KernelRows(selection).make(); }
+std::vector<KernelRow> make_kernel_rows(const IterationSlice& slice) { return KernelRows(slice).make(); }
 
 }  // namespace dlkprof::model

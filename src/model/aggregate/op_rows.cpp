@@ -10,17 +10,16 @@ namespace dlkprof::model {
 namespace {
 
 // Adds the instances that count, and GPU times of those that launch work that does.
-void add_instances(const Selection& selection, std::vector<OpRow>& rows) {
-  const std::vector<OpInstance>& instances = selection.fold.instances;
-  const InstanceActivities activities(selection.timeline, selection.fold);
+void add_instances(const IterationSlice& slice, std::vector<OpRow>& rows) {
+  const std::vector<OpInstance>& instances = slice.fold.instances;
+  const InstanceActivities activities(slice.timeline, slice.fold);
   for (std::size_t i = 0; i < instances.size(); ++i) {
     const OpInstance& instance = instances[i];
     OpRow& row = rows[instance.op];
-    const bool counts = selection.has(instance.iteration);
+    const bool counts = slice.has(instance.iteration);
     std::int64_t selected_ns = 0;
     for (const std::uint32_t activity : activities[i]) {
-      if (selection.has(selection.fold.activity_iteration[activity]))
-        add_ns(selected_ns, gpu_ns(selection.timeline.activities[activity]));
+      if (slice.has(slice.fold.activity_iteration[activity])) add_ns(selected_ns, gpu_ns(slice.timeline.activities[activity]));
     }
     if (counts || selected_ns > 0) row.gpu.add(selected_ns);
     if (!counts) continue;
@@ -32,11 +31,11 @@ void add_instances(const Selection& selection, std::vector<OpRow>& rows) {
   }
 }
 
-void add_activities(const Selection& selection, std::vector<OpRow>& rows) {
-  CounterJoin join(selection.timeline);
-  selection.for_each_activity([&](std::uint32_t index, const Activity& activity) {
-    OpRow& row = rows[selection.op_of(index)];
-    if (selection.tensor_cores.of(activity).uses) add_ns(row.tc_gpu_ns, gpu_ns(activity));
+void add_activities(const IterationSlice& slice, std::vector<OpRow>& rows) {
+  CounterJoin join(slice.timeline);
+  slice.for_each_activity([&](std::uint32_t index, const Activity& activity) {
+    OpRow& row = rows[slice.op_of(index)];
+    if (slice.tensor_cores.of(activity).uses) add_ns(row.tc_gpu_ns, gpu_ns(activity));
     join.add(row.op, activity);
   });
   std::vector<Counters> counters = join.finish(rows.size());
@@ -56,11 +55,11 @@ void add_kernels(const std::vector<KernelRow>& kernels, std::vector<OpRow>& rows
 
 }  // namespace
 
-std::vector<OpRow> make_op_rows(const Selection& selection, const std::vector<KernelRow>& kernels) {
-  std::vector<OpRow> rows(selection.fold.ops.size());
+std::vector<OpRow> make_op_rows(const IterationSlice& slice, const std::vector<KernelRow>& kernels) {
+  std::vector<OpRow> rows(slice.fold.ops.size());
   for (std::uint32_t op = 0; op < rows.size(); ++op) rows[op].op = op;
-  add_instances(selection, rows);
-  add_activities(selection, rows);
+  add_instances(slice, rows);
+  add_activities(slice, rows);
   add_kernels(kernels, rows);
   std::erase_if(rows, [](const OpRow& row) { return row.cpu.n == 0 && row.tc_kernels.empty() && row.others.empty(); });
   const auto order = [](const OpRow& row) { return std::tuple(-row.gpu.total, -row.cpu.total, row.op); };

@@ -74,14 +74,14 @@ bool is_data_loader(const Op& op) {
   return type.find(kDataLoader) != std::string::npos;
 }
 
-Spans find_data_loading(const Selection& selection, const Span& window) {
-  const Fold& fold = selection.fold;
+Spans find_data_loading(const IterationSlice& slice, const Span& window) {
+  const Fold& fold = slice.fold;
   std::vector<bool> loads(fold.ops.size());
   std::transform(fold.ops.begin(), fold.ops.end(), loads.begin(), is_data_loader);
   SpanBuilder spans(window);
   for (const OpInstance& instance : fold.instances) {
     if (instance.range == kNone || !loads[instance.op]) continue;
-    spans.add(selection.timeline.ranges[instance.range].start_ns, selection.timeline.ranges[instance.range].end_ns);
+    spans.add(slice.timeline.ranges[instance.range].start_ns, slice.timeline.ranges[instance.range].end_ns);
   }
   return std::move(spans).finish();
 }
@@ -101,14 +101,13 @@ Spans find_cpu_activity(const Timeline& timeline, const Span& window) {
 class Sweep {
  public:
   // The CPU's shares are of interest without any GPU too.
-  Sweep(const Selection& selection, const Span& window)
-      : selection_(selection),
-        gpus_(std::max<std::size_t>(selection.timeline.devices.size(), 1), Cover(window)),
-        of_cpu_{Source{cpu, find_cpu_activity(selection.timeline, window)},
-                Source{data_loading, find_data_loading(selection, window)}} {}
+  Sweep(const IterationSlice& slice, const Span& window)
+      : slice_(slice),
+        gpus_(std::max<std::size_t>(slice.timeline.devices.size(), 1), Cover(window)),
+        of_cpu_{Source{cpu, find_cpu_activity(slice.timeline, window)}, Source{data_loading, find_data_loading(slice, window)}} {}
 
   std::vector<Cover> cover() {
-    for (const Activity& activity : selection_.timeline.activities) {
+    for (const Activity& activity : slice_.timeline.activities) {
       if (!is_timed(activity)) continue;
       add_cpu(activity.start_ns);
       gpus_.at(activity.device).add(activity_of(activity), {activity.start_ns, activity.end_ns});
@@ -125,8 +124,8 @@ class Sweep {
   };
 
   [[nodiscard]] Use activity_of(const Activity& activity) const {
-    if (selection_.timeline.kernels[activity.kernel].kind != capture::ActivityKind::kernel) return memory;
-    return selection_.tensor_cores.of(activity).uses ? tc_kernel : other_kernel;
+    if (slice_.timeline.kernels[activity.kernel].kind != capture::ActivityKind::kernel) return memory;
+    return slice_.tensor_cores.of(activity).uses ? tc_kernel : other_kernel;
   }
 
   // Adds to every GPU what begins on the CPU until then.
@@ -145,19 +144,18 @@ class Sweep {
     }
   }
 
-  const Selection& selection_;
+  const IterationSlice& slice_;
   std::vector<Cover> gpus_;
   std::array<Source, 2> of_cpu_;
 };
 
 }  // namespace
 
-Duration find_shares(const Selection& selection) {
-  const Span window{selection.fold.iterations[selection.first_iteration].start_ns,
-                    iteration_end_ns(selection.fold, selection.last_iteration)};
+Duration find_shares(const IterationSlice& slice) {
+  const Span window{slice.fold.iterations[slice.first_iteration].start_ns, iteration_end_ns(slice.fold, slice.last_iteration)};
   Duration shares;
   if (window.end <= window.start) return shares;
-  const std::vector<Cover> gpus = Sweep(selection, window).cover();
+  const std::vector<Cover> gpus = Sweep(slice, window).cover();
   const std::int64_t length = elapsed_ns(window.start, window.end);
   const double whole = static_cast<double>(length) * static_cast<double>(gpus.size());
   const auto share_of = [whole](std::int64_t ns) { return 100 * static_cast<double>(ns) / whole; };

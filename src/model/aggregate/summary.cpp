@@ -50,10 +50,10 @@ void add_kernels(const Timeline& timeline, const std::vector<KernelRow>& rows, S
   }
 }
 
-void add_iterations(const Selection& selection, Summary& summary) {
-  const Fold& fold = selection.fold;
-  const std::uint32_t first = selection.first_iteration;
-  const std::uint32_t last = selection.last_iteration;
+void add_iterations(const IterationSlice& slice, Summary& summary) {
+  const Fold& fold = slice.fold;
+  const std::uint32_t first = slice.first_iteration;
+  const std::uint32_t last = slice.last_iteration;
   summary.total_iterations = fold.key_nodes_found == 0 ? 0 : fold.iterations.size();
   summary.aggregated_iterations = std::uint64_t{last} - first + 1;
   summary.start_iteration = first;
@@ -76,12 +76,12 @@ std::int64_t iteration_end_ns(const Fold& fold, std::uint32_t iteration) {
   return iteration + 1 < fold.iterations.size() ? fold.iterations[iteration + 1].start_ns : fold.iterations[iteration].stop_ns;
 }
 
-Summary make_summary(const Selection& selection, const Aggregate& aggregate) {
+Summary make_summary(const IterationSlice& slice, const Aggregate& aggregate) {
   Summary summary;
-  add_iterations(selection, summary);
-  summary.share = find_shares(selection);
-  add_ops(selection.fold, aggregate.ops, summary);
-  add_kernels(selection.timeline, aggregate.kernels, summary);
+  add_iterations(slice, summary);
+  summary.share = find_shares(slice);
+  add_ops(slice.fold, aggregate.ops, summary);
+  add_kernels(slice.timeline, aggregate.kernels, summary);
   return summary;
 }
 

@@ -19,12 +19,12 @@ void add_stats(Stats& sum, const Stats& part) {
 
 }  // namespace
 
-std::vector<OpTypeRow> make_type_rows(const Selection& selection, const std::vector<OpRow>& ops) {
+std::vector<OpTypeRow> make_type_rows(const IterationSlice& slice, const std::vector<OpRow>& ops) {
   std::vector<OpTypeRow> rows;
   std::unordered_map<std::string_view, std::uint32_t> index;  // of each type
-  std::vector<std::uint32_t> row_of_op(selection.fold.ops.size());
+  std::vector<std::uint32_t> row_of_op(slice.fold.ops.size());
   for (const OpRow& op : ops) {
-    const Op& described = selection.fold.ops[op.op];
+    const Op& described = slice.fold.ops[op.op];
     const auto [known, is_new] = index.try_emplace(described.type, static_cast<std::uint32_t>(rows.size()));
     if (is_new) rows.emplace_back().type = described.type;
     OpTypeRow& row = rows[row_of_op[op.op] = known->second];
@@ -36,9 +36,9 @@ std::vector<OpTypeRow> make_type_rows(const Selection& selection, const std::vec
     add_stats(row.overhead, op.overhead);
     add_stats(row.idle, op.idle);
   }
-  CounterJoin join(selection.timeline);
-  selection.for_each_activity([&](std::uint32_t activity_index, const Activity& activity) {
-    join.add(row_of_op[selection.op_of(activity_index)], activity);
+  CounterJoin join(slice.timeline);
+  slice.for_each_activity([&](std::uint32_t activity_index, const Activity& activity) {
+    join.add(row_of_op[slice.op_of(activity_index)], activity);
   });
   std::vector<Counters> counters = join.finish(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) rows[row].counters = std::move(counters[row]);

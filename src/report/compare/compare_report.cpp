@@ -6,6 +6,7 @@
 #include "report/compare/compare_sentences.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {

@@ -1,9 +1,10 @@
-#include "report/diagnosis/bottleneck_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <memory>
 
 #include "advise/verdict.h"
 #include "report/diagnosis/diagnosis_rows.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -12,13 +13,13 @@ struct Judged : DiagnosisRow {
   advise::Judgement judgement;
 };
 
-std::vector<Judged> judge_rows(const Model& model) {
-  const advise::EvidenceTable evidence = advise::gather_evidence(model);
+std::vector<Judged> judge_rows(const model::Profile& profile) {
+  const advise::EvidenceTable evidence = advise::gather_evidence(profile);
   std::vector<Judged> judged;
-  for (const DiagnosisRow& row : diagnosis_rows(model, DiagnosisOf::all)) {
+  for (const DiagnosisRow& row : diagnosis_rows(profile, DiagnosisOf::all)) {
     const advise::Evidence& its_own =
-        row.kernel == nullptr ? evidence.ops[static_cast<std::size_t>(row.op - model.aggregate.ops.data())]
-                              : evidence.kernels[static_cast<std::size_t>(row.kernel - model.aggregate.kernels.data())];
+        row.kernel == nullptr ? evidence.ops[static_cast<std::size_t>(row.op - profile.aggregate.ops.data())]
+                              : evidence.kernels[static_cast<std::size_t>(row.kernel - profile.aggregate.kernels.data())];
     judged.push_back({row, advise::judge(its_own, row.counters())});
   }
   return judged;
@@ -35,9 +36,9 @@ Fields<Judged> bound_fields(const model::Summary& summary) {
           {"Savings Bound (%)", "%", [=](const Judged& row) { return share(row, wall, 100); }}};
 }
 
-Fields<Judged> bottleneck_fields(const Model& model) {
+Fields<Judged> bottleneck_fields(const model::Profile& profile) {
   Fields<Judged> fields;
-  for (Field<DiagnosisRow>& field : diagnosis_fields(model)) {
+  for (Field<DiagnosisRow>& field : diagnosis_fields(profile)) {
     fields.push_back({field.name, field.unit, [cell = field.cell](const Judged& row) { return cell(row); }});
   }
   fields.push_back({"Verdict", "", [](const Judged& row) { return text_cell(advise::verdict_text(row.judgement.verdict)); }});
@@ -46,15 +47,15 @@ Fields<Judged> bottleneck_fields(const Model& model) {
   fields.push_back({"Memory Throughput (%)", "%", [](const Judged& row) { return number_cell(row.judgement.memory_percent); }});
   fields.push_back({"SMs Filled (%)", "%", [](const Judged& row) { return number_cell(row.judgement.filled_percent); }});
   fields.push_back({"Launches Waited For (%)", "%", [](const Judged& row) { return number_cell(row.judgement.waited_percent); }});
-  append(fields, bound_fields(model.aggregate.summary));
+  append(fields, bound_fields(profile.aggregate.summary));
   return fields;
 }
 
 }  // namespace
 
-Rows bottleneck_report(const Model& model) {
-  const auto judged = std::make_shared<const std::vector<Judged>>(judge_rows(model));
-  return make_rows("bottleneck", bottleneck_fields(model), judged->size(),
+Rows bottleneck_report(const model::Profile& profile) {
+  const auto judged = std::make_shared<const std::vector<Judged>>(judge_rows(profile));
+  return make_rows("bottleneck", bottleneck_fields(profile), judged->size(),
                    [judged](std::size_t i) -> const Judged& { return (*judged)[i]; });
 }
 

@@ -1,4 +1,5 @@
 #include "report/diagnosis/diagnosis_rows.h"
+#include "report/ops/fields.h"
 
 #include <cmath>
 #include <unordered_map>
@@ -10,13 +11,13 @@ bool is_shown(const model::Counters& counters, DiagnosisOf which) { return which
 
 }  // namespace
 
-std::vector<DiagnosisRow> diagnosis_rows(const Model& model, DiagnosisOf which) {
+std::vector<DiagnosisRow> diagnosis_rows(const model::Profile& profile, DiagnosisOf which) {
   std::unordered_map<std::uint32_t, std::vector<const model::KernelRow*>> kernels;  // by op
-  for (const model::KernelRow& row : model.aggregate.kernels) {
+  for (const model::KernelRow& row : profile.aggregate.kernels) {
     if (is_shown(row.counters, which)) kernels[row.op].push_back(&row);
   }
   std::vector<DiagnosisRow> rows;
-  for (const model::OpRow& op : model.aggregate.ops) {
+  for (const model::OpRow& op : profile.aggregate.ops) {
     const auto its_own = kernels.find(op.op);
     if (!is_shown(op.counters, which) || its_own == kernels.end()) continue;
     rows.push_back({&op, nullptr});
@@ -25,16 +26,16 @@ std::vector<DiagnosisRow> diagnosis_rows(const Model& model, DiagnosisOf which) 
   return rows;
 }
 
-Fields<DiagnosisRow> diagnosis_fields(const Model& model) {
+Fields<DiagnosisRow> diagnosis_fields(const model::Profile& profile) {
   using Row = DiagnosisRow;
-  const auto op = [&fold = model.fold](const Row& row) -> const model::Op& { return fold.ops[row.op->op]; };
-  const auto kernel = [&all = model.timeline.kernels](const Row& row) -> Cell {
+  const auto op = [&fold = profile.fold](const Row& row) -> const model::Op& { return fold.ops[row.op->op]; };
+  const auto kernel = [&all = profile.timeline.kernels](const Row& row) -> Cell {
     return row.kernel == nullptr ? Cell{} : text_cell(all[row.kernel->kernel].name);
   };
   Fields<Row> fields{{"Level", "", [](const Row& row) -> Cell { return row.kernel == nullptr ? "op" : "kernel"; }},
                      {"Op ID", "", [op](const Row& row) -> Cell { return op(row).id; }},
                      {"Op Name", "", [op](const Row& row) -> Cell { return op(row).name; }}};
-  if (is_pytorch(model.fold)) {
+  if (is_pytorch(profile.fold)) {
     fields.push_back({"Direction", "", [op](const Row& row) { return direction_cell(op(row).direction); }});
   }
   fields.push_back({"Op Type", "", [op](const Row& row) -> Cell { return op(row).type; }});

@@ -18,10 +18,10 @@ struct DiagnosisRow {
 enum class DiagnosisOf : std::uint8_t { all, measured };
 
 // By GPU time, falling: ops, and the kernels of each. Of `measured` those alone of which a launch was measured.
-[[nodiscard]] std::vector<DiagnosisRow> diagnosis_rows(const Model& model, DiagnosisOf which);
+[[nodiscard]] std::vector<DiagnosisRow> diagnosis_rows(const model::Profile& profile, DiagnosisOf which);
 
 // What names a row: Level, Op ID, Op Name, (Direction,) Op Type, Kernel Name, Total GPU Time; then how much of it was measured.
-[[nodiscard]] Fields<DiagnosisRow> diagnosis_fields(const Model& model);
+[[nodiscard]] Fields<DiagnosisRow> diagnosis_fields(const model::Profile& profile);
 
 // A double, or an empty cell where there is none.
 [[nodiscard]] Cell number_cell(const std::optional<double>& value);

@@ -1,4 +1,4 @@
-#include "report/diagnosis/expert_systems_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/format/layout.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -48,17 +49,17 @@ std::string line_of(const Finding& finding, const model::Summary& summary) {
 
 }  // namespace
 
-Rows expert_systems_report(const Model& model) {
-  const auto findings = std::make_shared<const Findings>(advise::diagnose(model));
-  return make_rows("expert_systems", finding_fields(model.aggregate.summary), findings->size(),
+Rows expert_systems_report(const model::Profile& profile) {
+  const auto findings = std::make_shared<const Findings>(advise::diagnose(profile));
+  return make_rows("expert_systems", finding_fields(profile.aggregate.summary), findings->size(),
                    [findings](std::size_t i) -> const Finding& { return (*findings)[i]; });
 }
 
-std::string top_findings(const Model& model, std::size_t most) {
-  const Findings findings = advise::diagnose(model);
+std::string top_findings(const model::Profile& profile, std::size_t most) {
+  const Findings findings = advise::diagnose(profile);
   if (findings.empty()) return "";
   std::string text = "At stake, at most, of the iterations (--reports expert_systems: what to do)\n";
-  for (std::size_t i = 0; i < std::min(most, findings.size()); ++i) text += line_of(findings[i], model.aggregate.summary);
+  for (std::size_t i = 0; i < std::min(most, findings.size()); ++i) text += line_of(findings[i], profile.aggregate.summary);
   return text;
 }
 

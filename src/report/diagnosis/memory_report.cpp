@@ -1,4 +1,4 @@
-#include "report/diagnosis/memory_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <array>
 #include <memory>
@@ -6,6 +6,7 @@
 #include "advise/quantities.h"
 #include "advise/tensor_sizes.h"
 #include "report/diagnosis/diagnosis_rows.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -42,31 +43,33 @@ constexpr std::array kFigures{
 
 // Of an op all of whose GPU time was measured: what its calls would read of DRAM, were each input read once. Outputs are not
 // known, and every call is taken to have the inputs of the first.
-std::optional<double> expected_bytes(const Model& model, const DiagnosisRow& row) {
+std::optional<double> expected_bytes(const model::Profile& profile, const DiagnosisRow& row) {
   const bool whole = row.kernel == nullptr && row.counters().covered_ns > 0 && row.counters().covered_ns >= row.gpu().total;
   if (!whole || row.op->cpu.n == 0) return std::nullopt;
-  const auto bytes = advise::input_bytes(model.fold.ops[row.op->op]);
+  const auto bytes = advise::input_bytes(profile.fold.ops[row.op->op]);
   return bytes ? std::optional(*bytes * static_cast<double>(row.op->cpu.n)) : std::nullopt;
 }
 
-std::optional<double> waste(const Model& model, const DiagnosisRow& row) {
-  const auto expected = expected_bytes(model, row);
+std::optional<double> waste(const model::Profile& profile, const DiagnosisRow& row) {
+  const auto expected = expected_bytes(profile, row);
   const auto read = find(row.counters().values, Measure::dram_read);
   return expected && read ? std::optional(*read / *expected) : std::nullopt;
 }
 
 }  // namespace
 
-Rows memory_report(const Model& model) {
-  const auto rows = std::make_shared<const std::vector<DiagnosisRow>>(diagnosis_rows(model, DiagnosisOf::measured));
-  Fields<DiagnosisRow> fields = diagnosis_fields(model);
+Rows memory_report(const model::Profile& profile) {
+  const auto rows = std::make_shared<const std::vector<DiagnosisRow>>(diagnosis_rows(profile, DiagnosisOf::measured));
+  Fields<DiagnosisRow> fields = diagnosis_fields(profile);
   for (const Figure& figure : kFigures) {
     fields.push_back({figure.column, figure.unit, [quantity = figure.quantity](const DiagnosisRow& row) {
                         return number_cell(find(row.counters().values, quantity));
                       }});
   }
-  fields.push_back({"Input Bytes", "byte", [model](const DiagnosisRow& row) { return number_cell(expected_bytes(model, row)); }});
-  fields.push_back({"DRAM Read Per Input Byte", "", [model](const DiagnosisRow& row) { return number_cell(waste(model, row)); }});
+  fields.push_back(
+      {"Input Bytes", "byte", [&profile](const DiagnosisRow& row) { return number_cell(expected_bytes(profile, row)); }});
+  fields.push_back(
+      {"DRAM Read Per Input Byte", "", [&profile](const DiagnosisRow& row) { return number_cell(waste(profile, row)); }});
   return make_rows("memory", std::move(fields), rows->size(),
                    [rows](std::size_t i) -> const DiagnosisRow& { return (*rows)[i]; });
 }

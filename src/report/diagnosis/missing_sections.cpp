@@ -43,12 +43,12 @@ constexpr std::array kNeeds{Need{"bottleneck", "speed_of_light", has_limits},
 
 }  // namespace
 
-std::string missing_sections(const std::string& report, const Model& model) {
-  const bool sampled = !model.timeline.pc_samples.empty();
+std::string missing_sections(const std::string& report, const model::Profile& profile) {
+  const bool sampled = !profile.timeline.pc_samples.empty();
   if (report == "source" && !sampled)
     return "the report source is empty where nothing was sampled: collect it with --pc-sampling";
   if (report == "stall" && sampled) return "";
-  const std::vector<model::OpRow>& ops = model.aggregate.ops;
+  const std::vector<model::OpRow>& ops = profile.aggregate.ops;
   std::string options;
   for (const Need& need : kNeeds) {
     const auto has = [&need](const model::OpRow& row) { return need.is_there(row.counters.values); };

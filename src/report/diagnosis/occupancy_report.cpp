@@ -1,4 +1,4 @@
-#include "report/diagnosis/occupancy_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <array>
 #include <memory>
@@ -6,6 +6,7 @@
 #include "advise/occupancy_advice.h"
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/launches/launch_text.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -17,10 +18,10 @@ struct OccupancyRow {
   advise::OccupancyAdvice advice;
 };
 
-std::vector<OccupancyRow> occupancy_rows(const Model& model) {
+std::vector<OccupancyRow> occupancy_rows(const model::Profile& profile) {
   std::vector<OccupancyRow> rows;
-  for (ConfigUse& use : advise::config_uses(model)) {
-    advise::OccupancyAdvice advice = advise::advise_occupancy(model.timeline, use);
+  for (ConfigUse& use : advise::config_uses(profile)) {
+    advise::OccupancyAdvice advice = advise::advise_occupancy(profile.timeline, use);
     rows.push_back({std::move(use), std::move(advice)});
   }
   return rows;
@@ -135,13 +136,13 @@ struct Curves {
   std::vector<CurveRow> rows;
 };
 
-std::shared_ptr<const Curves> all_curves(const Model& model) {
+std::shared_ptr<const Curves> all_curves(const model::Profile& profile) {
   using advise::CurveOf;
   auto curves = std::make_shared<Curves>();
-  curves->uses = advise::config_uses(model);
+  curves->uses = advise::config_uses(profile);
   for (const ConfigUse& use : curves->uses) {
     for (const CurveOf what : {CurveOf::block_size, CurveOf::registers, CurveOf::shared_memory}) {
-      for (const advise::CurvePoint& point : advise::occupancy_curve(model.timeline, use, what)) {
+      for (const advise::CurvePoint& point : advise::occupancy_curve(profile.timeline, use, what)) {
         curves->rows.push_back({&use, what, point});
       }
     }
@@ -151,9 +152,10 @@ std::shared_ptr<const Curves> all_curves(const Model& model) {
 
 }  // namespace
 
-Rows occupancy_report(const Model& model) {
-  const auto rows = std::make_shared<const std::vector<OccupancyRow>>(occupancy_rows(model));
-  auto fields = config_fields<OccupancyRow>(model.timeline, [](const OccupancyRow& row) -> const ConfigUse& { return row.use; });
+Rows occupancy_report(const model::Profile& profile) {
+  const auto rows = std::make_shared<const std::vector<OccupancyRow>>(occupancy_rows(profile));
+  auto fields =
+      config_fields<OccupancyRow>(profile.timeline, [](const OccupancyRow& row) -> const ConfigUse& { return row.use; });
   append(fields, use_fields());
   append(fields, limit_fields());
   append(fields, step_fields());
@@ -162,9 +164,9 @@ Rows occupancy_report(const Model& model) {
                    [rows](std::size_t i) -> const OccupancyRow& { return (*rows)[i]; });
 }
 
-Rows occupancy_curves_report(const Model& model) {
-  const auto curves = all_curves(model);
-  auto fields = config_fields<CurveRow>(model.timeline, [](const CurveRow& row) -> const ConfigUse& { return *row.use; });
+Rows occupancy_curves_report(const model::Profile& profile) {
+  const auto curves = all_curves(profile);
+  auto fields = config_fields<CurveRow>(profile.timeline, [](const CurveRow& row) -> const ConfigUse& { return *row.use; });
   append(fields,
          Fields<CurveRow>{{"Curve", "", [](const CurveRow& row) -> Cell { return curve_name(row.what); }},
                           {"Value", "", [](const CurveRow& row) -> Cell { return row.point.x; }},

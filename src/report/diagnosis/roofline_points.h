@@ -14,6 +14,6 @@ struct RooflineRow : DiagnosisRow {
   std::optional<advise::RooflinePoint> point;  // none where no operation was counted
 };
 
-[[nodiscard]] std::vector<RooflineRow> roofline_rows(const Model& model);
+[[nodiscard]] std::vector<RooflineRow> roofline_rows(const model::Profile& profile);
 
 }  // namespace dlkprof::report

@@ -1,9 +1,10 @@
-#include "report/diagnosis/roofline_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <memory>
 
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/diagnosis/roofline_points.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -25,10 +26,10 @@ Field<RooflineRow> point_field(const char* name, const char* unit, Figure figure
   return {name, unit, [figure](const RooflineRow& row) -> Cell { return row.point ? Cell{figure(*row.point)} : Cell{}; }};
 }
 
-Fields<RooflineRow> roofline_fields(const Model& model) {
+Fields<RooflineRow> roofline_fields(const model::Profile& profile) {
   using advise::RooflinePoint;
   Fields<RooflineRow> fields;
-  for (Field<DiagnosisRow>& field : diagnosis_fields(model)) {
+  for (Field<DiagnosisRow>& field : diagnosis_fields(profile)) {
     fields.push_back({field.name, field.unit, [cell = field.cell](const RooflineRow& row) { return cell(row); }});
   }
   append(fields,
@@ -51,9 +52,9 @@ Fields<RooflineRow> roofline_fields(const Model& model) {
 
 }  // namespace
 
-std::vector<RooflineRow> roofline_rows(const Model& model) {
+std::vector<RooflineRow> roofline_rows(const model::Profile& profile) {
   std::vector<RooflineRow> rows;
-  for (const DiagnosisRow& row : diagnosis_rows(model, DiagnosisOf::measured)) {
+  for (const DiagnosisRow& row : diagnosis_rows(profile, DiagnosisOf::measured)) {
     const advise::Roofline roofline = advise::roofline_of(row.counters().values).value_or(advise::Roofline{});
     for (const advise::RooflinePoint& point : roofline.points) rows.push_back({row, roofline, point});
     if (roofline.points.empty()) rows.push_back({row, roofline, std::nullopt});
@@ -61,9 +62,9 @@ std::vector<RooflineRow> roofline_rows(const Model& model) {
   return rows;
 }
 
-Rows roofline_report(const Model& model) {
-  const auto rows = std::make_shared<const std::vector<RooflineRow>>(roofline_rows(model));
-  return make_rows("roofline", roofline_fields(model), rows->size(),
+Rows roofline_report(const model::Profile& profile) {
+  const auto rows = std::make_shared<const std::vector<RooflineRow>>(roofline_rows(profile));
+  return make_rows("roofline", roofline_fields(profile), rows->size(),
                    [rows](std::size_t i) -> const RooflineRow& { return (*rows)[i]; });
 }
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/text.h"
+#include "report/diagnosis/reports.h"
 #include "report/diagnosis/roofline_points.h"
-#include "report/diagnosis/roofline_report.h"
 #include "report/format/layout.h"
 #include "report/format/markup.h"
 
@@ -56,8 +56,8 @@ bool can_be_shown(const RooflineRow& row) {
          std::isfinite(*row.point->intensity) && std::isfinite(row.point->rate);
 }
 
-std::vector<RooflineRow> points_of(const Model& model) {
-  std::vector<RooflineRow> points = roofline_rows(model);
+std::vector<RooflineRow> points_of(const model::Profile& profile) {
+  std::vector<RooflineRow> points = roofline_rows(profile);
   std::erase_if(points, [](const RooflineRow& row) { return !can_be_shown(row); });
   std::stable_sort(points.begin(), points.end(),
                    [](const RooflineRow& a, const RooflineRow& b) { return a.gpu().total > b.gpu().total; });
@@ -67,7 +67,7 @@ std::vector<RooflineRow> points_of(const Model& model) {
 
 class Picture {
  public:
-  Picture(const Model& model, std::vector<RooflineRow> points) : model_(model), points_(std::move(points)) {
+  Picture(const model::Profile& profile, std::vector<RooflineRow> points) : profile_(profile), points_(std::move(points)) {
     for (const RooflineRow& row : points_) include(row);
   }
 
@@ -156,7 +156,7 @@ class Picture {
     const double radius = kLeastRadius + (kMostRadius - kLeastRadius) * std::sqrt(share);  // the area is the time
     fmt::format_to(out(), "<circle class=\"p\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\"><title>",
                    x_.at(*row.point->intensity), y_.at(row.point->rate), radius, colours_.at(row.point->precision));
-    text_ += name_text(model_.timeline.kernels[row.kernel->kernel].name) + "\n" + name_text(model_.fold.ops[row.op->op].name);
+    text_ += name_text(profile_.timeline.kernels[row.kernel->kernel].name) + "\n" + name_text(profile_.fold.ops[row.op->op].name);
     fmt::format_to(out(), "\n{}: {:.3g} op/byte, {:.3g} op/s, {}</title></circle>\n", name_text(row.point->precision),
                    *row.point->intensity, row.point->rate,
                    duration(static_cast<std::uint64_t>(std::max<std::int64_t>(row.gpu().total, 0))));
@@ -171,7 +171,7 @@ class Picture {
     }
   }
 
-  const Model& model_;
+  const model::Profile& profile_;
   std::vector<RooflineRow> points_;
   Axis x_{kLeft, kPictureWidth - kRight}, y_{kPictureHeight - kBottom, kTop};
   std::map<std::string, double> peaks_;  // by precision
@@ -182,6 +182,6 @@ class Picture {
 
 }  // namespace
 
-std::string roofline_svg(const Model& model) { return Picture(model, points_of(model)).draw(); }
+std::string roofline_svg(const model::Profile& profile) { return Picture(profile, points_of(profile)).draw(); }
 
 }  // namespace dlkprof::report

@@ -1,4 +1,4 @@
-#include "report/diagnosis/stall_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <cmath>
 #include <memory>
@@ -11,6 +11,7 @@
 #include "model/aggregate/provenance.h"
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/launches/sampling_period.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -43,9 +44,9 @@ void add_lines(std::vector<StallLine>& lines, const StallLine& row, const std::v
 }
 
 // Lines of what was measured; the kernels among them go into `measured`.
-std::vector<StallLine> measured_lines(const Model& model, std::set<std::uint32_t>& measured) {
+std::vector<StallLine> measured_lines(const model::Profile& profile, std::set<std::uint32_t>& measured) {
   std::vector<StallLine> lines;
-  for (const DiagnosisRow& row : diagnosis_rows(model, DiagnosisOf::measured)) {
+  for (const DiagnosisRow& row : diagnosis_rows(profile, DiagnosisOf::measured)) {
     const std::vector<advise::Stall> stalls = advise::stalls_of(row.counters().values);
     if (!stalls.empty() && row.kernel != nullptr) measured.insert(row.kernel->kernel);
     add_lines(lines, {.measured = row, .sampled = {}, .stall = {}, .rank = 0}, stalls);
@@ -53,14 +54,14 @@ std::vector<StallLine> measured_lines(const Model& model, std::set<std::uint32_t
   return lines;
 }
 
-std::vector<StallLine> stall_lines(const Model& model) {
+std::vector<StallLine> stall_lines(const model::Profile& profile) {
   std::set<std::uint32_t> measured;
-  std::vector<StallLine> lines = measured_lines(model, measured);
+  std::vector<StallLine> lines = measured_lines(profile, measured);
   std::unordered_map<std::uint32_t, std::int64_t> gpu_ns;
-  for (const model::KernelRow& row : model.aggregate.kernels) gpu_ns[row.kernel] += row.gpu.total;
-  for (const advise::SampledKernel& kernel : advise::sampled_kernels(model.timeline.pc_samples)) {
+  for (const model::KernelRow& row : profile.aggregate.kernels) gpu_ns[row.kernel] += row.gpu.total;
+  for (const advise::SampledKernel& kernel : advise::sampled_kernels(profile.timeline.pc_samples)) {
     if (measured.contains(kernel.kernel)) continue;
-    const SampledRow row{&model.timeline.kernels[kernel.kernel], gpu_ns[kernel.kernel], kernel.samples};
+    const SampledRow row{&profile.timeline.kernels[kernel.kernel], gpu_ns[kernel.kernel], kernel.samples};
     add_lines(lines, {.measured = std::nullopt, .sampled = row, .stall = {}, .rank = 0}, kernel.stalls);
   }
   return lines;
@@ -97,9 +98,9 @@ Cell collected_cell(const StallLine& row) {
   return replay_modes.empty() ? "counters" : replay_modes;
 }
 
-Fields<StallLine> stall_fields(const Model& model) {
+Fields<StallLine> stall_fields(const model::Profile& profile) {
   Fields<StallLine> fields;
-  for (Field<DiagnosisRow>& field : diagnosis_fields(model)) {
+  for (Field<DiagnosisRow>& field : diagnosis_fields(profile)) {
     fields.push_back({field.name, field.unit, [cell = field.cell, name = field.name](const StallLine& row) {
                         return row.measured ? cell(*row.measured) : sampled_cell(name, row.sampled);
                       }});
@@ -109,15 +110,15 @@ Fields<StallLine> stall_fields(const Model& model) {
   fields.push_back({"PC Samples", "", [](const StallLine& row) { return row.measured ? Cell{} : Cell{row.sampled.samples}; }});
   fields.push_back(
       {"Sampling Period (cycles)", "cycle",
-       [period = sampling_period(model.timeline.pc_samples)](const StallLine& row) { return row.measured ? Cell{} : period; }});
+       [period = sampling_period(profile.timeline.pc_samples)](const StallLine& row) { return row.measured ? Cell{} : period; }});
   return fields;
 }
 
 }  // namespace
 
-Rows stall_report(const Model& model) {
-  const auto lines = std::make_shared<const std::vector<StallLine>>(stall_lines(model));
-  return make_rows("stall", stall_fields(model), lines->size(),
+Rows stall_report(const model::Profile& profile) {
+  const auto lines = std::make_shared<const std::vector<StallLine>>(stall_lines(profile));
+  return make_rows("stall", stall_fields(profile), lines->size(),
                    [lines](std::size_t i) -> const StallLine& { return (*lines)[i]; });
 }
 

@@ -1,4 +1,4 @@
-#include "report/diagnosis/top_stalls.h"
+#include "report/diagnosis/reports.h"
 
 #include <fmt/format.h>
 
@@ -37,15 +37,15 @@ std::string meaning_of(const advise::SampledKernel& kernel) {
 
 }  // namespace
 
-std::string top_stalls(const Model& model, std::size_t most) {
-  const std::vector<advise::SampledKernel> kernels = advise::sampled_kernels(model.timeline.pc_samples);
+std::string top_stalls(const model::Profile& profile, std::size_t most) {
+  const std::vector<advise::SampledKernel> kernels = advise::sampled_kernels(profile.timeline.pc_samples);
   if (kernels.empty()) return "";
   double all = 0;
   for (const advise::SampledKernel& kernel : kernels) all += kernel.cycles;
   std::string text = "What warps wait for, by PC sampling (--reports stall,source: all of it)\n";
   for (std::size_t i = 0; i < std::min(most, kernels.size()); ++i) {
     const advise::SampledKernel& kernel = kernels[i];
-    const std::string name = printable(model.timeline.kernels[kernel.kernel].name, kStalledKernelWidth);
+    const std::string name = printable(profile.timeline.kernels[kernel.kernel].name, kStalledKernelWidth);
     text += pad_left(fmt::format("{:.1f} %", 100 * kernel.cycles / all), 8) + "  " + pad_right(name, kStalledKernelWidth) + "\n" +
             std::string(10, ' ') + reasons_of(kernel) + "\n";
   }

@@ -1,10 +1,11 @@
-#include "report/launches/measured_report.h"
+#include "report/launches/reports.h"
 
 #include <memory>
 
 #include "model/aggregate/provenance.h"
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/launches/launch_text.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -59,9 +60,9 @@ Fields<MeasuredFigure> measured_condition_fields() {
 
 }  // namespace
 
-Rows measured_report(const Model& model) {
-  const auto rows = std::make_shared<const std::vector<MeasuredFigure>>(model::measured_figures(model.timeline));
-  auto fields = measured_config_fields(model.timeline);
+Rows measured_report(const model::Profile& profile) {
+  const auto rows = std::make_shared<const std::vector<MeasuredFigure>>(model::measured_figures(profile.timeline));
+  auto fields = measured_config_fields(profile.timeline);
   append(fields, measured_spread_fields());
   append(fields, measured_condition_fields());
   return make_rows("measured", std::move(fields), rows->size(),

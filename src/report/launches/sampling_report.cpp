@@ -1,10 +1,11 @@
-#include "report/launches/sampling_report.h"
+#include "report/launches/reports.h"
 
 #include <algorithm>
 #include <memory>
 #include <string>
 
 #include "report/diagnosis/diagnosis_rows.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -23,18 +24,18 @@ struct SamplingLine : DiagnosisRow {
   }
 };
 
-std::vector<SamplingLine> sampling_lines(const Model& model) {
+std::vector<SamplingLine> sampling_lines(const model::Profile& profile) {
   std::vector<SamplingLine> lines;
-  for (const DiagnosisRow& row : diagnosis_rows(model, DiagnosisOf::measured)) {
+  for (const DiagnosisRow& row : diagnosis_rows(profile, DiagnosisOf::measured)) {
     for (const auto& [metric, sampled] : row.counters().sampled) lines.push_back({row, &metric, &sampled});
   }
   return lines;
 }
 
-Fields<SamplingLine> sampling_fields(const Model& model) {
+Fields<SamplingLine> sampling_fields(const model::Profile& profile) {
   using Line = SamplingLine;
   Fields<Line> fields;
-  for (Field<DiagnosisRow>& field : diagnosis_fields(model)) {
+  for (Field<DiagnosisRow>& field : diagnosis_fields(profile)) {
     fields.push_back({field.name, field.unit, [cell = field.cell](const Line& row) { return cell(row); }});
   }
   fields.push_back({"Metric", "", [](const Line& row) -> Cell { return *row.metric; }});
@@ -58,9 +59,9 @@ const model::Iteration* iteration_of(const model::Fold& fold, const SampleBin& b
   return after == fold.iterations.begin() ? nullptr : &*(after - 1);
 }
 
-Fields<SampleBin> utilization_fields(const Model& model) {
-  const model::Fold& fold = model.fold;
-  const model::Timeline& timeline = model.timeline;
+Fields<SampleBin> utilization_fields(const model::Profile& profile) {
+  const model::Fold& fold = profile.fold;
+  const model::Timeline& timeline = profile.timeline;
   return {{"GPU", "", [](const SampleBin& bin) -> Cell { return std::uint64_t{bin.device}; }},
           {"Metric", "", [&timeline](const SampleBin& bin) -> Cell { return timeline.sampled_metrics[bin.metric]; }},
           {"Iteration", "",
@@ -81,12 +82,14 @@ Fields<SampleBin> utilization_fields(const Model& model) {
 
 }  // namespace
 
-Rows sampling_report(const Model& model) {
-  const auto lines = std::make_shared<const std::vector<SamplingLine>>(sampling_lines(model));
-  return make_rows("sampling", sampling_fields(model), lines->size(),
+Rows sampling_report(const model::Profile& profile) {
+  const auto lines = std::make_shared<const std::vector<SamplingLine>>(sampling_lines(profile));
+  return make_rows("sampling", sampling_fields(profile), lines->size(),
                    [lines](std::size_t i) -> const SamplingLine& { return (*lines)[i]; });
 }
 
-Rows utilization_report(const Model& model) { return make_rows("utilization", utilization_fields(model), model.timeline.bins); }
+Rows utilization_report(const model::Profile& profile) {
+  return make_rows("utilization", utilization_fields(profile), profile.timeline.bins);
+}
 
 }  // namespace dlkprof::report

@@ -1,10 +1,11 @@
-#include "report/launches/source_report.h"
+#include "report/launches/reports.h"
 
 #include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "advise/sampled_stalls.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -18,10 +19,10 @@ const advise::Stall* top_stall(const Instruction& row) {
   return found == row.stalls.end() ? nullptr : &*found;
 }
 
-Fields<Instruction> source_fields(const Model& model) {
-  const model::PcSamples& all = model.timeline.pc_samples;
+Fields<Instruction> source_fields(const model::Profile& profile) {
+  const model::PcSamples& all = profile.timeline.pc_samples;
   const auto place = [&all](const Instruction& row) -> const model::PcInstruction& { return all.instructions[row.instruction]; };
-  const auto kernel = [&all, &kernels = model.timeline.kernels, place](const Instruction& row) {
+  const auto kernel = [&all, &kernels = profile.timeline.kernels, place](const Instruction& row) {
     return text_cell(kernels[all.functions[place(row).function].kernel].name);
   };
   return {{"Kernel Name", "", kernel},
@@ -44,10 +45,10 @@ Fields<Instruction> source_fields(const Model& model) {
 
 }  // namespace
 
-Rows source_report(const Model& model) {
-  auto rows = std::make_shared<const std::vector<Instruction>>(advise::sampled_instructions(model.timeline.pc_samples));
+Rows source_report(const model::Profile& profile) {
+  auto rows = std::make_shared<const std::vector<Instruction>>(advise::sampled_instructions(profile.timeline.pc_samples));
   const std::size_t count = rows->size();
-  return make_rows("source", source_fields(model), count,
+  return make_rows("source", source_fields(profile), count,
                    [rows = std::move(rows)](std::size_t i) -> const Instruction& { return (*rows)[i]; });
 }
 

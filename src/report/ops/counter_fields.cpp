@@ -7,6 +7,7 @@
 #include "advise/quantities.h"
 #include "advise/stalls.h"
 #include "report/diagnosis/diagnosis_rows.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {

@@ -1,10 +1,11 @@
-#include "report/ops/coverage_report.h"
+#include "report/ops/reports.h"
 
 #include <algorithm>
 #include <memory>
 
 #include "model/aggregate/provenance.h"
 #include "report/launches/launch_text.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -73,10 +74,10 @@ Fields<CoverageRow> coverage_count_fields(std::uint64_t gpu_ns) {
 
 }  // namespace
 
-Rows coverage_report(const Model& model) {
-  const auto rows = std::make_shared<const std::vector<CoverageRow>>(coverage_rows(model.timeline));
-  auto fields = coverage_name_fields(model.timeline);
-  append(fields, coverage_count_fields(model::coverage_of(model.timeline).timed_gpu_ns));
+Rows coverage_report(const model::Profile& profile) {
+  const auto rows = std::make_shared<const std::vector<CoverageRow>>(coverage_rows(profile.timeline));
+  auto fields = coverage_name_fields(profile.timeline);
+  append(fields, coverage_count_fields(model::coverage_of(profile.timeline).timed_gpu_ns));
   return make_rows("coverage", std::move(fields), rows->size(),
                    [rows](std::size_t i) -> const CoverageRow& { return (*rows)[i]; });
 }

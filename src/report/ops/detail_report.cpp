@@ -1,6 +1,7 @@
-#include "report/ops/detail_report.h"
+#include "report/ops/reports.h"
 
 #include "report/ops/counter_fields.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -33,6 +34,8 @@ Fields<OpRow> detail_fields(const model::Fold& fold) {
 
 }  // namespace
 
-Rows detail_report(const Model& model) { return make_rows("detail", detail_fields(model.fold), model.aggregate.ops); }
+Rows detail_report(const model::Profile& profile) {
+  return make_rows("detail", detail_fields(profile.fold), profile.aggregate.ops);
+}
 
 }  // namespace dlkprof::report

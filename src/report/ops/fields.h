@@ -6,14 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "advise/subject.h"
-#include "model/aggregate/aggregate.h"
+#include "model/profile.h"
 #include "report/format/rows.h"
 
 namespace dlkprof::report {
-
-// What the reports are made from; all of it outlives them.
-using Model = advise::Subject;
 
 // Whether PyTorch ran: some columns exist only then (guide, 10.3).
 [[nodiscard]] bool is_pytorch(const model::Fold& fold);

@@ -1,4 +1,5 @@
-#include "report/ops/group_node_report.h"
+#include "report/ops/fields.h"
+#include "report/ops/reports.h"
 
 namespace dlkprof::report {
 namespace {
@@ -21,6 +22,8 @@ Fields<GroupRow> group_fields(const model::Fold& fold) {
 
 }  // namespace
 
-Rows group_node_report(const Model& model) { return make_rows("group_node", group_fields(model.fold), model.aggregate.groups); }
+Rows group_node_report(const model::Profile& profile) {
+  return make_rows("group_node", group_fields(profile.fold), profile.aggregate.groups);
+}
 
 }  // namespace dlkprof::report

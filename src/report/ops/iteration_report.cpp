@@ -1,4 +1,4 @@
-#include "report/ops/iteration_report.h"
+#include "report/ops/reports.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 
 #include "model/aggregate/spread.h"
 #include "report/ops/counter_fields.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -48,10 +49,10 @@ model::Counters counters_of(const model::Timeline& timeline, std::uint32_t confi
 // Looks up what a row needs. Rows are asked for in order, once each; what is shared among them is made once.
 class Calls {
  public:
-  explicit Calls(const Model& model) : timeline_(model.timeline), fold_(model.fold) {
+  explicit Calls(const model::Profile& profile) : timeline_(profile.timeline), fold_(profile.fold) {
     for (std::uint32_t i = 0; i < timeline_.activities.size(); ++i) {
       const std::uint32_t iteration = fold_.activity_iteration[i];
-      if (iteration >= model.aggregate.first_iteration && iteration <= model.aggregate.last_iteration) shown_.push_back(i);
+      if (iteration >= profile.aggregate.first_iteration && iteration <= profile.aggregate.last_iteration) shown_.push_back(i);
     }
   }
 
@@ -150,14 +151,14 @@ Fields<Call> more_fields() {
 
 }  // namespace
 
-Rows iteration_report(const Model& model) {
-  Fields<Call> fields = op_fields(is_pytorch(model.fold));
-  append(fields, time_fields(model.timeline));
+Rows iteration_report(const model::Profile& profile) {
+  Fields<Call> fields = op_fields(is_pytorch(profile.fold));
+  append(fields, time_fields(profile.timeline));
   append(fields, size_fields("Grid", &capture::LaunchKey::grid));
   append(fields, size_fields("Block", &capture::LaunchKey::block));
   append(fields, rest_fields());
   append(fields, more_fields());
-  const auto calls = std::make_shared<Calls>(model);
+  const auto calls = std::make_shared<Calls>(profile);
   return make_rows("iteration", std::move(fields), calls->size(),
                    [calls](std::size_t row) -> const Call& { return (*calls)[row]; });
 }

@@ -1,19 +1,20 @@
-#include "report/ops/kernel_report.h"
+#include "report/ops/reports.h"
 
 #include "report/ops/counter_fields.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
 
 using model::KernelRow;
 
-Fields<KernelRow> kernel_fields(const Model& model) {
-  const auto op = [&fold = model.fold](const KernelRow& row) -> const model::Op& { return fold.ops[row.op]; };
-  const auto kernel = [&all = model.timeline.kernels](const KernelRow& row) -> const model::Kernel& { return all[row.kernel]; };
+Fields<KernelRow> kernel_fields(const model::Profile& profile) {
+  const auto op = [&fold = profile.fold](const KernelRow& row) -> const model::Op& { return fold.ops[row.op]; };
+  const auto kernel = [&all = profile.timeline.kernels](const KernelRow& row) -> const model::Kernel& { return all[row.kernel]; };
   Fields<KernelRow> fields{{"Kernel Name", "", [kernel](const KernelRow& row) -> Cell { return kernel(row).name; }},
                            {"Op ID", "", [op](const KernelRow& row) -> Cell { return op(row).id; }},
                            {"Op Name", "", [op](const KernelRow& row) -> Cell { return op(row).name; }}};
-  if (is_pytorch(model.fold)) {
+  if (is_pytorch(profile.fold)) {
     fields.push_back({"Direction", "", [op](const KernelRow& row) { return direction_cell(op(row).direction); }});
   }
   fields.push_back({"Uses TC", "", [](const KernelRow& row) -> Cell { return row.uses_tc; }});
@@ -29,6 +30,8 @@ Fields<KernelRow> kernel_fields(const Model& model) {
 
 }  // namespace
 
-Rows kernel_report(const Model& model) { return make_rows("kernel", kernel_fields(model), model.aggregate.kernels); }
+Rows kernel_report(const model::Profile& profile) {
+  return make_rows("kernel", kernel_fields(profile), profile.aggregate.kernels);
+}
 
 }  // namespace dlkprof::report

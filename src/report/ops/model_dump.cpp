@@ -4,6 +4,7 @@
 
 #include "model/fold/instance_activities.h"
 #include "report/format/json.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -52,15 +53,16 @@ Members describe_op(const model::Op& op) {
 }
 
 // `instance` is one of the fold's.
-Members describe_instance(const Model& model, const model::InstanceActivities& activities, const model::OpInstance& instance) {
+Members describe_instance(const model::Profile& profile, const model::InstanceActivities& activities,
+                          const model::OpInstance& instance) {
   Members members{{"op", std::uint64_t{instance.op}},
                   {"iteration", std::uint64_t{instance.iteration}},
                   {"forward", index_cell(instance.forward)}};
   const bool has_range = instance.range != model::kNone;
-  members.emplace_back("start_ns", has_range ? Cell{model.timeline.ranges[instance.range].start_ns} : Cell{});
+  members.emplace_back("start_ns", has_range ? Cell{profile.timeline.ranges[instance.range].start_ns} : Cell{});
   members.emplace_back("cpu_ns", instance.cpu_ns);
   members.emplace_back("overhead_ns", instance.overhead_ns);
-  const model::GpuTimes times = activities.times(static_cast<std::size_t>(&instance - model.fold.instances.data()));
+  const model::GpuTimes times = activities.times(static_cast<std::size_t>(&instance - profile.fold.instances.data()));
   members.emplace_back("gpu_ns", times.gpu_ns);
   members.emplace_back("mapped_ns", times.mapped_ns);
   members.emplace_back("idle_ns", times.idle_ns);
@@ -68,12 +70,12 @@ Members describe_instance(const Model& model, const model::InstanceActivities& a
 }
 
 // `work` is one of the timeline's.
-Members describe_activity(const Model& model, const model::Activity& activity) {
-  const auto index = static_cast<std::size_t>(&activity - model.timeline.activities.data());
+Members describe_activity(const model::Profile& profile, const model::Activity& activity) {
+  const auto index = static_cast<std::size_t>(&activity - profile.timeline.activities.data());
   const bool timed = activity.start_ns != 0 || activity.end_ns != 0;
   return {{"kernel", std::uint64_t{activity.kernel}},
-          {"instance", index_cell(model.fold.activity_instance[index])},
-          {"iteration", std::uint64_t{model.fold.activity_iteration[index]}},
+          {"instance", index_cell(profile.fold.activity_instance[index])},
+          {"iteration", std::uint64_t{profile.fold.activity_iteration[index]}},
           {"device", std::uint64_t{activity.device}},
           {"start_ns", timed ? Cell{activity.start_ns} : Cell{}},
           {"end_ns", timed ? Cell{activity.end_ns} : Cell{}}};
@@ -95,8 +97,8 @@ const char* source_name(model::KeyNodeSource source) {
 
 }  // namespace
 
-void write_model(const Model& model, const Sink& sink) {
-  const model::Fold& fold = model.fold;
+void write_model(const model::Profile& profile, const Sink& sink) {
+  const model::Fold& fold = profile.fold;
   Buffer out(sink);
   out.text = "{\n  \"key_node\": ";
   add_object(out.text, {{"name", text_cell(fold.key_node)},
@@ -109,14 +111,14 @@ void write_model(const Model& model, const Sink& sink) {
   add_array(out, "groups", fold.groups, [](const model::Group& group) {
     return Members{{"name", group.name}, {"parent", index_cell(group.parent)}};
   });
-  const model::InstanceActivities activities(model.timeline, fold);
+  const model::InstanceActivities activities(profile.timeline, fold);
   add_array(out, "instances", fold.instances,
-            [&](const model::OpInstance& instance) { return describe_instance(model, activities, instance); });
-  add_array(out, "kernels", model.timeline.kernels, [](const model::Kernel& kernel) {
+            [&](const model::OpInstance& instance) { return describe_instance(profile, activities, instance); });
+  add_array(out, "kernels", profile.timeline.kernels, [](const model::Kernel& kernel) {
     return Members{{"name", kernel.name}, {"long_name", kernel.long_name}};
   });
-  add_array(out, "works", model.timeline.activities,
-            [&model](const model::Activity& activity) { return describe_activity(model, activity); });
+  add_array(out, "works", profile.timeline.activities,
+            [&profile](const model::Activity& activity) { return describe_activity(profile, activity); });
   out.text += "\n}\n";
   out.finish();
 }

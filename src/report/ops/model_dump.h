@@ -2,10 +2,11 @@
 // and which instance each kernel call belongs to. Indices count from 0 within their array; null stands for none. Times in ns.
 #pragma once
 
-#include "report/ops/fields.h"
+#include "model/profile.h"
+#include "report/format/rows.h"
 
 namespace dlkprof::report {
 
-void write_model(const Model& model, const Sink& sink);
+void write_model(const model::Profile& profile, const Sink& sink);
 
 }  // namespace dlkprof::report

@@ -1,6 +1,7 @@
-#include "report/ops/op_type_report.h"
+#include "report/ops/reports.h"
 
 #include "report/ops/counter_fields.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -24,6 +25,6 @@ Fields<OpTypeRow> all_fields() {
 
 }  // namespace
 
-Rows op_type_report(const Model& model) { return make_rows("op_type", all_fields(), model.aggregate.types); }
+Rows op_type_report(const model::Profile& profile) { return make_rows("op_type", all_fields(), profile.aggregate.types); }
 
 }  // namespace dlkprof::report

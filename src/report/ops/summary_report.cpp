@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/launches/coverage.h"
+#include "report/ops/fields.h"
 #include "report/ops/system_config.h"
 
 namespace dlkprof::report {
@@ -15,10 +16,10 @@ bool is_empty(const model::Timeline& timeline) {
   return timeline.activities.empty() && timeline.calls.empty() && timeline.ranges.empty();
 }
 
-SummaryTable high_level(const Model& model) {
-  const Summary& summary = model.aggregate.summary;
+SummaryTable high_level(const model::Profile& profile) {
+  const Summary& summary = profile.aggregate.summary;
   const model::Duration& share = summary.share;
-  const bool known = !is_empty(model.timeline);
+  const bool known = !is_empty(profile.timeline);
   const auto percent = [known](double value) { return std::vector<Cell>{known ? Cell{value} : Cell{}}; };
   // What no marker tells of was not measured: reading files never, waiting for data by PyTorch's.
   const auto if_seen = [&](bool seen, double value) { return seen || value > 0 ? percent(value) : std::vector<Cell>{Cell{}}; };
@@ -31,15 +32,15 @@ SummaryTable high_level(const Model& model) {
            {"Tensor Core Kernel Duration %", "%", percent(share.tc)},
            {"Non-Tensor Core Kernel Duration %", "%", percent(share.non_tc)},
            {"Memory Duration %", "%", percent(share.memory)},
-           {"Dataloader Duration %", "%", if_seen(is_pytorch(model.fold), share.dataloader)},
+           {"Dataloader Duration %", "%", if_seen(is_pytorch(profile.fold), share.dataloader)},
            {"I/O Duration %", "%", if_seen(false, share.io)},
            {"CPU Duration %", "%", percent(share.cpu)},
            {"Other Duration %", "%", percent(share.other)}}};
 }
 
-SummaryTable iterations(const Model& model) {
-  const Summary& summary = model.aggregate.summary;
-  const bool known = !is_empty(model.timeline);
+SummaryTable iterations(const model::Profile& profile) {
+  const Summary& summary = profile.aggregate.summary;
+  const bool known = !is_empty(profile.timeline);
   const bool spread = known && summary.aggregated_iterations > 1;
   return {"Iterations",
           {},
@@ -49,7 +50,7 @@ SummaryTable iterations(const Model& model) {
            {"Stop Iteration", "", {summary.stop_iteration}},
            {"Average Iteration Time (ns)", "ns", {known ? Cell{summary.mean_iteration_ns} : Cell{}}},
            {"Iteration Time Standard Deviation (ns)", "ns", {spread ? Cell{summary.iteration_deviation_ns} : Cell{}}},
-           {"Key Node", "", {text_cell(model.fold.key_node)}}}};
+           {"Key Node", "", {text_cell(profile.fold.key_node)}}}};
 }
 
 SummaryRow row_of(const char* name, const model::OpsLine& line, bool known) {
@@ -80,21 +81,21 @@ SummaryTable coverage_table(const std::vector<CoverageFigure>& figures) {
 
 }  // namespace
 
-std::vector<SummaryTable> summary_tables(const Model& model, const SummaryInputs& inputs) {
-  const bool known = !is_empty(model.timeline);
+std::vector<SummaryTable> summary_tables(const model::Profile& profile, const SummaryInputs& inputs) {
+  const bool known = !is_empty(profile.timeline);
   SummaryTable config{"System config", {}, {}};
-  for (auto& [name, value] : system_config(model.timeline, inputs.profile_name)) config.rows.push_back({name, "", {value}});
-  std::vector<SummaryTable> tables{std::move(config), high_level(model), iterations(model),
-                                   all_ops(model.aggregate.summary, known), all_kernels(model.aggregate.summary, known)};
+  for (auto& [name, value] : system_config(profile.timeline, inputs.profile_name)) config.rows.push_back({name, "", {value}});
+  std::vector<SummaryTable> tables{std::move(config), high_level(profile), iterations(profile),
+                                   all_ops(profile.aggregate.summary, known), all_kernels(profile.aggregate.summary, known)};
   if (!inputs.coverage) return tables;
-  const auto figures = inputs.runs.empty() ? coverage_figures(model.timeline) : coverage_figures(inputs.runs);
+  const auto figures = inputs.runs.empty() ? coverage_figures(profile.timeline) : coverage_figures(inputs.runs);
   if (!figures.empty()) tables.push_back(coverage_table(figures));
   return tables;
 }
 
-std::vector<SummaryTable> simple_summary_tables(const Model& model) {
-  const Summary& summary = model.aggregate.summary;
-  const bool known = !is_empty(model.timeline);
+std::vector<SummaryTable> simple_summary_tables(const model::Profile& profile) {
+  const Summary& summary = profile.aggregate.summary;
+  const bool known = !is_empty(profile.timeline);
   const auto time = [known](std::int64_t value) { return std::vector<Cell>{known ? Cell{value} : Cell{}}; };
   return {{"Summary Report",
            {},

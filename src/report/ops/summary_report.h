@@ -29,10 +29,10 @@ struct SummaryInputs {
   bool coverage = true;              // false: it is told elsewhere
 };
 
-[[nodiscard]] std::vector<SummaryTable> summary_tables(const Model& model, const SummaryInputs& inputs);
+[[nodiscard]] std::vector<SummaryTable> summary_tables(const model::Profile& profile, const SummaryInputs& inputs);
 
 // What is given where nothing is known of ops (guide, 3.1): wall clock, GPU time and tensor-core time.
-[[nodiscard]] std::vector<SummaryTable> simple_summary_tables(const Model& model);
+[[nodiscard]] std::vector<SummaryTable> simple_summary_tables(const model::Profile& profile);
 
 // For csv: all tables in one, with the columns Table, Row Name, Value, Unit, GPU Time (ns), CPU Time (ns), # Ops, # Kernels;
 // what a table does not have is empty.

@@ -1,4 +1,4 @@
-#include "report/ops/tensor_report.h"
+#include "report/ops/reports.h"
 
 #include <optional>
 #include <string>
@@ -6,6 +6,7 @@
 #include "advise/tensor_use.h"
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/ops/counter_fields.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -68,11 +69,11 @@ Fields<OpRow> activity_fields(const model::Fold& fold) {
       {"At Stake (ns)", "ns", [is_missed](const OpRow& row) { return is_missed(row) ? Cell{row.gpu.total} : Cell{}; }}};
 }
 
-Fields<OpRow> tensor_fields(const Model& model) {
-  const auto op = [&fold = model.fold](const OpRow& row) -> const model::Op& { return fold.ops[row.op]; };
+Fields<OpRow> tensor_fields(const model::Profile& profile) {
+  const auto op = [&fold = profile.fold](const OpRow& row) -> const model::Op& { return fold.ops[row.op]; };
   Fields<OpRow> fields{{"Op ID", "", [op](const OpRow& row) -> Cell { return op(row).id; }},
                        {"Op Name", "", [op](const OpRow& row) -> Cell { return op(row).name; }}};
-  if (is_pytorch(model.fold)) {
+  if (is_pytorch(profile.fold)) {
     fields.push_back({"Direction", "", [op](const OpRow& row) { return direction_cell(op(row).direction); }});
   }
   fields.push_back({"Op Type", "", [op](const OpRow& row) -> Cell { return op(row).type; }});
@@ -81,25 +82,25 @@ Fields<OpRow> tensor_fields(const Model& model) {
   fields.push_back({"Total Kernel Count", "",
                     [](const OpRow& row) -> Cell { return std::uint64_t{row.tc_kernels.size() + row.others.size()}; }});
   fields.push_back(count_field("TC Kernel Count", &OpRow::tc_kernels));
-  fields.push_back(names_field("TC Kernel Names", model.timeline, &OpRow::tc_kernels));
+  fields.push_back(names_field("TC Kernel Names", profile.timeline, &OpRow::tc_kernels));
   fields.push_back(count_field("Non-TC Kernel Count", &OpRow::others));
-  fields.push_back(names_field("Non-TC Kernel Names", model.timeline, &OpRow::others));
+  fields.push_back(names_field("Non-TC Kernel Names", profile.timeline, &OpRow::others));
   append(fields, counter_fields(&OpRow::counters));
   fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
-  append(fields, activity_fields(model.fold));
+  append(fields, activity_fields(profile.fold));
   return fields;
 }
 
 }  // namespace
 
-Rows tensor_report(const Model& model) {
+Rows tensor_report(const model::Profile& profile) {
   std::vector<std::uint32_t> shown;
-  const std::vector<OpRow>& ops = model.aggregate.ops;
+  const std::vector<OpRow>& ops = profile.aggregate.ops;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    if (model.fold.ops[ops[i].op].eligible || ops[i].uses_tc) shown.push_back(i);
+    if (profile.fold.ops[ops[i].op].eligible || ops[i].uses_tc) shown.push_back(i);
   }
   const std::size_t count = shown.size();
-  return make_rows("tensor", tensor_fields(model), count,
+  return make_rows("tensor", tensor_fields(profile), count,
                    [&ops, shown = std::move(shown)](std::size_t i) -> const OpRow& { return ops[shown[i]]; });
 }
 

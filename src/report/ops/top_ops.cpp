@@ -53,14 +53,14 @@ std::string line(const std::string& op, const std::string& replay_mode, const st
 
 }  // namespace
 
-std::string top_ops(const Model& model, std::size_t most) {
-  const std::vector<model::OpRow>& ops = model.aggregate.ops;
+std::string top_ops(const model::Profile& profile, std::size_t most) {
+  const std::vector<model::OpRow>& ops = profile.aggregate.ops;
   if (ops.empty()) return "";
-  const std::int64_t whole = model.aggregate.summary.all_ops.gpu_ns;
+  const std::int64_t whole = profile.aggregate.summary.all_ops.gpu_ns;
   std::string text = line("Op type, and where it is", "", "calls", "GPU time", "share", "TC", "occup.");
   for (std::size_t i = 0; i < std::min(most, ops.size()); ++i) {
     const model::OpRow& row = ops[i];
-    const model::Op& op = model.fold.ops[row.op];
+    const model::Op& op = profile.fold.ops[row.op];
     text += line(shorten(op.type, kTypeWidth), direction(op.direction), with_separators(row.cpu.n), time_text(row.gpu),
                  share_text(row, whole), row.uses_tc ? "yes" : "no", occupancy_text(row.counters));
     text += "  " + shorten(op.name, kNameAloneWidth) + "\n";

@@ -11,6 +11,6 @@ namespace dlkprof::report {
 inline constexpr std::size_t kTopOps = 10;
 
 // A table of at most `most` rows, ends with a newline; empty where there are no ops.
-[[nodiscard]] std::string top_ops(const Model& model, std::size_t most = kTopOps);
+[[nodiscard]] std::string top_ops(const model::Profile& profile, std::size_t most = kTopOps);
 
 }  // namespace dlkprof::report

@@ -19,7 +19,7 @@ TEST(ConfigUses, CountLaunchesAndTimeOfTheIterationsAggregated) {
   }
   builder.measured("small", "m", {1, 2, NAN});
   test::DiagnosedRun run(builder);
-  const std::vector<ConfigUse> all = config_uses(run.subject());
+  const std::vector<ConfigUse> all = config_uses(run.profile());
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(run.timeline().kernels[all[0].kernel].name, "large");
   EXPECT_EQ(all[0].gpu_ns, 60);
@@ -28,7 +28,7 @@ TEST(ConfigUses, CountLaunchesAndTimeOfTheIterationsAggregated) {
   EXPECT_EQ(all[1].gpu_ns, 15);
   EXPECT_EQ(all[1].values.at("m"), 1.5);
   EXPECT_EQ(all[1].samples, 3U);
-  const std::vector<ConfigUse> one = config_uses(run.subject({1, 1}));
+  const std::vector<ConfigUse> one = config_uses(run.profile({1, 1}));
   EXPECT_EQ(one[0].gpu_ns, 20);
   EXPECT_EQ(one[0].launches, 1U);
 }
@@ -37,7 +37,7 @@ TEST(ConfigUses, LaunchesThatWereNotTimedCountWithoutTime) {
   TimelineBuilder builder;
   builder.launch("k", 10, 0, 0).activity(builder.call("cuMemcpy", 30, 40), "[CUDA memcpy HtoD]", 50, 60);
   test::DiagnosedRun run(builder);
-  const std::vector<ConfigUse> uses = config_uses(run.subject());
+  const std::vector<ConfigUse> uses = config_uses(run.profile());
   ASSERT_EQ(uses.size(), 1U) << "a copy has no configuration";
   EXPECT_EQ(uses[0].launches, 1U);
   EXPECT_EQ(uses[0].timed, 0U);

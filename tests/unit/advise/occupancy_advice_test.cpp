@@ -22,7 +22,7 @@ struct OneKernel {
   OneKernel(const capture::Dim3& grid, const capture::Dim3& block, std::uint32_t registers, std::uint32_t shared_bytes = 0)
       : run(TimelineBuilder().launch("k", 10, 20, 30)) {
     run.launched("k", grid, block, registers, shared_bytes);
-    use = config_uses(run.subject()).at(0);
+    use = config_uses(run.profile()).at(0);
   }
   OccupancyAdvice advice() { return advise_occupancy(run.timeline(), use); }
   OccupancyGap gap(double achieved) {

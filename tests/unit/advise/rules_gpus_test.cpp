@@ -20,20 +20,20 @@ test::DiagnosedRun two_gpus(std::int64_t second) {
 }
 
 TEST(GpuImbalance, FiresWhereOneIsUsedMuchLess) {
-  const Findings findings = found(two_gpus(200).subject(), "gpu_imbalance");
+  const Findings findings = found(two_gpus(200).profile(), "gpu_imbalance");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].problem, HasSubstr("GPU 1 was busy for 25 % of the time that GPU 0 was"));
   EXPECT_EQ(findings[0].bound_ns, 300) << "800 is 300 above the mean of 800 and 200";
 }
 
 TEST(GpuImbalance, IsSilentWhereTheyShareTheWork) {
-  EXPECT_FALSE(fires(two_gpus(400).subject(), "gpu_imbalance")) << "half is the threshold";
-  EXPECT_FALSE(fires(test::DiagnosedRun(TimelineBuilder().launch("a", 0, 100, 900)).subject(), "gpu_imbalance"));
+  EXPECT_FALSE(fires(two_gpus(400).profile(), "gpu_imbalance")) << "half is the threshold";
+  EXPECT_FALSE(fires(test::DiagnosedRun(TimelineBuilder().launch("a", 0, 100, 900)).profile(), "gpu_imbalance"));
 }
 
 TEST(GpuUnderused, FiresBelowHalfOfTheTime) {
   test::DiagnosedRun run(TimelineBuilder().range("all", 0, 1000).launch("a", 0, 100, 400));
-  const Findings findings = found(run.subject(), "gpu_underused");
+  const Findings findings = found(run.profile(), "gpu_underused");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].problem, HasSubstr("busy for 30 %"));
   EXPECT_NEAR(static_cast<double>(*findings[0].bound_ns), 700, 1);
@@ -41,15 +41,15 @@ TEST(GpuUnderused, FiresBelowHalfOfTheTime) {
 
 TEST(GpuUnderused, FiresForGpusThatDoNothing) {
   test::DiagnosedRun run(TimelineBuilder().range("all", 0, 1000).launch("a", 0, 100, 900));
-  const Findings findings = found(run.fact("gpus.visible", "4").subject(), "gpu_underused");
+  const Findings findings = found(run.fact("gpus.visible", "4").profile(), "gpu_underused");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].problem, HasSubstr("Of 4 GPUs that the program saw 1 did anything"));
 }
 
 TEST(GpuUnderused, IsSilentWhereGpusAreBusy) {
   test::DiagnosedRun run(TimelineBuilder().range("all", 0, 1000).launch("a", 0, 100, 600));
-  EXPECT_FALSE(fires(run.fact("gpus.visible", "1").subject(), "gpu_underused"));
-  EXPECT_FALSE(fires(test::DiagnosedRun(TimelineBuilder().range("all", 0, 1000)).subject(), "gpu_underused"))
+  EXPECT_FALSE(fires(run.fact("gpus.visible", "1").profile(), "gpu_underused"));
+  EXPECT_FALSE(fires(test::DiagnosedRun(TimelineBuilder().range("all", 0, 1000)).profile(), "gpu_underused"))
       << "a program without GPU work is none";
 }
 
@@ -61,7 +61,7 @@ test::DiagnosedRun paced(std::int64_t pace) {
 }
 
 TEST(LaunchBound, FiresWhereTheGpuWaits) {
-  const Findings findings = found(paced(100).subject(), "launch_bound");
+  const Findings findings = found(paced(100).profile(), "launch_bound");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].problem, HasSubstr("Before 90 % of all launches"));
   EXPECT_EQ(findings[0].bound_ns, 9 * 90) << "between each and the next";
@@ -69,14 +69,14 @@ TEST(LaunchBound, FiresWhereTheGpuWaits) {
 
 TEST(LaunchBound, ComesBeforeTheIdleGpuThatItBringsAbout) {
   test::DiagnosedRun run = paced(100);
-  const Findings idle = found(run.subject(), "gpu_underused");
+  const Findings idle = found(run.profile(), "gpu_underused");
   ASSERT_EQ(idle.size(), 1U);
   EXPECT_THAT(idle[0].problem, HasSubstr("is time before launches that they waited for"));
   EXPECT_LT(idle[0].bound_ns, 10) << "of the idle time 810 ns are the launches'";
-  EXPECT_STREQ(diagnose(run.subject()).at(0).rule->name, "launch_bound");
+  EXPECT_STREQ(diagnose(run.profile()).at(0).rule->name, "launch_bound");
 }
 
-TEST(LaunchBound, IsSilentWhereItDoesNot) { EXPECT_FALSE(fires(paced(20).subject(), "launch_bound")) << "idle for 10 at most"; }
+TEST(LaunchBound, IsSilentWhereItDoesNot) { EXPECT_FALSE(fires(paced(20).profile(), "launch_bound")) << "idle for 10 at most"; }
 
 }  // namespace
 }  // namespace dlkprof::advise

@@ -23,7 +23,7 @@ test::DiagnosedRun one_kernel(const Values& values) {
 
 TEST(SmallGrid, FiresWhereMultiprocessorsGetNoBlock) {
   test::DiagnosedRun run = one_kernel({});
-  const Findings findings = found(run.launched("k", {33, 1, 1}, {256, 1, 1}).subject(), "small_grid");
+  const Findings findings = found(run.launched("k", {33, 1, 1}, {256, 1, 1}).profile(), "small_grid");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].problem, HasSubstr("33 blocks for 132 multiprocessors"));
   EXPECT_EQ(findings[0].bound_ns, 750);
@@ -31,12 +31,12 @@ TEST(SmallGrid, FiresWhereMultiprocessorsGetNoBlock) {
 }
 
 TEST(SmallGrid, IsSilentWhereTheGridFillsTheGpu) {
-  EXPECT_FALSE(fires(one_kernel({}).subject(), "small_grid"));
+  EXPECT_FALSE(fires(one_kernel({}).profile(), "small_grid"));
   test::DiagnosedRun most = one_kernel({});
-  EXPECT_FALSE(fires(most.launched("k", {80, 1, 1}, {256, 1, 1}).subject(), "small_grid")) << "61 % of them";
+  EXPECT_FALSE(fires(most.launched("k", {80, 1, 1}, {256, 1, 1}).profile(), "small_grid")) << "61 % of them";
   test::DiagnosedRun unknown = one_kernel({});
   unknown.launched("k", {1, 1, 1}, {256, 1, 1}).timeline().devices[0].record = {};
-  EXPECT_FALSE(fires(unknown.subject(), "small_grid"));
+  EXPECT_FALSE(fires(unknown.profile(), "small_grid"));
 }
 
 TEST(SmallGrid, KernelsOfNoWeightAreNotWorthAWord) {
@@ -44,7 +44,7 @@ TEST(SmallGrid, KernelsOfNoWeightAreNotWorthAWord) {
   builder.launch("large", 0, 10, 100'010).launch("small", 5, 100'010, 100'110);
   test::DiagnosedRun run(builder);
   run.launched("large", {10000, 1, 1}, {256, 1, 1}).launched("small", {1, 1, 1}, {32, 1, 1});
-  EXPECT_FALSE(fires(run.subject(), "small_grid")) << "0.1 % of the GPU time";
+  EXPECT_FALSE(fires(run.profile(), "small_grid")) << "0.1 % of the GPU time";
 }
 
 const Values kHeldByLatency{{test::kSmThroughput, 30}, {test::kMemoryThroughput, 40}};
@@ -53,14 +53,14 @@ TEST(RegisterLimited, FiresWhereRegistersKeepWarpsOut) {
   // 128 registers: 16 warps, 25 %; a third block of 8 warps needs 80 (6 warps a quarter: 16,384 / 6 = 2,730, units of 256:
   // 2,560).
   test::DiagnosedRun run = one_kernel(kHeldByLatency);
-  const Findings findings = found(run.launched("k", {10000, 1, 1}, {256, 1, 1}, 128).subject(), "register_limited");
+  const Findings findings = found(run.launched("k", {10000, 1, 1}, {256, 1, 1}, 128).profile(), "register_limited");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].recommendation, HasSubstr("48 registers fewer a thread: 25 % -> 37.5 %"));
   EXPECT_EQ(findings[0].bound_ns, 333) << "a third, were it as much faster as there are more warps";
 }
 
 TEST(RegisterLimited, IsSilentWhereItDoesNotMatter) {
-  const auto silent = [](test::DiagnosedRun run) { return !fires(run.subject(), "register_limited"); };
+  const auto silent = [](test::DiagnosedRun run) { return !fires(run.profile(), "register_limited"); };
   EXPECT_TRUE(silent(one_kernel(kHeldByLatency).launched("k", {10000, 1, 1}, {256, 1, 1}, 32))) << "full occupancy";
   EXPECT_TRUE(silent(one_kernel(kHeldByLatency).launched("k", {132, 1, 1}, {256, 1, 1}, 128))) << "no block to put there";
   EXPECT_TRUE(silent(
@@ -73,48 +73,48 @@ constexpr const char* kSectorsPerLoad = "l1tex__average_t_sectors_per_request_pi
 constexpr const char* kSectorsPerStore = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio";
 
 TEST(Uncoalesced, FiresWhereEachThreadHasItsOwnSector) {
-  const Findings findings = found(one_kernel({{kSectorsPerLoad, 32}, {kSectorsPerStore, 4}}).subject(), "uncoalesced");
+  const Findings findings = found(one_kernel({{kSectorsPerLoad, 32}, {kSectorsPerStore, 4}}).profile(), "uncoalesced");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].problem, HasSubstr("touch 32 sectors with each load"));
   EXPECT_EQ(findings[0].bound_ns, 875) << "4 of 32 sectors would do";
-  EXPECT_THAT(found(one_kernel({{kSectorsPerStore, 20}}).subject(), "uncoalesced").at(0).problem, HasSubstr("each store"));
+  EXPECT_THAT(found(one_kernel({{kSectorsPerStore, 20}}).profile(), "uncoalesced").at(0).problem, HasSubstr("each store"));
 }
 
 TEST(Uncoalesced, IsSilentForWideAccesses) {
-  EXPECT_FALSE(fires(one_kernel({{kSectorsPerLoad, 16.0001}, {kSectorsPerStore, 4}}).subject(), "uncoalesced"));
-  EXPECT_FALSE(fires(one_kernel({}).subject(), "uncoalesced"));
+  EXPECT_FALSE(fires(one_kernel({{kSectorsPerLoad, 16.0001}, {kSectorsPerStore, 4}}).profile(), "uncoalesced"));
+  EXPECT_FALSE(fires(one_kernel({}).profile(), "uncoalesced"));
 }
 
 constexpr const char* kWavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
 constexpr const char* kConflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
 
 TEST(BankConflicts, FireWhereTheyAreManyOfTheWavefronts) {
-  const Findings findings = found(one_kernel({{kWavefronts, 1000}, {kConflicts, 500}}).subject(), "bank_conflicts");
+  const Findings findings = found(one_kernel({{kWavefronts, 1000}, {kConflicts, 500}}).profile(), "bank_conflicts");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].bound_ns, 500);
 }
 
 TEST(BankConflicts, AreSilentWhereTheyAreFew) {
-  EXPECT_FALSE(fires(one_kernel({{kWavefronts, 1000}, {kConflicts, 250}}).subject(), "bank_conflicts"));
-  EXPECT_FALSE(fires(one_kernel({{kWavefronts, 0}, {kConflicts, 0}}).subject(), "bank_conflicts"));
-  EXPECT_FALSE(fires(one_kernel({{kConflicts, 500}}).subject(), "bank_conflicts"));
+  EXPECT_FALSE(fires(one_kernel({{kWavefronts, 1000}, {kConflicts, 250}}).profile(), "bank_conflicts"));
+  EXPECT_FALSE(fires(one_kernel({{kWavefronts, 0}, {kConflicts, 0}}).profile(), "bank_conflicts"));
+  EXPECT_FALSE(fires(one_kernel({{kConflicts, 500}}).profile(), "bank_conflicts"));
 }
 
 constexpr const char* kActiveThreads = "smsp__average_thread_inst_executed_per_inst_executed.ratio";
 
 TEST(Divergence, FiresWhereWarpsRunWithFewOfTheirThreads) {
-  const Findings findings = found(one_kernel({{kActiveThreads, 8}}).subject(), "divergence");
+  const Findings findings = found(one_kernel({{kActiveThreads, 8}}).profile(), "divergence");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].problem, HasSubstr("Of the 32 threads of a warp of k (100 % of the GPU time) only 8 are active"));
   EXPECT_EQ(findings[0].bound_ns, 750);
-  EXPECT_TRUE(fires(one_kernel({{"smsp__thread_inst_executed_per_inst_executed.ratio", 23.9}}).subject(), "divergence"))
+  EXPECT_TRUE(fires(one_kernel({{"smsp__thread_inst_executed_per_inst_executed.ratio", 23.9}}).profile(), "divergence"))
       << "the name of other chips";
 }
 
 TEST(Divergence, IsSilentWhereThreadsStayTogether) {
-  EXPECT_FALSE(fires(one_kernel({{kActiveThreads, 24}}).subject(), "divergence"));
-  EXPECT_FALSE(fires(one_kernel({{kActiveThreads, 0}}).subject(), "divergence")) << "nothing was executed";
-  EXPECT_FALSE(fires(one_kernel({}).subject(), "divergence"));
+  EXPECT_FALSE(fires(one_kernel({{kActiveThreads, 24}}).profile(), "divergence"));
+  EXPECT_FALSE(fires(one_kernel({{kActiveThreads, 0}}).profile(), "divergence")) << "nothing was executed";
+  EXPECT_FALSE(fires(one_kernel({}).profile(), "divergence"));
 }
 
 }  // namespace

@@ -17,16 +17,16 @@ constexpr const char* kPlainKernel = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_simt
 // An op aten::mm that launches a kernel.
 struct OneOp {
   explicit OneOp(const char* kernel, const char* type = "aten::mm")
-      : run(TimelineBuilder().range(std::string(type) + ", seq = 1", 0, 100).launch(kernel, 10, 20, 90)), subject(run.subject()) {
+      : run(TimelineBuilder().range(std::string(type) + ", seq = 1", 0, 100).launch(kernel, 10, 20, 90)), profile(run.profile()) {
     for (model::Op& op : run.fold().ops) mine = op.type == type ? &op : mine;
   }
   OneOp(const OneOp&) = delete;
   OneOp& operator=(const OneOp&) = delete;
-  [[nodiscard]] bool fires(const char* rule) const { return test::fires(subject, rule); }
-  [[nodiscard]] Findings found(const char* rule) const { return test::found(subject, rule); }
+  [[nodiscard]] bool fires(const char* rule) const { return test::fires(profile, rule); }
+  [[nodiscard]] Findings found(const char* rule) const { return test::found(profile, rule); }
 
   test::DiagnosedRun run;
-  Subject subject;
+  const model::Profile& profile;
   model::Op* mine = nullptr;
 };
 
@@ -76,7 +76,7 @@ TEST(UnusedTensorCores, TheCounterIsBelievedMore) {
                              .range("aten::mm, seq = 1", 0, 100)
                              .launch(kTensorKernel, 10, 20, 90)
                              .measured(kTensorKernel, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", {0}));
-  const Findings findings = found(run.subject(), "tensor_cores_unused");
+  const Findings findings = found(run.profile(), "tensor_cores_unused");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].problem, HasSubstr("its tensor pipe stayed idle"));
 }
@@ -113,7 +113,7 @@ TEST(Amp, IsSilentWhereItWasOnOrNotNeeded) {
 
 // Ops of TensorFlow of these types, a kernel each.
 struct TensorFlowRun {
-  explicit TensorFlowRun(const std::vector<const char*>& types) : run(builder(types)), subject(run.subject()) {
+  explicit TensorFlowRun(const std::vector<const char*>& types) : run(builder(types)), profile(run.profile()) {
     for (model::Op& op : run.fold().ops) op.framework = model::Framework::tensorflow;
   }
   static TimelineBuilder builder(const std::vector<const char*>& types) {
@@ -123,21 +123,21 @@ struct TensorFlowRun {
     return made;
   }
   test::DiagnosedRun run;
-  Subject subject;
+  const model::Profile& profile;
 };
 
 TEST(NoFusion, FiresWhereNothingOfTensorFlowIsFused) {
   TensorFlowRun run({"Conv2D", "BiasAdd", "Relu"});
-  const Findings findings = found(run.subject, "no_fusion");
+  const Findings findings = found(run.profile, "no_fusion");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].bound_ns, 20) << "of BiasAdd and Relu";
 }
 
 TEST(NoFusion, IsSilentWhereSomethingIsOrNothingCouldBe) {
-  EXPECT_FALSE(fires(TensorFlowRun({"Conv2D", "BiasAdd", "_FusedConv2D"}).subject, "no_fusion"));
-  EXPECT_FALSE(fires(TensorFlowRun({"Conv2D", "Softmax"}).subject, "no_fusion"));
+  EXPECT_FALSE(fires(TensorFlowRun({"Conv2D", "BiasAdd", "_FusedConv2D"}).profile, "no_fusion"));
+  EXPECT_FALSE(fires(TensorFlowRun({"Conv2D", "Softmax"}).profile, "no_fusion"));
   test::DiagnosedRun other(TensorFlowRun::builder({"Conv2D", "BiasAdd"}));
-  EXPECT_FALSE(fires(other.subject(), "no_fusion")) << "not of TensorFlow";
+  EXPECT_FALSE(fires(other.profile(), "no_fusion")) << "not of TensorFlow";
 }
 
 }  // namespace

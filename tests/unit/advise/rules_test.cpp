@@ -58,18 +58,18 @@ test::DiagnosedRun healthy() {
 
 TEST(Rules, ARunWithNothingWrongHasNoFinding) {
   test::DiagnosedRun run = healthy();
-  for (const Finding& finding : diagnose(run.subject({1, 3}))) ADD_FAILURE() << finding.rule->name << ": " << finding.problem;
+  for (const Finding& finding : diagnose(run.profile({1, 3}))) ADD_FAILURE() << finding.rule->name << ": " << finding.problem;
 }
 
 TEST(Rules, AnEmptyRunHasNoFinding) {
   test::DiagnosedRun run{TimelineBuilder()};
-  EXPECT_TRUE(diagnose(run.subject()).empty());
+  EXPECT_TRUE(diagnose(run.profile()).empty());
 }
 
 TEST(Rules, FindingsComeByTimeAtStakeThenTheOthers) {
   test::DiagnosedRun run = healthy();
   run.launched("k", {13, 1, 1}, {256, 1, 1}).fact("anomaly_mode", "true").fact("gradcheck", "true");
-  const Findings findings = diagnose(run.subject({1, 3}));
+  const Findings findings = diagnose(run.profile({1, 3}));
   ASSERT_GE(findings.size(), 3U);
   EXPECT_STREQ(findings.front().rule->name, "small_grid");
   EXPECT_TRUE(findings.front().bound_ns);
@@ -84,11 +84,11 @@ TEST(Rules, FindingsComeByTimeAtStakeThenTheOthers) {
 TEST(Rules, NoTimeAtStakeIsBeyondWhatThereWas) {
   test::DiagnosedRun run = healthy();
   run.launched("k", {13, 1, 1}, {256, 1, 1});
-  const Subject subject = run.subject();
-  for (const Finding& finding : diagnose(subject)) {
+  const model::Profile& profile = run.profile();
+  for (const Finding& finding : diagnose(profile)) {
     if (!finding.bound_ns) continue;
     EXPECT_GE(*finding.bound_ns, 0) << finding.rule->name;
-    EXPECT_LE(*finding.bound_ns, subject.aggregate.summary.wall_ns) << finding.rule->name;
+    EXPECT_LE(*finding.bound_ns, profile.aggregate.summary.wall_ns) << finding.rule->name;
   }
 }
 
@@ -101,7 +101,7 @@ TEST(Rules, HostileNamesAndFactsAreBorne) {
   for (const char* name : {"batch_size", "memory.0.total", "memory.0.free_at_peak", "gpus.visible", "cudnn.benchmark", "amp"}) {
     run.fact(name, hostile);
   }
-  const Findings findings = diagnose(run.subject());
+  const Findings findings = diagnose(run.profile());
   ASSERT_FALSE(findings.empty());
   for (const Finding& finding : findings) {
     EXPECT_LT(finding.problem.size() + finding.recommendation.size() + finding.where.size(), 2000U);

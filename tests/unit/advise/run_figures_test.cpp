@@ -61,12 +61,16 @@ void describe_gpu(model::Timeline& timeline) {
 }
 
 struct Made {
-  explicit Made(model::Timeline made, const model::FoldOptions& options = {}) : timeline(std::move(made)) {
-    fold = model::fold(timeline, options);
-    figures = figures_of({timeline, fold, 0, static_cast<std::uint32_t>(fold.iterations.size() - 1)});
+  explicit Made(model::Timeline made, const model::FoldOptions& options = {}) {
+    profile.timeline = std::move(made);
+    profile.fold = model::fold(profile.timeline, options);
+    figures = part(0, static_cast<std::uint32_t>(profile.fold.iterations.size() - 1));
   }
   [[nodiscard]] RunFigures part(std::uint32_t first, std::uint32_t last) const {
-    return figures_of({timeline, fold, first, last});
+    model::Profile some = profile;
+    some.aggregate.first_iteration = first;
+    some.aggregate.last_iteration = last;
+    return figures_of(some);
   }
   [[nodiscard]] const OpFigures& op(const std::string& name) const { return op_of(figures, name); }
   static const OpFigures& op_of(const RunFigures& run, const std::string& name) {
@@ -75,8 +79,7 @@ struct Made {
     return *found;
   }
 
-  model::Timeline timeline;
-  model::Fold fold;
+  model::Profile profile;
   RunFigures figures;
 };
 

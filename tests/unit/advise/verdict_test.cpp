@@ -93,11 +93,11 @@ TEST(Evidence, ALaunchIsWaitedForWhereTheGpuHadEndedAllBefore) {
   builder.launch("late", 100, 110, 120);  // called 60 ns after it had ended; idle for 70 ns, longer than its own 10
   builder.launch("long", 130, 140, 200);  // idle for 20 ns, shorter than its own 60
   test::DiagnosedRun run(builder);
-  const Subject subject = run.subject();
-  const EvidenceTable table = gather_evidence(subject);
+  const model::Profile& profile = run.profile();
+  const EvidenceTable table = gather_evidence(profile);
   ASSERT_EQ(table.kernels.size(), 4U);
   for (std::size_t i = 0; i < table.kernels.size(); ++i) {
-    const std::string& name = subject.timeline.kernels[subject.aggregate.kernels[i].kernel].name;
+    const std::string& name = profile.timeline.kernels[profile.aggregate.kernels[i].kernel].name;
     EXPECT_EQ(table.kernels[i].waited_for, name == "late" ? 1U : 0U) << name;
     EXPECT_EQ(table.kernels[i].idle_before_ns, name == "late" ? 70 : 0) << name;
     EXPECT_EQ(table.kernels[i].timed, 1U);
@@ -108,7 +108,7 @@ TEST(Evidence, IterationsBeforeThoseAggregatedKeepTheGpuBusyToo) {
   TimelineBuilder builder;
   builder.launch("a", 10, 20, 300).range(test::kIterationEnd, 30, 40).launch("b", 50, 310, 320);
   test::DiagnosedRun run(builder);
-  const EvidenceTable table = gather_evidence(run.subject({1, 1}));
+  const EvidenceTable table = gather_evidence(run.profile({1, 1}));
   ASSERT_EQ(table.kernels.size(), 1U);
   EXPECT_EQ(table.kernels[0].waited_for, 0U);
 }
@@ -120,11 +120,11 @@ TEST(Evidence, AgreesWithTheAggregate) {
   }
   test::DiagnosedRun run(builder);
   run.launched("k", {66, 1, 1}, {128, 1, 1});
-  const Subject subject = run.subject();
-  const EvidenceTable table = gather_evidence(subject);
-  for (std::size_t i = 0; i < table.ops.size(); ++i) EXPECT_EQ(table.ops[i].gpu_ns, subject.aggregate.ops[i].gpu.total);
+  const model::Profile& profile = run.profile();
+  const EvidenceTable table = gather_evidence(profile);
+  for (std::size_t i = 0; i < table.ops.size(); ++i) EXPECT_EQ(table.ops[i].gpu_ns, profile.aggregate.ops[i].gpu.total);
   for (std::size_t i = 0; i < table.kernels.size(); ++i) {
-    EXPECT_EQ(table.kernels[i].gpu_ns, subject.aggregate.kernels[i].gpu.total);
+    EXPECT_EQ(table.kernels[i].gpu_ns, profile.aggregate.kernels[i].gpu.total);
     EXPECT_EQ(table.kernels[i].filled_ns, 50) << "66 of 132 multiprocessors, 100 ns";
   }
 }

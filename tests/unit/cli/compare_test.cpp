@@ -42,9 +42,9 @@ class CompareTest : public testing::Test {
     return test::write_made_up_run(folder_.path(), run, name).string();
   }
   [[nodiscard]] std::string database(const std::string& capture, const model::IterationRange& range = {}) const {
-    const Analysis made = analyse(model::load_timeline(std::vector<std::filesystem::path>{capture}), {.range = range});
+    const model::Profile made = analyse(model::load_timeline(std::vector<std::filesystem::path>{capture}), {.range = range});
     const auto path = in(std::filesystem::path(capture).stem().string() + "_dldb.sqlite");
-    store::write_database(path, made.timeline, {{}, range, made.fold, made.aggregate});
+    store::write_database(path, made);
     return path.string();
   }
 

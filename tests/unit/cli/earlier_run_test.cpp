@@ -40,14 +40,14 @@ class EarlierRunTest : public testing::Test {
     timeline.facts.push_back({kFactSource, kExitCodeFact, exit_code});
     timeline.facts.insert(timeline.facts.end(), more.begin(), more.end());
     const Folding& folding = command_.folding;
-    const Analysis made = analyse(std::move(timeline), folding);
-    store::write_database(in("x_dldb.sqlite"), made.timeline, {folding.fold, folding.range, made.fold, made.aggregate});
+    const model::Profile made = analyse(std::move(timeline), folding);
+    store::write_database(in("x_dldb.sqlite"), made);
   }
 
   // As `--database` does.
   void fold_otherwise(const Folding& folding) const {
-    const Analysis made = analyse(store::read_timeline(in("x_dldb.sqlite")), folding);
-    (void)store::add_aggregation(in("x_dldb.sqlite"), {folding.fold, folding.range, made.fold, made.aggregate});
+    const model::Profile made = analyse(store::read_timeline(in("x_dldb.sqlite")), folding);
+    (void)store::add_aggregation(in("x_dldb.sqlite"), made);
   }
 
   // The capture as `command_` leaves it when it is killed.
@@ -140,9 +140,9 @@ TEST_F(EarlierRunTest, AFoldingThatCannotBeHadIsNotTriedForEver) {
   const std::filesystem::path path = in("x_dldb.sqlite");
   command_.folding.range.start = 4'000'000'000;
   fold_again(command_);  // as the profile itself did, without it
-  const store::StoredRun run = store::read_stored_run(path);
+  const model::Profile run = store::read_stored_run(path);
   EXPECT_EQ(run.range, command_.folding.range);
-  EXPECT_EQ(run.first_iteration, 0U);
+  EXPECT_EQ(run.aggregate.first_iteration, 0U);
 }
 
 TEST_F(EarlierRunTest, ReportsThatAreMissingAreNotDone) {

@@ -33,14 +33,13 @@ class OutputFiles : public testing::Test {
     return test::message_of<UsageError>([&] { check_outputs(outputs); });
   }
   [[nodiscard]] ReportInputs inputs() const {
-    return {runs_, &analysis_, false, "run", test::sample_sections(), [](const std::string&) { return std::string(); }};
+    return {runs_, &profile_, false, "run", test::sample_sections(), [](const std::string&) { return std::string(); }};
   }
   [[nodiscard]] std::string written(const std::string& name) const { return read_file(folder_.path() / name); }
 
   test::TemporaryDirectory folder_;
   std::vector<model::Run> runs_{test::sample_run()};
-  test::SampleFold sample_ = test::sample_fold();
-  Analysis analysis_{sample_.timeline, sample_.fold, sample_.aggregate};
+  model::Profile profile_ = test::sample_fold();
 };
 
 TEST_F(OutputFiles, AreNamedAfterReportAndFormat) {
@@ -110,17 +109,6 @@ TEST_F(OutputFiles, ADatabaseInTheWayIsRefused) {
   EXPECT_NO_THROW(check_outputs(asked));
   asked.database = true;
   EXPECT_THAT(complaint(asked), HasSubstr("run_dldb.sqlite"));
-}
-
-TEST(ReportNames, AreDlprofsToo) {
-  EXPECT_THAT(report_names({"node_op", "op_type"}, false), ElementsAre("op_type"));
-  EXPECT_THAT(report_names({"detail", "all"}, false),
-              ElementsAre("detail", "summary", "iteration", "kernel", "tensor", "op_type", "group_node", "expert_systems",
-                          "bottleneck", "occupancy", "stall", "memory", "roofline", "coverage", "measured"));
-  EXPECT_THAT(report_names({"occupancy_curves"}, false), ElementsAre("occupancy_curves"));
-  EXPECT_THAT(report_names({"all"}, true), ElementsAre("summary", "kernel"));
-  EXPECT_THAT(test::message_of<UsageError>([] { (void)report_names({"detail"}, true); }), HasSubstr("simple mode"));
-  EXPECT_THAT(test::message_of<UsageError>([] { (void)report_names({"detial"}, false); }), HasSubstr("Did you mean detail?"));
 }
 
 TEST_F(OutputFiles, DanglingLinksAreThereToo) {

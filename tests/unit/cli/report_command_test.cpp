@@ -44,9 +44,9 @@ class ReportCommandTest : public testing::Test {
     return all;
   }
   std::filesystem::path write_database() {
-    const Analysis analysis = analyse(model::load_timeline(std::vector{capture_}), {});
+    const model::Profile profile = analyse(model::load_timeline(std::vector{capture_}), {});
     const auto path = folder_.path() / "run_dldb.sqlite";
-    store::write_database(path, analysis.timeline, {{}, {}, analysis.fold, analysis.aggregate});
+    store::write_database(path, profile);
     return path;
   }
 

@@ -7,13 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "report/ops/detail_report.h"
-#include "report/ops/group_node_report.h"
-#include "report/ops/iteration_report.h"
-#include "report/ops/kernel_report.h"
-#include "report/ops/op_type_report.h"
+#include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
-#include "report/ops/tensor_report.h"
 #include "support/sample_fold.h"
 
 namespace dlkprof::report::guide_columns_test {
@@ -154,19 +149,19 @@ Names first_columns(const Rows& rows, std::size_t count) {
 }
 
 TEST(GuideColumns, ComeFirstInItsOrderAndSpelling) {
-  const test::SampleFold sample = test::sample_fold();
-  const Model model = sample.model();
-  EXPECT_THAT(first_columns(detail_report(model), kDetail.size()), ElementsAreArray(kDetail));
-  EXPECT_THAT(first_columns(iteration_report(model), kIteration.size()), ElementsAreArray(kIteration));
-  EXPECT_THAT(first_columns(kernel_report(model), kKernel.size()), ElementsAreArray(kKernel));
-  EXPECT_THAT(first_columns(tensor_report(model), kTensor.size()), ElementsAreArray(kTensor));
-  EXPECT_THAT(first_columns(op_type_report(model), kOpType.size()), ElementsAreArray(kOpType));
-  EXPECT_THAT(first_columns(group_node_report(model), kGroupNode.size()), ElementsAreArray(kGroupNode));
+  const model::Profile sample = test::sample_fold();
+  const model::Profile& profile = sample;
+  EXPECT_THAT(first_columns(detail_report(profile), kDetail.size()), ElementsAreArray(kDetail));
+  EXPECT_THAT(first_columns(iteration_report(profile), kIteration.size()), ElementsAreArray(kIteration));
+  EXPECT_THAT(first_columns(kernel_report(profile), kKernel.size()), ElementsAreArray(kKernel));
+  EXPECT_THAT(first_columns(tensor_report(profile), kTensor.size()), ElementsAreArray(kTensor));
+  EXPECT_THAT(first_columns(op_type_report(profile), kOpType.size()), ElementsAreArray(kOpType));
+  EXPECT_THAT(first_columns(group_node_report(profile), kGroupNode.size()), ElementsAreArray(kGroupNode));
 }
 
 TEST(GuideColumns, OursComeAfterThem) {
-  const test::SampleFold sample = test::sample_fold();
-  const Names names = first_columns(detail_report(sample.model()), 1000);
+  const model::Profile sample = test::sample_fold();
+  const Names names = first_columns(detail_report(sample), 1000);
   EXPECT_THAT(Names(names.begin() + static_cast<std::ptrdiff_t>(kDetail.size()), names.end()),
               testing::ElementsAre("Total Mapped GPU Time (ns)", "Avg. Mapped GPU Time (ns)", "Min Mapped GPU Time (ns)",
                                    "Max Mapped GPU Time (ns)", "Achieved Occupancy (%)", "Theoretical Occupancy (%)",
@@ -176,10 +171,10 @@ TEST(GuideColumns, OursComeAfterThem) {
 }
 
 TEST(GuideColumns, NoNameTwice) {
-  const test::SampleFold sample = test::sample_fold();
-  const Model model = sample.model();
-  for (const Rows& rows : {detail_report(model), iteration_report(model), kernel_report(model), tensor_report(model),
-                           op_type_report(model), group_node_report(model)}) {
+  const model::Profile sample = test::sample_fold();
+  const model::Profile& profile = sample;
+  for (const Rows& rows : {detail_report(profile), iteration_report(profile), kernel_report(profile), tensor_report(profile),
+                           op_type_report(profile), group_node_report(profile)}) {
     Names names = first_columns(rows, 1000);
     std::sort(names.begin(), names.end());
     EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end()) << rows.name;
@@ -201,8 +196,8 @@ const std::vector<std::pair<std::string, Names>> kSummary{
     {"All Kernels", {"All Kernels", "Kernels Using TC", "Memory", "All other kernels"}}};
 
 TEST(GuideColumns, RowsOfTheSummary) {
-  const test::SampleFold sample = test::sample_fold();
-  const auto tables = summary_tables(sample.model(), {"run", {}});
+  const model::Profile sample = test::sample_fold();
+  const auto tables = summary_tables(sample, {"run", {}});
   ASSERT_EQ(tables.size(), kSummary.size());
   for (std::size_t i = 0; i < tables.size(); ++i) {
     EXPECT_EQ(tables[i].name, kSummary[i].first);

@@ -5,23 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "report/diagnosis/bottleneck_report.h"
-#include "report/diagnosis/expert_systems_report.h"
-#include "report/diagnosis/memory_report.h"
-#include "report/diagnosis/occupancy_report.h"
-#include "report/diagnosis/roofline_report.h"
-#include "report/diagnosis/stall_report.h"
+#include "report/diagnosis/reports.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
-#include "report/launches/source_report.h"
-#include "report/ops/detail_report.h"
-#include "report/ops/group_node_report.h"
-#include "report/ops/iteration_report.h"
-#include "report/ops/kernel_report.h"
+#include "report/launches/reports.h"
 #include "report/ops/model_dump.h"
-#include "report/ops/op_type_report.h"
+#include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
-#include "report/ops/tensor_report.h"
 #include "report/ops/top_ops.h"
 #include "support/sample_fold.h"
 
@@ -56,50 +46,50 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
   return records;
 }
 
-std::vector<Rows> all_reports(const Model& model) {
-  return {detail_report(model),    iteration_report(model),  kernel_report(model),         tensor_report(model),
-          op_type_report(model),   group_node_report(model), expert_systems_report(model), bottleneck_report(model),
-          occupancy_report(model), stall_report(model),      memory_report(model),         roofline_report(model),
-          source_report(model)};
+std::vector<Rows> all_reports(const model::Profile& profile) {
+  return {detail_report(profile),    iteration_report(profile),  kernel_report(profile),         tensor_report(profile),
+          op_type_report(profile),   group_node_report(profile), expert_systems_report(profile), bottleneck_report(profile),
+          occupancy_report(profile), stall_report(profile),      memory_report(profile),         roofline_report(profile),
+          source_report(profile)};
 }
 
 TEST(HostileNames, CsvIsWhole) {
-  const test::SampleFold sample = test::hostile_fold();
-  for (const Rows& rows : all_reports(sample.model())) {
+  const model::Profile sample = test::hostile_fold();
+  for (const Rows& rows : all_reports(sample)) {
     const auto records = read_csv(to_csv(to_table(rows)));
     EXPECT_EQ(records.size(), rows.count + 1) << rows.name;
     for (const auto& record : records) EXPECT_EQ(record.size(), rows.columns.size()) << rows.name;
   }
-  const auto records = read_csv(to_csv(flatten(summary_tables(sample.model(), {test::kHostileName, {}}))));
+  const auto records = read_csv(to_csv(flatten(summary_tables(sample, {test::kHostileName, {}}))));
   for (const auto& record : records) EXPECT_EQ(record.size(), 8U);
 }
 
 TEST(HostileNames, CsvKeepsTheText) {
-  const test::SampleFold sample = test::hostile_fold();
-  const std::string name = read_csv(to_csv(to_table(detail_report(sample.model())))).at(1).at(1);
+  const model::Profile sample = test::hostile_fold();
+  const std::string name = read_csv(to_csv(to_table(detail_report(sample)))).at(1).at(1);
   EXPECT_EQ(name.substr(0, 5), "a,\"b\"");
   EXPECT_NE(name.find("{'x': 1}"), std::string::npos);
   EXPECT_EQ(name.find('\x1b'), std::string::npos);
 }
 
 TEST(HostileNames, JsonIsWhole) {
-  const test::SampleFold sample = test::hostile_fold();
-  for (const Rows& rows : all_reports(sample.model())) {
+  const model::Profile sample = test::hostile_fold();
+  for (const Rows& rows : all_reports(sample)) {
     const auto json = nlohmann::json::parse(to_json(to_table(rows)));
     EXPECT_EQ(json["report"], rows.name);
     ASSERT_EQ(json["rows"].size(), rows.count);
     for (const auto& row : json["rows"]) EXPECT_EQ(row.size(), rows.columns.size());
   }
-  EXPECT_TRUE(nlohmann::json::accept(summary_json(summary_tables(sample.model(), {test::kHostileName, {}}))));
+  EXPECT_TRUE(nlohmann::json::accept(summary_json(summary_tables(sample, {test::kHostileName, {}}))));
   std::string dump;
-  write_model(sample.model(), [&dump](std::string_view piece) { dump += piece; });
+  write_model(sample, [&dump](std::string_view piece) { dump += piece; });
   EXPECT_TRUE(nlohmann::json::accept(dump));
 }
 
 TEST(HostileNames, TerminalStaysCalm) {
-  const test::SampleFold sample = test::hostile_fold();
-  std::string text = top_ops(sample.model()) + summary_text(summary_tables(sample.model(), {test::kHostileName, {}}));
-  for (const Rows& rows : all_reports(sample.model())) text += to_text(to_table(rows));
+  const model::Profile sample = test::hostile_fold();
+  std::string text = top_ops(sample) + summary_text(summary_tables(sample, {test::kHostileName, {}}));
+  for (const Rows& rows : all_reports(sample)) text += to_text(to_table(rows));
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find("\xE2\x80\xAE"), std::string::npos) << "no text that runs from right to left";
 }

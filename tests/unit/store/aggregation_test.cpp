@@ -13,8 +13,9 @@ class AggregationTest : public DatabaseTest {
   AggregationTest() { write(); }
 
   int add() {
-    const model::FoldOptions options{.key_node = "aten::mm_fprop_1", .domains = {"default", "TSL"}};
-    return add_aggregation(path(), {options, {.start = 1, .stop = {}}, fold_, aggregate_});
+    profile_.options = {.key_node = "aten::mm_fprop_1", .domains = {"default", "TSL"}};
+    profile_.range = {.start = 1, .stop = {}};
+    return add_aggregation(path(), profile_);
   }
 };
 

@@ -33,12 +33,12 @@ TEST_F(StoredRunTest, HasTheTimelineWithoutItsRanges) {
 
 TEST_F(StoredRunTest, HasTheFoldThatWasStored) {
   write();
-  const StoredRun run = read_stored_run(path());
+  const model::Profile run = read_stored_run(path());
   EXPECT_EQ(run.fold.key_node, fold_.key_node);
   EXPECT_EQ(run.fold.key_node_source, fold_.key_node_source);
   EXPECT_EQ(run.fold.key_nodes_found, fold_.key_nodes_found);
-  EXPECT_EQ(run.first_iteration, 0U);
-  EXPECT_EQ(run.last_iteration, 1U);
+  EXPECT_EQ(run.aggregate.first_iteration, 0U);
+  EXPECT_EQ(run.aggregate.last_iteration, 1U);
   EXPECT_EQ(run.fold.activity_iteration, fold_.activity_iteration);
   ASSERT_EQ(run.fold.ops.size(), fold_.ops.size());
   for (std::size_t i = 0; i < fold_.ops.size(); ++i) {
@@ -65,8 +65,8 @@ TEST_F(StoredRunTest, IsTheNewestAggregation) {
   fold_.activity_instance = {0, 1, 1, 1};
   aggregate_ = {};
   aggregate_.last_iteration = 1;
-  (void)add_aggregation(path(), {{}, {}, fold_, aggregate_});
-  const StoredRun run = read_stored_run(path());
+  (void)add_aggregation(path(), profile_);
+  const model::Profile run = read_stored_run(path());
   EXPECT_EQ(run.fold.key_node, "other");
   EXPECT_EQ(run.fold.ops.size(), 1U);
 }
@@ -75,10 +75,11 @@ TEST_F(StoredRunTest, SaysWhatWasAskedFor) {
   write();
   EXPECT_EQ(read_stored_run(path()).options, model::FoldOptions());
   EXPECT_EQ(read_stored_run(path()).range, model::IterationRange());
-  const model::FoldOptions options{"/net/loss", {"default", "TSL"}};
+  profile_.options = {"/net/loss", {"default", "TSL"}};
   for (const model::IterationRange range : {model::IterationRange{1, {}}, {{}, 1}, {0, model::kNone}}) {
-    (void)add_aggregation(path(), {options, range, fold_, aggregate_});
-    EXPECT_EQ(read_stored_run(path()).options, options);
+    profile_.range = range;
+    (void)add_aggregation(path(), profile_);
+    EXPECT_EQ(read_stored_run(path()).options, profile_.options);
     EXPECT_EQ(read_stored_run(path()).range, range);
   }
 }

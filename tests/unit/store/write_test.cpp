@@ -135,7 +135,7 @@ TEST_F(WriteTest, AFullDiskLeavesEarlierAggregations) {
   std::string message;
   {
     const FileSizeLimit limit(fs::file_size(path()) + 100'000);
-    message = message_of([this] { (void)add_aggregation(path(), {{}, {}, fold_, aggregate_}); });
+    message = message_of([this] { (void)add_aggregation(path(), profile_); });
   }
   EXPECT_THAT(message, AllOf(HasSubstr("cannot write the database"), HasSubstr("Free space")));
   test::expect_same(read_timeline(path()), timeline_);

@@ -1,4 +1,4 @@
-#include "report/diagnosis/bottleneck_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ TEST(BottleneckReport, HasAVerdictForEachOpAndKernelWithItsFigures) {
       .measured("gemm", test::kMemoryThroughput, {30});
   test::DiagnosedRun run(builder);
   run.launched("gemm", {1320, 1, 1}, {256, 1, 1}).launched("relu", {33, 1, 1}, {256, 1, 1});
-  const Table table = to_table(bottleneck_report(run.subject()));
+  const Table table = to_table(bottleneck_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 4U);
   EXPECT_EQ(cell(table, 0, "Level"), Cell{"op"});
   EXPECT_EQ(cell(table, 0, "Kernel Name"), Cell{});
@@ -45,14 +45,14 @@ TEST(BottleneckReport, BoundsAreOfAnIteration) {
   test::DiagnosedRun run(builder);
   run.launched("k", {33, 1, 1}, {256, 1, 1}).timeline().calls.clear();
   for (model::Activity& activity : run.timeline().activities) activity.call = model::kNone;
-  const Table table = to_table(bottleneck_report(run.subject({1, 2})));
+  const Table table = to_table(bottleneck_report(run.profile({1, 2})));
   ASSERT_EQ(table.rows.size(), 2U);
   EXPECT_EQ(cell(table, 0, "Savings Bound (ns/iteration)"), Cell{300.0}) << "three quarters of 800 ns in two iterations";
 }
 
 TEST(BottleneckReport, WithoutTimesThereAreNoBounds) {
   test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 0, 0));
-  const Table table = to_table(bottleneck_report(run.subject()));
+  const Table table = to_table(bottleneck_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 2U);
   for (const char* column : {"Verdict", "Reason", "Savings Bound (%)", "Launches Waited For (%)"}) {
     EXPECT_EQ(cell(table, 0, column), Cell{}) << column;

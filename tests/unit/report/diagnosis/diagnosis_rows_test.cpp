@@ -12,23 +12,23 @@ namespace dlkprof::report {
 namespace {
 
 TEST(DiagnosisRows, AreEachOpAndItsKernels) {
-  const test::SampleFold sample = test::sample_fold();
-  const std::vector<DiagnosisRow> all = diagnosis_rows(sample.model(), DiagnosisOf::all);
+  const model::Profile sample = test::sample_fold();
+  const std::vector<DiagnosisRow> all = diagnosis_rows(sample, DiagnosisOf::all);
   ASSERT_EQ(all.size(), 6U);
   for (std::size_t i = 0; i < all.size(); i += 2) {
     EXPECT_EQ(all[i].kernel, nullptr);
     ASSERT_NE(all[i + 1].kernel, nullptr);
     EXPECT_EQ(all[i + 1].kernel->op, all[i].op->op);
   }
-  const std::vector<DiagnosisRow> measured = diagnosis_rows(sample.model(), DiagnosisOf::measured);
+  const std::vector<DiagnosisRow> measured = diagnosis_rows(sample, DiagnosisOf::measured);
   ASSERT_EQ(measured.size(), 2U);
   EXPECT_EQ(measured[1].kernel->kernel, test::kGemmKernel);
 }
 
 TEST(DiagnosisRows, SayHowMuchWasMeasured) {
-  const test::SampleFold sample = test::sample_fold();
-  const auto rows = diagnosis_rows(sample.model(), DiagnosisOf::all);
-  const Table table = to_table(make_rows("test", diagnosis_fields(sample.model()), rows));
+  const model::Profile sample = test::sample_fold();
+  const auto rows = diagnosis_rows(sample, DiagnosisOf::all);
+  const Table table = to_table(make_rows("test", diagnosis_fields(sample), rows));
   EXPECT_EQ(test::cell(table, 0, "Measured GPU Time (ns)"), Cell{std::int64_t{800}});
   EXPECT_EQ(test::cell(table, 0, "Direction"), Cell{"fprop"});
   EXPECT_EQ(test::cell(table, 2, "Samples Measured"), Cell{std::uint64_t{0}});

@@ -1,4 +1,4 @@
-#include "report/diagnosis/expert_systems_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ test::DiagnosedRun slow_run(const std::string& kernel) {
 
 TEST(ExpertSystemsReport, BeginsWithTheGuidesColumns) {
   test::DiagnosedRun run = slow_run("k");
-  const Table table = to_table(expert_systems_report(run.subject()));
+  const Table table = to_table(expert_systems_report(run.profile()));
   ASSERT_GE(table.columns.size(), 2U);
   EXPECT_EQ(table.columns[0].name, "Problem");
   EXPECT_EQ(table.columns[1].name, "Recommendation");
@@ -43,19 +43,19 @@ TEST(ExpertSystemsReport, BeginsWithTheGuidesColumns) {
 
 TEST(ExpertSystemsReport, IsEmptyWhereNothingIsWrong) {
   test::DiagnosedRun run{TimelineBuilder()};
-  EXPECT_EQ(expert_systems_report(run.subject()).count, 0U);
-  EXPECT_EQ(top_findings(run.subject()), "");
+  EXPECT_EQ(expert_systems_report(run.profile()).count, 0U);
+  EXPECT_EQ(top_findings(run.profile()), "");
 }
 
 TEST(TopFindings, AreThreeLinesOfAScreen) {
   test::DiagnosedRun run = slow_run("\x1b[2J" + std::string(500, 'k'));
-  const std::string text = top_findings(run.subject());
+  const std::string text = top_findings(run.profile());
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << "with their heading";
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   for (const std::string& line : split(text, '\n')) EXPECT_LE(display_width(line), 80U) << line;
   EXPECT_THAT(text, HasSubstr("  88.6 %  The GPU waits for launches\n"));
   EXPECT_THAT(text, HasSubstr("A grid leaves multiprocessors without a block: "));
-  EXPECT_EQ(top_findings(run.subject(), 0).find('%'), std::string::npos);
+  EXPECT_EQ(top_findings(run.profile(), 0).find('%'), std::string::npos);
 }
 
 }  // namespace

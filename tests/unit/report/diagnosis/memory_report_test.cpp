@@ -1,4 +1,4 @@
-#include "report/diagnosis/memory_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ test::DiagnosedRun two_calls() {
 
 TEST(MemoryReport, SumsBytesAndAveragesRates) {
   test::DiagnosedRun run = two_calls();
-  const Table table = to_table(memory_report(run.subject()));
+  const Table table = to_table(memory_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 2U);
   for (const std::size_t row : {0U, 1U}) {
     EXPECT_EQ(cell(table, row, "DRAM Bytes"), Cell{1600.0}) << "(600 + 200) * 2";
@@ -41,17 +41,17 @@ TEST(MemoryReport, SumsBytesAndAveragesRates) {
 
 TEST(MemoryReport, SetsWhatWasReadBesideTheInputs) {
   test::DiagnosedRun run = two_calls();
-  const Model model = run.subject();
+  const model::Profile& profile = run.profile();
   for (model::Op& op : run.fold().ops) {
     op.input_shapes = "[[8, 8], [8]]";
     op.data_types = "[float32, float16]";
   }
-  Table table = to_table(memory_report(model));
+  Table table = to_table(memory_report(profile));
   EXPECT_EQ(cell(table, 0, "Input Bytes"), Cell{544.0}) << "(64 * 4 + 8 * 2) * 2 calls";
   EXPECT_DOUBLE_EQ(std::get<double>(cell(table, 0, "DRAM Read Per Input Byte")), 1200.0 / 544);
   EXPECT_EQ(cell(table, 1, "Input Bytes"), Cell{}) << "inputs are an op's";
   run.aggregate().ops[0].counters.covered_ns = 100;
-  table = to_table(memory_report(model));
+  table = to_table(memory_report(profile));
   EXPECT_EQ(cell(table, 0, "Input Bytes"), Cell{}) << "half of its work was not measured";
 }
 

@@ -14,13 +14,13 @@ using testing::EndsWith;
 
 TEST(MissingSections, NameWhatWouldFillTheCells) {
   test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 20, 120));
-  const Model model = run.subject();
-  EXPECT_THAT(missing_sections("stall", model), EndsWith("collect it with --section stall"));
-  EXPECT_THAT(missing_sections("occupancy", model), EndsWith("--section occupancy"));
-  EXPECT_THAT(missing_sections("memory", model), EndsWith("--section memory"));
-  EXPECT_THAT(missing_sections("roofline", model), EndsWith("--section roofline"));
-  EXPECT_THAT(missing_sections("expert_systems", model), EndsWith("--section speed_of_light --section memory"));
-  EXPECT_EQ(missing_sections("detail", model), "") << "which is about times";
+  const model::Profile& profile = run.profile();
+  EXPECT_THAT(missing_sections("stall", profile), EndsWith("collect it with --section stall"));
+  EXPECT_THAT(missing_sections("occupancy", profile), EndsWith("--section occupancy"));
+  EXPECT_THAT(missing_sections("memory", profile), EndsWith("--section memory"));
+  EXPECT_THAT(missing_sections("roofline", profile), EndsWith("--section roofline"));
+  EXPECT_THAT(missing_sections("expert_systems", profile), EndsWith("--section speed_of_light --section memory"));
+  EXPECT_EQ(missing_sections("detail", profile), "") << "which is about times";
 }
 
 TEST(MissingSections, NameNoneWhereThereIsAnything) {
@@ -29,19 +29,19 @@ TEST(MissingSections, NameNoneWhereThereIsAnything) {
                              .measured("k", "smsp__average_warps_issue_stalled_wait_per_issue_active.ratio", {1})
                              .measured("k", "dram__bytes.sum", {1})
                              .measured("k", "gpu__time_duration.sum", {100}));
-  const Model model = run.subject();
-  EXPECT_EQ(missing_sections("stall", model), "");
-  EXPECT_EQ(missing_sections("memory", model), "");
-  EXPECT_THAT(missing_sections("roofline", model), EndsWith("--section roofline")) << "operations were not counted";
+  const model::Profile& profile = run.profile();
+  EXPECT_EQ(missing_sections("stall", profile), "");
+  EXPECT_EQ(missing_sections("memory", profile), "");
+  EXPECT_THAT(missing_sections("roofline", profile), EndsWith("--section roofline")) << "operations were not counted";
 }
 
 TEST(MissingSections, SamplesFillCellsToo) {
   test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150));
-  EXPECT_THAT(missing_sections("source", run.subject()), EndsWith("--pc-sampling"));
+  EXPECT_THAT(missing_sections("source", run.profile()), EndsWith("--pc-sampling"));
   run.timeline().pc_samples = test::small_pc_samples();
-  const Model model = run.subject();
-  EXPECT_EQ(missing_sections("source", model), "");
-  EXPECT_EQ(missing_sections("stall", model), "");
+  const model::Profile& profile = run.profile();
+  EXPECT_EQ(missing_sections("source", profile), "");
+  EXPECT_EQ(missing_sections("stall", profile), "");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "report/diagnosis/occupancy_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ test::DiagnosedRun sample() {
 
 TEST(OccupancyReport, HasARowAConfigurationWithWhatLimitsIt) {
   test::DiagnosedRun run = sample();
-  const Table table = to_table(occupancy_report(run.subject()));
+  const Table table = to_table(occupancy_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 1U);
   EXPECT_EQ(cell(table, 0, "Kernel Name"), Cell{"k"});
   EXPECT_EQ(cell(table, 0, "Grid Size"), Cell{"(330, 1, 1)"});
@@ -47,7 +47,7 @@ TEST(OccupancyReport, CellsOfWhatIsNotKnownAreEmpty) {
   test::DiagnosedRun run = sample();
   run.timeline().functions.clear();
   run.timeline().measured.clear();
-  const Table table = to_table(occupancy_report(run.subject()));
+  const Table table = to_table(occupancy_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 1U);
   for (const char* column : {"Theoretical Occupancy (%)", "Achieved Occupancy (%)", "Limiter", "Block Limit Registers",
                              "Next Step", "Occupancy After Step (%)", "Better Block Size (thread)", "Waves Per SM",
@@ -59,7 +59,7 @@ TEST(OccupancyReport, CellsOfWhatIsNotKnownAreEmpty) {
 
 TEST(OccupancyCurvesReport, HasEachCurveWithItsUnit) {
   test::DiagnosedRun run = sample();
-  const Table table = to_table(occupancy_curves_report(run.subject()));
+  const Table table = to_table(occupancy_curves_report(run.profile()));
   bool found = false;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     if (cell(table, row, "Curve") != Cell{"registers"} || cell(table, row, "Value") != Cell{std::uint64_t{40}}) continue;
@@ -69,7 +69,7 @@ TEST(OccupancyCurvesReport, HasEachCurveWithItsUnit) {
   }
   EXPECT_TRUE(found);
   run.timeline().functions.clear();
-  EXPECT_EQ(occupancy_curves_report(run.subject()).count, 0U);
+  EXPECT_EQ(occupancy_curves_report(run.profile()).count, 0U);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "report/diagnosis/roofline_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TimelineBuilder sample(const std::string& kernel) {
 
 TEST(RooflineReport, HasARowAPrecision) {
   test::DiagnosedRun run(sample("k"));
-  const Table table = to_table(roofline_report(run.subject()));
+  const Table table = to_table(roofline_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 4U) << "two of the op, two of its kernel";
   EXPECT_EQ(cell(table, 2, "Precision"), Cell{"Tensor FP16"});
   EXPECT_EQ(cell(table, 2, "Operations"), Cell{16000.0}) << "of two launches";
@@ -58,7 +58,7 @@ TEST(RooflineReport, HasARowAPrecision) {
 
 TEST(RooflineReport, WhatWasNotCountedHasEmptyCells) {
   test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 100, 2100).measured("k", "dram__bytes.sum", {7}));
-  const Table table = to_table(roofline_report(run.subject()));
+  const Table table = to_table(roofline_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 2U);
   for (const char* column : {"Precision", "Operations", "Arithmetic Intensity (op/byte)", "Attainable (op/s)"}) {
     EXPECT_EQ(cell(table, 0, column), Cell{}) << column;
@@ -67,18 +67,18 @@ TEST(RooflineReport, WhatWasNotCountedHasEmptyCells) {
 
 TEST(RooflinePicture, OfTheSample) {
   test::DiagnosedRun run(sample("gemm<float>"));
-  test::expect_golden("roofline.svg", roofline_svg(run.subject()));
+  test::expect_golden("roofline.svg", roofline_svg(run.profile()));
 }
 
 TEST(RooflinePicture, SaysWhatToCollectWhereThereIsNothing) {
   test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 100, 2100));
-  EXPECT_THAT(roofline_svg(run.subject()), HasSubstr("--section roofline"));
+  EXPECT_THAT(roofline_svg(run.profile()), HasSubstr("--section roofline"));
 }
 
 TEST(RooflinePicture, NamesNeverBecomeMarkup) {
   const std::string hostile = "</title><script>alert('1&2')</script>\"\x1b[2J\xff" + std::string(100'000, 'x');
   test::DiagnosedRun run(sample(hostile));
-  const std::string svg = roofline_svg(run.subject());
+  const std::string svg = roofline_svg(run.profile());
   EXPECT_THAT(svg, Not(HasSubstr("<script")));
   EXPECT_THAT(svg, HasSubstr("&lt;script&gt;alert(&#39;1&amp;2&#39;)"));
   EXPECT_EQ(svg.find('\x1b'), std::string::npos);
@@ -90,7 +90,7 @@ TEST(RooflinePicture, FiguresOfAnySizeStayInsideIt) {
   TimelineBuilder builder = sample("k");
   builder.measured("k", "dram__bytes.sum", {1e-300}).measured("k", instructions("ffma"), {1e300});
   test::DiagnosedRun run(builder);
-  const std::string svg = roofline_svg(run.subject());
+  const std::string svg = roofline_svg(run.profile());
   EXPECT_THAT(svg, Not(HasSubstr("nan")));
   EXPECT_THAT(svg, Not(HasSubstr("inf")));
 }

@@ -1,4 +1,4 @@
-#include "report/diagnosis/stall_report.h"
+#include "report/diagnosis/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ TEST(StallReport, BreaksWarpCyclesDownAndExplainsTheTop) {
   builder.launch("k", 10, 20, 120).measured("k", stalled("long_scoreboard"), {4}).measured("k", stalled("selected"), {2});
   builder.measured("k", stalled("wait"), {1}).measured("k", stalled("barrier"), {0.75}).measured("k", stalled("drain"), {0.25});
   test::DiagnosedRun run(builder);
-  const Table table = to_table(stall_report(run.subject()));
+  const Table table = to_table(stall_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 10U) << "five reasons of the op, and of its kernel";
   EXPECT_EQ(cell(table, 0, "Stall Reason"), Cell{"long_scoreboard"});
   EXPECT_EQ(cell(table, 0, "Cycles Per Issue"), Cell{4.0});
@@ -42,7 +42,7 @@ TEST(StallReport, KernelsThatWereNotMeasuredMayHaveBeenSampled) {
   builder.launch("other", 80, 160, 170).measured("other", stalled("wait"), {1});
   test::DiagnosedRun run(builder);
   run.timeline().pc_samples = test::small_pc_samples();
-  const Table table = to_table(stall_report(run.subject()));
+  const Table table = to_table(stall_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 5U) << "an op and its kernel that were measured, then three reasons of k; none of other";
   EXPECT_EQ(cell(table, 0, "Collected By"), Cell{"counters"});
   EXPECT_EQ(cell(table, 0, "PC Samples"), Cell{});
@@ -63,7 +63,7 @@ TEST(StallReport, KernelsThatWereNotMeasuredMayHaveBeenSampled) {
 TEST(StallReport, WhatWasMeasuredForOtherThingsHasEmptyCells) {
   test::DiagnosedRun run(
       TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150).measured("k", "dram__bytes.sum", {4}));
-  const Table table = to_table(stall_report(run.subject()));
+  const Table table = to_table(stall_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 2U) << "and none for what was not measured at all";
   EXPECT_EQ(cell(table, 1, "Kernel Name"), Cell{"k"});
   for (const char* column : {"Stall Reason", "Cycles Per Issue", "Share (%)", "Meaning"})

@@ -1,4 +1,4 @@
-#include "report/launches/measured_report.h"
+#include "report/launches/reports.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,8 +27,8 @@ TEST(MeasuredReport, SaysWhereEachFigureComesFrom) {
   builder.launches_measured("k", {launch(ReplayMode::kernel, CacheControl::all), launch(ReplayMode::kernel, CacheControl::all),
                                   launch(ReplayMode::iteration, CacheControl::none)});
   test::DiagnosedRun run(builder);
-  const auto subject = run.subject();
-  const Table table = to_table(measured_report(subject));
+  const auto profile = run.profile();
+  const Table table = to_table(measured_report(profile));
   ASSERT_EQ(table.rows.size(), 4U) << "two metrics, two ways";
   EXPECT_EQ(test::cell(table, 0, "Kernel Name"), Cell{"k"});
   EXPECT_EQ(test::cell(table, 0, "Metric"), Cell{"dram__bytes.sum"});
@@ -48,8 +48,8 @@ TEST(MeasuredReport, SaysWhereEachFigureComesFrom) {
 
 TEST(MeasuredReport, WhatIsNotKnownIsEmpty) {
   test::DiagnosedRun run(test::TimelineBuilder().launch("k", 10, 20, 120).measured("k", "dram__bytes.sum", {4}));
-  const auto subject = run.subject();
-  const Table table = to_table(measured_report(subject));
+  const auto profile = run.profile();
+  const Table table = to_table(measured_report(profile));
   ASSERT_EQ(table.rows.size(), 1U);
   for (const char* column : {"Standard Deviation", "Collected By", "Cache Control", "Passes", "Metric Set", "SM Clock (Hz)"})
     EXPECT_EQ(test::cell(table, 0, column), Cell{}) << column;

@@ -1,4 +1,4 @@
-#include "report/launches/source_report.h"
+#include "report/launches/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using test::cell;
 TEST(SourceReport, SaysWhereWarpsWereFound) {
   test::DiagnosedRun run(test::TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150));
   run.timeline().pc_samples = test::small_pc_samples();
-  const Table table = to_table(source_report(run.subject()));
+  const Table table = to_table(source_report(run.profile()));
   ASSERT_EQ(table.rows.size(), 5U);
   EXPECT_EQ(cell(table, 0, "Kernel Name"), Cell{"k"});
   EXPECT_EQ(cell(table, 0, "SASS Offset"), Cell{std::uint64_t{0}});
@@ -31,7 +31,7 @@ TEST(SourceReport, SaysWhereWarpsWereFound) {
 
 TEST(SourceReport, OfARunThatWasNotSampledIsEmpty) {
   test::DiagnosedRun run(test::TimelineBuilder().launch("k", 10, 20, 120));
-  EXPECT_EQ(source_report(run.subject()).count, 0U);
+  EXPECT_EQ(source_report(run.profile()).count, 0U);
 }
 
 }  // namespace

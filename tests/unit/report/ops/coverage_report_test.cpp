@@ -1,4 +1,4 @@
-#include "report/ops/coverage_report.h"
+#include "report/ops/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -25,8 +25,8 @@ TEST(CoverageReport, SaysWhyConfigurationsAreIncomplete) {
   run.timeline().counts = {line(model::kNone, 0, 0, 0), line(0, 10, 1, 300), line(0, 10, 0, 100)};
   run.timeline().counts[2].skipped = 10;
   run.timeline().counts[2].reason = capture::SkipReason::collective;
-  const auto subject = run.subject();
-  const Table table = to_table(coverage_report(subject));
+  const auto profile = run.profile();
+  const Table table = to_table(coverage_report(profile));
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(test::cell(table, 0, "Kernel Name"), Cell{"k"});
   EXPECT_EQ(test::cell(table, 0, "Measured"), Cell{std::uint64_t{1}});

@@ -1,4 +1,4 @@
-#include "report/ops/group_node_report.h"
+#include "report/ops/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace dlkprof::report::group_node_report_test {
 namespace {
 
 TEST(GroupNodeReport, OfTheSample) {
-  const test::SampleFold sample = test::sample_fold();
-  test::expect_golden("group_node.csv", to_csv(to_table(group_node_report(sample.model()))));
+  const model::Profile sample = test::sample_fold();
+  test::expect_golden("group_node.csv", to_csv(to_table(group_node_report(sample))));
 }
 
 }  // namespace

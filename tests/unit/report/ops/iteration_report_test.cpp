@@ -1,4 +1,4 @@
-#include "report/ops/iteration_report.h"
+#include "report/ops/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -11,36 +11,36 @@ namespace dlkprof::report::iteration_report_test {
 namespace {
 
 TEST(IterationReport, OfTheSample) {
-  const test::SampleFold sample = test::sample_fold();
-  test::expect_golden("iteration.csv", to_csv(to_table(iteration_report(sample.model()))));
+  const model::Profile sample = test::sample_fold();
+  test::expect_golden("iteration.csv", to_csv(to_table(iteration_report(sample))));
 }
 
 TEST(IterationReport, HasADirectionForPyTorchOnly) {
-  test::SampleFold sample = test::sample_fold();
-  EXPECT_TRUE(test::has_column(to_table(iteration_report(sample.model())), "Direction"));
+  model::Profile sample = test::sample_fold();
+  EXPECT_TRUE(test::has_column(to_table(iteration_report(sample)), "Direction"));
   for (model::Op& op : sample.fold.ops) op.framework = model::Framework::xla;
-  EXPECT_FALSE(test::has_column(to_table(iteration_report(sample.model())), "Direction"));
+  EXPECT_FALSE(test::has_column(to_table(iteration_report(sample)), "Direction"));
 }
 
 TEST(IterationReport, KeepsToTheRangeOfIterations) {
-  test::SampleFold sample = test::sample_fold();
+  model::Profile sample = test::sample_fold();
   sample.aggregate.first_iteration = 1;
-  const Table table = to_table(iteration_report(sample.model()));
+  const Table table = to_table(iteration_report(sample));
   ASSERT_EQ(table.rows.size(), 3U);
   EXPECT_EQ(test::cell(table, 0, "Iteration"), Cell{std::uint64_t{1}});
 }
 
 TEST(IterationReport, WhatWasNotTimedIsEmpty) {
-  const test::SampleFold sample = test::sample_fold();
-  const Table table = to_table(iteration_report(sample.model()));
+  const model::Profile sample = test::sample_fold();
+  const Table table = to_table(iteration_report(sample));
   EXPECT_EQ(test::cell(table, 3, "GPU Start Time (ns)"), Cell{});
   EXPECT_EQ(test::cell(table, 3, "GPU Time (ns)"), Cell{});
   EXPECT_EQ(test::cell(table, 3, "API Call Time (ns)"), Cell{std::int64_t{30}});
 }
 
 TEST(IterationReport, CopiesHaveBytesAndNoGrid) {
-  const test::SampleFold sample = test::sample_fold();
-  const Table table = to_table(iteration_report(sample.model()));
+  const model::Profile sample = test::sample_fold();
+  const Table table = to_table(iteration_report(sample));
   EXPECT_EQ(test::cell(table, 4, "Bytes"), Cell{std::uint64_t{4096}});
   EXPECT_EQ(test::cell(table, 4, "Grid X"), Cell{});
   EXPECT_EQ(test::cell(table, 0, "Bytes"), Cell{});
@@ -48,8 +48,8 @@ TEST(IterationReport, CopiesHaveBytesAndNoGrid) {
 }
 
 TEST(IterationReport, ShowsTheMeanOfWhatWasMeasuredOfTheConfiguration) {
-  const test::SampleFold sample = test::sample_fold();
-  const Table table = to_table(iteration_report(sample.model()));
+  const model::Profile sample = test::sample_fold();
+  const Table table = to_table(iteration_report(sample));
   EXPECT_EQ(test::cell(table, 2, "Achieved Occupancy (%)"), Cell{19.0});
   EXPECT_EQ(test::cell(table, 2, "DRAM Bytes"), Cell{2000.0});
   EXPECT_EQ(test::cell(table, 2, "Samples Measured"), Cell{std::uint64_t{2}});
@@ -57,9 +57,9 @@ TEST(IterationReport, ShowsTheMeanOfWhatWasMeasuredOfTheConfiguration) {
 }
 
 TEST(IterationReport, LivesWithoutTheCall) {
-  test::SampleFold sample = test::sample_fold();
+  model::Profile sample = test::sample_fold();
   sample.timeline.activities[0].call = model::kNone;
-  EXPECT_EQ(test::cell(to_table(iteration_report(sample.model())), 0, "API Call Start (ns)"), Cell{});
+  EXPECT_EQ(test::cell(to_table(iteration_report(sample)), 0, "API Call Start (ns)"), Cell{});
 }
 
 }  // namespace

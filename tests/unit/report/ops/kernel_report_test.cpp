@@ -1,4 +1,4 @@
-#include "report/ops/kernel_report.h"
+#include "report/ops/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -11,20 +11,20 @@ namespace dlkprof::report::kernel_report_test {
 namespace {
 
 TEST(KernelReport, OfTheSample) {
-  const test::SampleFold sample = test::sample_fold();
-  test::expect_golden("kernel.csv", to_csv(to_table(kernel_report(sample.model()))));
+  const model::Profile sample = test::sample_fold();
+  test::expect_golden("kernel.csv", to_csv(to_table(kernel_report(sample))));
 }
 
 TEST(KernelReport, HasADirectionForPyTorchOnly) {
-  test::SampleFold sample = test::sample_fold();
-  EXPECT_TRUE(test::has_column(to_table(kernel_report(sample.model())), "Direction"));
+  model::Profile sample = test::sample_fold();
+  EXPECT_TRUE(test::has_column(to_table(kernel_report(sample)), "Direction"));
   for (model::Op& op : sample.fold.ops) op.framework = model::Framework::xla;
-  EXPECT_FALSE(test::has_column(to_table(kernel_report(sample.model())), "Direction"));
+  EXPECT_FALSE(test::has_column(to_table(kernel_report(sample)), "Direction"));
 }
 
 TEST(KernelReport, CallsThatAreNotKnownAreEmpty) {
-  const test::SampleFold sample = test::sample_fold();
-  const Table table = to_table(kernel_report(sample.model()));
+  const model::Profile sample = test::sample_fold();
+  const Table table = to_table(kernel_report(sample));
   EXPECT_EQ(test::cell(table, 2, "Total API Time (ns)"), Cell{});
   EXPECT_EQ(test::cell(table, 2, "Long Kernel Name"), Cell{});
 }

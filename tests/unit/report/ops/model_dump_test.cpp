@@ -9,9 +9,9 @@
 namespace dlkprof::report::model_dump_test {
 namespace {
 
-nlohmann::json dump(const test::SampleFold& sample) {
+nlohmann::json dump(const model::Profile& sample) {
   std::string text;
-  write_model(sample.model(), [&text](std::string_view piece) { text += piece; });
+  write_model(sample, [&text](std::string_view piece) { text += piece; });
   return nlohmann::json::parse(text);
 }
 

@@ -1,4 +1,4 @@
-#include "report/ops/op_type_report.h"
+#include "report/ops/reports.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@ namespace dlkprof::report::op_type_report_test {
 namespace {
 
 TEST(OpTypeReport, OfTheSample) {
-  const test::SampleFold sample = test::sample_fold();
-  test::expect_golden("op_type.csv", to_csv(to_table(op_type_report(sample.model()))));
+  const model::Profile sample = test::sample_fold();
+  test::expect_golden("op_type.csv", to_csv(to_table(op_type_report(sample))));
 }
 
 }  // namespace

@@ -18,10 +18,10 @@ using testing::Not;
 
 class SummaryReport : public testing::Test {
  protected:
-  [[nodiscard]] std::vector<SummaryTable> tables() const { return summary_tables(sample_.model(), {"run", runs_}); }
+  [[nodiscard]] std::vector<SummaryTable> tables() const { return summary_tables(sample_, {"run", runs_}); }
   [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(summary_json(tables())); }
 
-  test::SampleFold sample_ = test::sample_fold();
+  model::Profile sample_ = test::sample_fold();
   std::vector<model::Run> runs_{test::sample_run()};
 };
 
@@ -74,7 +74,7 @@ TEST_F(SummaryReport, HasCoverageOnlyWhereThereIsACapture) {
 }
 
 TEST_F(SummaryReport, OfSimpleModeHasThreeFigures) {
-  const std::string csv = to_csv(flatten(simple_summary_tables(sample_.model())));
+  const std::string csv = to_csv(flatten(simple_summary_tables(sample_)));
   EXPECT_THAT(csv, HasSubstr("Summary Report,Wall Clock Time (ns),4200,ns,"));
   EXPECT_THAT(csv, HasSubstr("Summary Report,GPU Time (ns),1500,ns,"));
   EXPECT_THAT(csv, HasSubstr("Summary Report,Tensor Core Kernel Time (ns),800,ns,"));

@@ -1,0 +1,46 @@
+// The reports that say what holds ops and kernels back. The profile outlives the rows.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "model/profile.h"
+#include "report/format/rows.h"
+
+namespace dlkprof::report {
+
+// What the rules of the expert system found (guide, 10.9), by time at stake, falling.
+[[nodiscard]] Rows expert_systems_report(const model::Profile& profile);
+
+inline constexpr std::size_t kTopFindings = 3;
+// The findings most worth acting on, for the end of a profile: a heading and a line each; empty where nothing was found.
+[[nodiscard]] std::string top_findings(const model::Profile& profile, std::size_t most = kTopFindings);
+
+// What holds each op and kernel back.
+[[nodiscard]] Rows bottleneck_report(const model::Profile& profile);
+
+// A row per launch configuration.
+[[nodiscard]] Rows occupancy_report(const model::Profile& profile);
+// A row per point: theoretical occupancy while block size, registers or shared memory change and all else stays.
+[[nodiscard]] Rows occupancy_curves_report(const model::Profile& profile);
+
+// What warps of each measured op and kernel waited for, a row per reason. By GPU time, and for each op and kernel by the share of
+// the reason. Explained are the three largest. An op or kernel that was measured, but not for this, has a row with empty cells.
+[[nodiscard]] Rows stall_report(const model::Profile& profile);
+
+// What the kernels wait for that PC sampling found most, for the end of a profile: a table of at most `most` rows, which ends
+// with a newline; empty where nothing was sampled.
+[[nodiscard]] std::string top_stalls(const model::Profile& profile, std::size_t most = 5);
+
+// What each measured op and kernel moved through DRAM, L2, L1 and shared memory.
+[[nodiscard]] Rows memory_report(const model::Profile& profile);
+
+// Arithmetic intensity and performance of each measured op and kernel by precision, beside what compute and memory allow. A row
+// per precision; an op or kernel without a count of operations has one row with empty cells.
+[[nodiscard]] Rows roofline_report(const model::Profile& profile);
+
+// The kernels of the same as a picture: a self-contained SVG, both axes logarithmic. Points are as large as their GPU time, and
+// name their kernel and figures when pointed at. Where there is nothing to show it says what to collect.
+[[nodiscard]] std::string roofline_svg(const model::Profile& profile);
+
+}  // namespace dlkprof::report

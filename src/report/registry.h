@@ -1,0 +1,47 @@
+// The reports there are: one table that help texts, docs/usage.md and whatever makes reports read.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/profile.h"
+#include "report/format/rows.h"
+
+namespace dlkprof::report {
+
+struct Report {
+  const char* name;
+  const char* a_row_per;  // what a row is of: the line that people read
+  const char* order;      // what rows are ordered by
+  // Makes the rows; null for the summary, which is tables, and for reports of single launches.
+  Rows (*rows)(const model::Profile& profile) = nullptr;
+  std::string (*picture)(const model::Profile& profile) = nullptr;  // as SVG
+  bool in_all = true;                                               // part of --reports=all
+  bool in_simple_mode = false;
+  bool of_launches = false;  // shows the launches of one capture rather than ops
+
+  // "table" "csv" "json" "svg".
+  [[nodiscard]] bool has_format(const std::string& format) const { return format != "svg" || picture != nullptr; }
+};
+
+// In the order of the guide (chapter 10), which is that of --reports=all; then ours.
+[[nodiscard]] std::span<const Report> reports();
+
+// Of one of the names that report_names() gives.
+[[nodiscard]] const Report& report_of(const std::string& name);
+
+// Whether it shows launches: for algorithms.
+[[nodiscard]] inline bool is_of_launches(const std::string& name) { return report_of(name).of_launches; }
+
+// What was asked for by `names`: DLProf's `all` and `node_op` put into our words, each report once. Throws UsageError for a
+// report that there is not, or not in simple mode.
+[[nodiscard]] std::vector<std::string> report_names(const std::vector<std::string>& names, bool simple);
+
+// "summary, detail, ... or all of these; source, ...": for the help of --reports.
+[[nodiscard]] std::string describe_names();
+
+// The reports as a table in Markdown: that of docs/usage.md.
+[[nodiscard]] std::string describe_reports();
+
+}  // namespace dlkprof::report

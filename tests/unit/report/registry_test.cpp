@@ -1,0 +1,55 @@
+#include "report/registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "support/run_verb.h"
+
+namespace dlkprof::report::registry_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string complaint(const std::vector<std::string>& names, bool simple) {
+  return test::message_of<UsageError>([&] { (void)report_names(names, simple); });
+}
+
+TEST(Registry, ReportsAreAskedForByNameAndOnce) {
+  EXPECT_THAT(report_names({"node_op", "op_type"}, false), ElementsAre("op_type"));
+  EXPECT_THAT(report_names({"detail", "all"}, false),
+              ElementsAre("detail", "summary", "iteration", "kernel", "tensor", "op_type", "group_node", "expert_systems",
+                          "bottleneck", "occupancy", "stall", "memory", "roofline", "coverage", "measured"));
+  EXPECT_THAT(report_names({"occupancy_curves"}, false), ElementsAre("occupancy_curves"));
+  EXPECT_THAT(report_names({"all"}, true), ElementsAre("summary", "kernel"));
+  EXPECT_THAT(complaint({"detail"}, true), HasSubstr("There are: summary, kernel"));
+  EXPECT_THAT(complaint({"detial"}, false), HasSubstr("Did you mean detail?"));
+}
+
+TEST(Registry, HelpNamesEveryReport) {
+  const std::string help = describe_names();
+  for (const Report& one : reports()) EXPECT_THAT(help, HasSubstr(one.name));
+}
+
+// The table in docs/usage.md; made anew where DLKPROF_REGENERATE is set.
+TEST(Registry, DocumentHasItsTable) {
+  const std::filesystem::path path = std::filesystem::path(DLKPROF_SOURCE_DIR) / "docs" / "usage.md";
+  const std::string text = read_file(path);
+  const std::string table = describe_reports();
+  const std::size_t begin = text.find(table.substr(0, table.find('\n')));
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t end = text.find("\n\n", begin) + 1;
+  if (std::getenv("DLKPROF_REGENERATE") != nullptr) {
+    std::ofstream(path, std::ios::binary) << text.substr(0, begin) << table << text.substr(end);
+  } else {
+    EXPECT_EQ(text.substr(begin, end - begin), table);
+  }
+}
+
+}  // namespace
+}  // namespace dlkprof::report::registry_test
