@@ -15,6 +15,7 @@ def complain(what, error):
     _said = True
     try:
         words = " ".join(str(error).split())  # one line, whatever the exception holds
-        sys.stderr.write(f"dlkprof: {what}: {type(error).__name__}: {words}\n")
+        # Past sys.stderr, which would keep what a full disk did not take, and fail again when Python ends.
+        os.write(2, f"dlkprof: {what}: {type(error).__name__}: {words}\n".encode("utf-8", "replace"))
     except Exception:  # a closed stderr, an exception whose str() fails: then it stays unsaid
         pass

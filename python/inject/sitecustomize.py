@@ -17,8 +17,12 @@ def _words():
 
 
 def _say(error, what="nothing is told about Python's frameworks"):
-    if "quiet" not in _words() and sys.stderr is not None:
-        sys.stderr.write("dlkprof: %s: %s: %s\n" % (what, type(error).__name__, error))
+    if "quiet" in _words() or sys.stderr is None:
+        return
+    try:  # past sys.stderr, which would keep what a full disk did not take, and fail again when Python ends
+        os.write(2, ("dlkprof: %s: %s: %s\n" % (what, type(error).__name__, error)).encode("utf-8", "replace"))
+    except Exception:  # a closed or full stderr is no reason for Python not to start
+        pass
 
 
 def _load(name):

@@ -3,17 +3,19 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace dlkprof {
 
-// Where stderr is closed or full nobody can be told, and nothing else is to end for it.
+// Writes to stderr in one go. Where it is closed or full nobody can be told, and nothing else is to end for it: neither a pipe
+// that nobody reads (SIGPIPE) nor a file at its size limit (SIGXFSZ) ends the process, whatever it does with these signals.
+void write_to_stderr(std::string_view text) noexcept;
+
 template <typename... Values>
 void say(fmt::format_string<Values...> format, Values&&... values) {
-  const std::string text = fmt::format(format, std::forward<Values>(values)...);
-  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  write_to_stderr(fmt::format(format, std::forward<Values>(values)...));
 }
 
 }  // namespace dlkprof

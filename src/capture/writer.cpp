@@ -64,7 +64,7 @@ Writer::Writer(Writer&& other) noexcept
     : file_(std::move(other.file_)),
       path_(std::move(other.path_)),
       whole_bytes_(other.whole_bytes_),
-      broken_(std::exchange(other.broken_, true)) {}
+      failure_(std::exchange(other.failure_, Error("the capture was moved elsewhere", "", ""))) {}
 
 void Writer::append(const Record& record) {
   const std::vector<std::uint8_t> bytes = encode_record(record);
@@ -73,19 +73,29 @@ void Writer::append(const Record& record) {
 }
 
 void Writer::append_bytes(std::span<const std::uint8_t> bytes) {
-  if (broken_) throw Error("the capture " + printable(path_.native()) + " ended early", "writing to it failed before", kRemedy);
+  if (!failure_) failure_ = try_to_append(bytes);
+  if (failure_) throw *failure_;
+}
+
+std::optional<Error> Writer::try_to_append(std::span<const std::uint8_t> bytes) {
+  if (!file_.is_ours()) {
+    return Error("the capture " + printable(path_.native()) + " ends here",
+                 "the program closed the descriptor that dlkprof writes to",
+                 "What was recorded until now is whole. A program may close only descriptors that it opened: look for a double "
+                 "close, or for code that closes all of them.");
+  }
   try {
     if (!within_size_limit(whole_bytes_ + bytes.size())) {
       throw Error("", std::generic_category().message(EFBIG) + " (RLIMIT_FSIZE, ulimit -f)", "");
     }
-    write_all(file_.get(), bytes, path_);
+    write_all(file_.fd(), bytes, path_);
   } catch (const Error& error) {
-    broken_ = true;
-    const bool cut = ftruncate(file_.get(), static_cast<off_t>(whole_bytes_)) == 0;  // readers pass over a rest
-    throw Error("cannot write the capture " + printable(path_.native()),
-                error.detail() + (cut ? "" : "; its last record is not whole"), kRemedy);
+    const bool cut = file_.is_ours() && ftruncate(file_.fd(), static_cast<off_t>(whole_bytes_)) == 0;  // readers pass over a rest
+    return Error("cannot write the capture " + printable(path_.native()),
+                 error.detail() + (cut ? "" : "; its last record is not whole"), kRemedy);
   }
   whole_bytes_ += bytes.size();
+  return std::nullopt;
 }
 
 }  // namespace dlkprof::capture

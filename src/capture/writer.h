@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "base/error.h"
 #include "base/file.h"
+#include "capture/own_file.h"
 #include "dlkprof/capture_format.h"
 
 namespace dlkprof::capture {
@@ -24,20 +27,22 @@ class Writer {
   ~Writer() = default;
 
   // Throws Error where the file cannot grow (a full disk); the file is then cut back to its last whole record
-  // and every later append throws again.
+  // and every later append throws the same again. So it does where the program closed our descriptor: nothing is written or cut
+  // then, as the number may name a file of the program's.
   void append(const Record& record);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
   Writer(UniqueFd file, std::filesystem::path path);
+  std::optional<Error> try_to_append(std::span<const std::uint8_t> bytes);
   void append_bytes(std::span<const std::uint8_t> bytes);  // mutex_ is held, or nobody else knows the writer yet
 
   std::mutex mutex_;
-  UniqueFd file_;
+  OwnFile file_;
   std::filesystem::path path_;
   std::uint64_t whole_bytes_ = 0;  // length up to the last whole record
-  bool broken_ = false;
+  std::optional<Error> failure_;   // why nothing more is appended
 };
 
 }  // namespace dlkprof::capture

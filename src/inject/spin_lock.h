@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/uncancelled.h"
+
 namespace dlkprof::inject {
 
 class SpinLock {
@@ -18,6 +20,7 @@ class SpinLock {
  private:
   // Kept out of the way of what is done under the lock.
   [[gnu::cold, gnu::noinline]] void wait() noexcept {
+    const Uncancelled whole;
     for (int tries = 0; locked_.test_and_set(std::memory_order_acquire); ++tries) {
       if (tries < kYields) {
         std::this_thread::yield();

@@ -286,6 +286,13 @@ class EndingTest(PythonTest):
         done = self.run_script(source, FAKE_TORCH_FAULT="profiler")
         self.assertEqual(done.stdout, "done\n")
 
+    def test_a_complaint_where_stderr_is_full(self):
+        """Whatever there is to say before Python has started, it starts."""
+        script = self.write("train.py", "print('done')")
+        full = "import os, sys; os.dup2(os.open('/dev/full', os.O_WRONLY), 2); os.execv(sys.executable, [sys.executable, sys.argv[1]])"
+        done = self.run_python("-S", "-c", full, script, DLKPROF_OPTIONS="{")
+        self.assertEqual((done.code, done.stdout), (0, "done\n"))
+
     def test_the_programs_own_modules_are_told_from_ours(self):
         """Names of ours that a program may have are free: `inject`, `_names`, `harness`."""
         done = self.run_script("""

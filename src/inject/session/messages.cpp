@@ -1,10 +1,9 @@
 #include "inject/session/messages.h"
 
-#include <unistd.h>
-
 #include <mutex>
 #include <set>
 
+#include "base/say.h"
 #include "base/text.h"
 
 namespace dlkprof::inject {
@@ -17,8 +16,7 @@ void write_line(const std::string& what, const std::string& detail, const std::s
   if (!detail.empty()) text += ": " + printable(detail);
   if (!remedy.empty()) text += "\n  " + printable(remedy);
   text += '\n';
-  // A closed or full stderr is the program's business: nothing else could be done about it here.
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+  write_to_stderr(text);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/uncancelled.h"
 #include "inject/session/session.h"
 #include "inject/session/session_thread.h"
 
@@ -101,6 +102,7 @@ void Session::watch(bool on) {
       session.on_quick_call(id, *static_cast<const CUpti_CallbackData*>(data))) {
     return;
   }
+  const Uncancelled whole;
   auto& thread = this_thread();
   // The modules are the program's even where a call of ours has the driver load them.
   const bool loads = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;

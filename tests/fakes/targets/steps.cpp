@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "targets/hostile.h"
 #include "targets/marked.h"
 #include "targets/training.h"
 
@@ -196,6 +197,13 @@ void spawn(const Arguments& arguments) {
   wait_for(child, "spawn");
 }
 
+// In a thread that may end at any time. It has a context of its own to launch in, as no cancelled thread leaves it.
+void train_a_little() {
+  use_device(0);
+  Training training(g_program.entry, nullptr);
+  training.iterate();
+}
+
 void wait_for_signal(const Arguments&) {
   report("wait", "begins");
   while (g_interrupted == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -236,6 +244,10 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
        }},
       {"profiler_stop", [](A) { CHECK(cuProfilerStop()); }},
       {"catch_interrupt", [](A) { std::signal(SIGINT, [](int) { g_interrupted = 1; }); }},
+      {"close_all", [](A a) { report("close_all", close_all(a.number(0), train_a_little)); }},
+      {"close_twice", [](A a) { report("close_twice", close_twice(a.number(0), train_a_little)); }},
+      {"cancel", [](A a) { report("cancel", cancel_threads(a.number(0), train_a_little)); }},
+      {"break_stderr", [](A a) { break_stderr(a.text); }},
       {"print", [](A a) { report("print", a.text); }},
       {"sleep", [](A a) { std::this_thread::sleep_for(std::chrono::milliseconds(a.number(0))); }},
       {"exit", [](A a) { std::exit(a.number(0)); }},

@@ -167,7 +167,7 @@ int fill_up(const fs::path& directory) {
     }
   }
   if (message.find("Free space there, or choose another place with --output_path.") == std::string::npos) return 1;
-  if (message_of([&] { writer.append(EndRecord{}); }).find("ended early") == std::string::npos) return 2;
+  if (message_of([&] { writer.append(EndRecord{}); }) != message) return 2;
   Reader reader = Reader::open(writer.path());
   if (read_all(reader).size() != appended || appended == 0) return 3;
   return reader.state().cut || reader.state().bytes != fs::file_size(writer.path()) ? 4 : 0;
@@ -180,6 +180,51 @@ TEST_F(WriterTest, AFileSizeLimitEndsTheCaptureAndNotTheProgram) {
     return fill_up(directory());  // SIGXFSZ keeps its default action, which ends the process
   });
   EXPECT_EQ(result, 0);
+}
+
+// The descriptor of a writer is the only one of this process that names its file.
+int descriptor_of(const fs::path& path) {
+  struct stat wanted {};
+  if (stat(path.c_str(), &wanted) != 0) return -1;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    struct stat status {};
+    const int number = std::stoi(entry.path().filename());
+    if (fstat(number, &status) == 0 && status.st_dev == wanted.st_dev && status.st_ino == wanted.st_ino) return number;
+  }
+  return -1;
+}
+
+TEST_F(WriterTest, TheDescriptorIsOutOfTheProgramsWay) {
+  const Writer writer = Writer::create(directory(), "base");
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_GE(static_cast<rlim_t>(descriptor_of(writer.path())), std::min<rlim_t>(4096, limit.rlim_cur / 2));
+}
+
+// What a program does that closes a descriptor twice, or all of them, and then opens files of its own.
+TEST_F(WriterTest, AFileThatTookOverTheNumberStaysAsItIs) {
+  const fs::path other = directory() / "of the program";
+  int number = -1;
+  {
+    Writer writer = Writer::create(directory(), "base");
+    writer.append(EndRecord{1, 2});
+    number = descriptor_of(writer.path());
+    const UniqueFd opened = create_private(other);
+    write_all(opened.get(), std::vector<std::uint8_t>(100000, 'x'), other);
+    ASSERT_EQ(dup2(opened.get(), number), number);
+    for (int i = 0; i < 2; ++i) EXPECT_THROW(writer.append(EndRecord{3, 4}), Error);
+  }
+  EXPECT_EQ(fs::file_size(other), 100000U) << "neither written to nor cut";
+  EXPECT_EQ(write(number, "y", 1), 1) << "nor was it closed";
+  close(number);
+  Reader reader = Reader::open(directory() / "base.dlkcap");
+  EXPECT_EQ(read_all(reader), encode_all({EndRecord{1, 2}}));
+}
+
+TEST_F(WriterTest, AClosedDescriptorEndsTheCaptureWithAReason) {
+  Writer writer = Writer::create(directory(), "base");
+  close(descriptor_of(writer.path()));
+  EXPECT_THAT(message_of([&] { writer.append(EndRecord{1, 2}); }), HasSubstr("closed the descriptor"));
 }
 
 TEST_F(WriterTest, AFullDiskLeavesOnlyWholeRecords) {
