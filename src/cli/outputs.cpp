@@ -20,6 +20,7 @@
 #include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
 #include "report/ops/top_ops.h"
+#include "report/people_columns.h"
 #include "report/registry.h"
 
 namespace dlkprof::cli {
@@ -62,7 +63,8 @@ std::string summary_text(const ReportInputs& inputs) {
   if (inputs.profile->has_ops() || inputs.runs.empty()) {
     const model::Profile& profile = *inputs.profile;
     const report::SummaryInputs shown{.profile_name = {}, .runs = {}, .coverage = inputs.runs.empty()};
-    text = report::summary_text(inputs.simple ? report::simple_summary_tables(profile) : report::summary_tables(profile, shown));
+    text = report::summary_text(inputs.simple ? report::simple_summary_tables(profile) : report::summary_tables(profile, shown),
+                                inputs.page);
     if (!inputs.simple) text += "\n" + report::top_ops(profile) + "\n" + report::top_findings(profile);
     const std::string stalls = inputs.simple ? "" : report::top_stalls(profile);
     if (!stalls.empty()) text += "\n" + stalls;
@@ -193,7 +195,10 @@ void print_hints(const std::vector<std::string>& reports, const ReportInputs& in
 
 void write_report(const std::string& name, const std::string& format, const ReportInputs& inputs, const report::Sink& sink) {
   const bool csv = format == "csv";
-  const auto write_rows = [&](const report::Rows& rows) { csv ? report::write_csv(rows, sink) : report::write_json(rows, sink); };
+  const auto write_rows = [&](const report::Rows& all) {
+    const report::Rows rows = report::choose(all, inputs.choice).rows;
+    csv ? report::write_csv(rows, sink) : report::write_json(rows, sink);
+  };
   const report::Report& report = report::report_of(name);
   if (report.of_launches) {
     const report::Table table = capture_report(name, inputs);
@@ -210,8 +215,12 @@ void write_report(const std::string& name, const std::string& format, const Repo
 
 std::string report_text(const std::string& name, const ReportInputs& inputs) {
   const report::Report& report = report::report_of(name);
-  if (report.of_launches) return report::to_text(capture_report(name, inputs));
-  return report.rows == nullptr ? summary_text(inputs) : report::to_text(report::to_table(report.rows(*inputs.profile)));
+  if (report.text != nullptr) return report.text(*inputs.profile, inputs.choice, inputs.page);
+  if (report.rows == nullptr && !report.of_launches) return summary_text(inputs);
+  const auto text_of = [&](const report::Rows& rows) {
+    return report::people_table(rows, inputs.choice, report::people_columns(name), inputs.page);
+  };
+  return report.of_launches ? text_of(report::rows_of(capture_report(name, inputs))) : text_of(report.rows(*inputs.profile));
 }
 
 std::vector<fs::path> write_reports(const Outputs& outputs, const ReportInputs& inputs) {

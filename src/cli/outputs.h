@@ -9,6 +9,8 @@
 #include "cupti/catalogue.h"
 #include "model/profile.h"
 #include "model/run.h"
+#include "report/format/choice.h"
+#include "report/format/layout.h"
 #include "report/format/rows.h"
 #include "report/launches/metrics_report.h"
 
@@ -55,6 +57,8 @@ struct ReportInputs {
   std::string profile_name;
   std::vector<cupti::Section> sections;  // those shown by `kernels`
   report::UnitLookup unit_of;
+  report::Choice choice;  // of rows and columns
+  report::Page page;      // for people
 };
 
 // Throws UsageError where the report does not come in this format.

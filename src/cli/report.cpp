@@ -37,6 +37,12 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   app.add_option("--format", command.format, "What stdout gets; svg of roofline alone")
       ->check(CLI::IsMember({"table", "csv", "json", "svg"}))
       ->capture_default_str();
+  app.add_option("-k,--kernel-name", command.kernel_name,
+                 "Show rows of this kernel or op alone; regex:<pattern> for part of a name");
+  app.add_option("--top", command.choice.top, "Show so many rows; 0 shows all; default: 20 in a table, else all")
+      ->check(not_negative());
+  app.add_option("--sort", command.choice.sort, "Sort by a column: numbers falling, names rising");
+  list("--columns", command.choice.columns, "Show these columns, by name, with or without the unit");
   app.add_option("--set", command.set, "Show the sections of a set (dlkprof metrics --list-sets)");
   list("--section", command.sections, "Show a section; may be repeated (dlkprof metrics --list-sections)");
   list("--metrics", command.metrics, "Show these too, where their counters were kept (--keep-counters)");

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 
 #include "base/error.h"
 #include "base/say.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/captures.h"
 #include "cli/ignored_signal.h"
@@ -19,6 +21,7 @@
 #include "report/launches/kernel_tables.h"
 #include "report/launches/units.h"
 #include "report/registry.h"
+#include "select/filters.h"
 #include "store/database.h"
 
 namespace dlkprof::cli {
@@ -51,14 +54,29 @@ Source open_source(const ReportCommand& command) {
 // Tables by default where a person reads, and what is most asked for where a script does.
 std::vector<std::string> default_reports(const ReportCommand& command, const Source& source) {
   const bool tables = command.format == "table" && !command.to_files;
+  if (tables && command.choice.is_asked()) return {"kernel"};
   if (command.folding.simple()) return {tables ? "summary" : "kernel"};
   if (source.is_database()) return {tables ? "summary" : "detail"};
   return tables ? std::vector<std::string>{"kernels", "summary"} : std::vector<std::string>{"metrics"};
 }
 
+// A pattern that does not compile is told before anything is read.
+std::function<bool(const std::string&)> name_filter(const std::string& value) {
+  auto filter = std::make_shared<select::NameFilter>("--kernel-name", value, select::split_name(value));
+  return [filter](const std::string& name) { return filter->matches(name); };
+}
+
+void check_choice(const ReportCommand& command) {
+  const std::vector<std::string>& reports = command.outputs.reports;
+  if (!command.choice.is_asked() || std::find(reports.begin(), reports.end(), "summary") == reports.end()) return;
+  throw UsageError("the report summary is no table of kernels or ops", "",
+                   "Leave out -k, --top, --sort and --columns, or name another report: --reports kernel");
+}
+
 void check_command(const ReportCommand& command, const Source& source) {
   check_folding(command.folding);
   check_outputs(command.outputs);
+  check_choice(command);
   const std::vector<std::string>& reports = command.outputs.reports;
   if (!command.to_files && command.format != "table" && reports.size() > 1) {
     throw UsageError(fmt::format("stdout takes one report as {}", command.format), "",
@@ -175,6 +193,7 @@ void show(const ReportCommand& command, const report::Asked& chosen, const Repor
 
 int report_again(ReportCommand command) {
   const Source source = open_source(command);
+  if (!command.kernel_name.empty()) command.choice.accepts = name_filter(command.kernel_name);
   std::vector<std::string>& reports = command.outputs.reports;
   reports = report::report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
   check_command(command, source);
@@ -186,6 +205,8 @@ int report_again(ReportCommand command) {
   inputs.runs = runs;
   inputs.simple = command.folding.simple();
   inputs.profile_name = command.outputs.base_name;
+  inputs.choice = command.choice;
+  inputs.page = {text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};
   report::Asked chosen;
   if (!runs.empty()) {
     chosen = choose_sections(command, runs.front(), catalogue);

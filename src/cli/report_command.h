@@ -14,6 +14,8 @@ struct ReportCommand {
   std::string format = "table";  // what stdout gets: table, csv, json
   std::string set, cupti_path;
   std::vector<std::string> sections, metrics;  // shown besides
+  std::string kernel_name;                     // -k: rows of such kernels and ops alone
+  report::Choice choice;                       // of rows and columns
   Outputs outputs;                             // without reports: those that suit the file
   bool to_files = false;                       // else to stdout
   Folding folding;

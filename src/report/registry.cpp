@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "report/diagnosis/findings_text.h"
 #include "report/diagnosis/reports.h"
 #include "report/launches/reports.h"
 #include "report/ops/reports.h"
@@ -33,7 +34,8 @@ constexpr std::array kReports{
     Report{.name = "expert_systems",
            .a_row_per = "a problem found, with what to do about it and the time at stake: [rules.md](rules.md)",
            .order = "time at stake",
-           .rows = expert_systems_report},
+           .rows = expert_systems_report,
+           .text = findings_text},
     Report{.name = "bottleneck",
            .a_row_per = "an op, or after it a kernel of it: what holds it back, the figures that say so, and a bound on what "
                         "mending it saves",

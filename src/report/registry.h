@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "model/profile.h"
+#include "report/format/choice.h"
+#include "report/format/layout.h"
 #include "report/format/rows.h"
 
 namespace dlkprof::report {
@@ -16,6 +18,8 @@ struct Report {
   const char* order;      // what rows are ordered by
   // Makes the rows; null for the summary, which is tables, and for reports of single launches.
   Rows (*rows)(const model::Profile& profile) = nullptr;
+  // What a terminal gets in the place of a table.
+  std::string (*text)(const model::Profile& profile, const Choice& choice, const Page& page) = nullptr;
   std::string (*picture)(const model::Profile& profile) = nullptr;  // as SVG
   bool in_all = true;                                               // part of --reports=all
   bool in_simple_mode = false;

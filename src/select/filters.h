@@ -24,11 +24,10 @@ class NameFilter {
   NameFilter(std::string_view option, std::string_view value, const NameField& field);
 
   [[nodiscard]] NameMatch match(const KernelNames& names, NameBase base);
+  [[nodiscard]] bool matches(const std::string& name);
   [[nodiscard]] bool limit_exceeded() const { return pattern_ && pattern_->limit_exceeded(); }
 
  private:
-  bool matches(const std::string& name);
-
   std::string literal_;
   std::optional<Pattern> pattern_;
   bool says_what_is_not_ = false;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 
+#include "base/text.h"
+
 namespace dlkprof::report {
 namespace {
 
@@ -17,6 +19,7 @@ struct Scale {
 };
 constexpr std::array kBytes{Scale{1e12, "TB"}, Scale{1e9, "GB"}, Scale{1e6, "MB"}, Scale{1e3, "KB"}};
 constexpr std::array kHertz{Scale{1e9, "GHz"}, Scale{1e6, "MHz"}, Scale{1e3, "kHz"}};
+constexpr std::array kOperations{Scale{1e12, "Top"}, Scale{1e9, "Gop"}, Scale{1e6, "Mop"}};
 constexpr std::array kTime{Scale{1e9, "s"}, Scale{1e6, "ms"}, Scale{1e3, "us"}};
 
 constexpr double kLongest = 1e13;      // from here on a number is too long to read, and for its column
@@ -30,14 +33,54 @@ std::string separated(std::string digits) {
   return digits;
 }
 
+// Separators in what stands before the point.
+std::string separated_number(const std::string& digits) {
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  return separated(digits.substr(0, point)) + digits.substr(point);
+}
+
+// 790, 79.0, 7.90: what a cell needs of a figure. Whole numbers keep all their digits.
+std::string three_figures(double value) {
+  const double magnitude = std::abs(value);
+  if (magnitude >= kLongest || (magnitude > 0 && magnitude < 0.005)) return fmt::format("{:.2g}", value);
+  const bool whole = value == std::floor(value);
+  const int decimals = whole || magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
+  return fmt::format("{}{}", value < 0 ? "-" : "", separated_number(fmt::format("{:.{}f}", magnitude, decimals)));
+}
+
+struct Scales {
+  std::string_view base;
+  std::span<const Scale> list;
+};
+
+// Those of a unit such as "byte", "byte/s" or "ns/iteration"; none where it is not scaled.
+std::optional<Scales> scales_of(std::string_view unit) {
+  const std::string_view base = unit.substr(0, unit.find('/'));
+  if (base == "byte" || base == "B") return Scales{base, kBytes};
+  if (base == "hz" || base == "Hz") return Scales{base, kHertz};
+  if (base == "ns") return Scales{base, kTime};
+  if (base == "op") return Scales{base, kOperations};
+  return std::nullopt;
+}
+
+// The characters [from, to) of UTF-8 text.
+std::string characters(std::string_view text, std::size_t from, std::size_t to) {
+  std::string out;
+  std::size_t at = 0;
+  for (const char byte : text) {
+    if ((static_cast<unsigned char>(byte) & 0xC0U) != 0x80U) ++at;
+    if (at > from && at <= to) out += byte;
+  }
+  return out;
+}
+
 std::string number(double value) {
   const double magnitude = std::abs(value);
   if (magnitude >= kLongest) return fmt::format("{:.3e}", value);
   if (magnitude > 0 && magnitude < 0.005) return fmt::format("{:.2g}", value);
   const bool whole = value == std::floor(value) || magnitude >= kMostDecimals;
   const std::string digits = fmt::format("{:.{}f}", magnitude, whole ? 0 : 2);
-  const std::size_t point = std::min(digits.find('.'), digits.size());
-  return (value < 0 ? "-" : "") + separated(digits.substr(0, point)) + digits.substr(point);
+  return (value < 0 ? "-" : "") + separated_number(digits);
 }
 
 // What follows `base` in `unit`: of "byte/s" and "byte" it is "/s". None where `unit` has another base.
@@ -105,6 +148,32 @@ Quantity humanize(double value, std::string_view unit) {
   }
   if (unit == "ns") return scaled(value, unit, "", kTime);
   return {number(value), std::string(unit)};
+}
+
+std::string bold(const std::string& text, const Page& page) { return page.styled ? "\033[1m" + text + "\033[0m" : text; }
+
+std::string short_quantity(double value, std::string_view unit) {
+  if (!std::isfinite(value)) return "-";
+  if (unit == "%") return fmt::format("{:.1f} %", value);
+  const auto scales = scales_of(unit);
+  if (!scales) return three_figures(value);
+  const std::string rest(unit.substr(scales->base.size()));
+  // Rounding may carry into the next scale: 999.7 us are 1.00 ms.
+  for (const Scale& scale : scales->list) {
+    if (std::abs(value) >= scale.least * 0.9995) return three_figures(value / scale.least) + " " + scale.unit + rest;
+  }
+  return three_figures(value) + " " + std::string(scales->base) + rest;
+}
+
+std::string shorten_middle(std::string_view text, std::size_t width) {
+  const std::string shown = printable(text);
+  const std::size_t length = display_width(shown);
+  if (length <= width) return shown;
+  constexpr std::string_view kGap = "...";
+  if (width <= kGap.size()) return std::string(kGap.substr(0, width));
+  const std::size_t kept = width - kGap.size();
+  const std::size_t head = kept / 3;
+  return std::string(characters(shown, 0, head)).append(kGap).append(characters(shown, length - (kept - head), length));
 }
 
 std::string with_separators(std::uint64_t value) { return separated(fmt::format("{}", value)); }

@@ -8,6 +8,13 @@
 
 namespace dlkprof::report {
 
+// What text for people is set on.
+struct Page {
+  std::size_t width = 80;
+  bool styled = false;  // bold type may be used
+};
+[[nodiscard]] std::string bold(const std::string& text, const Page& page);
+
 // Columns that printable UTF-8 text takes: its characters. (Wide East Asian characters are counted as one.)
 [[nodiscard]] std::size_t display_width(std::string_view text);
 [[nodiscard]] std::string pad_left(std::string text, std::size_t width);
@@ -32,6 +39,13 @@ struct Quantity {
 
 // A duration for a sentence: "1.23 ms".
 [[nodiscard]] std::string duration(std::uint64_t nanoseconds);
+
+// `value` in three figures and a unit, for a cell of a table: "790 ms", "56.1 %", "1.23 GB".
+[[nodiscard]] std::string short_quantity(double value, std::string_view unit);
+
+// Printable text of at most `width` columns: what is longer loses its middle, and keeps more of its end than of its beginning, as
+// the end of a path or of a kernel's name says more.
+[[nodiscard]] std::string shorten_middle(std::string_view text, std::size_t width);
 
 // A share for a sentence: "12.3 %"; "0 %" where there is no whole.
 [[nodiscard]] std::string percent_of(std::uint64_t part, std::uint64_t whole);

@@ -30,6 +30,10 @@ std::string line(const std::vector<std::string>& cells, const std::vector<std::s
 
 }  // namespace
 
+std::string_view without_unit(std::string_view column) {
+  return column.ends_with(')') ? column.substr(0, column.rfind(" (")) : column;
+}
+
 void add_cell_text(std::string& out, const Cell& cell) {
   if (const auto* truth = std::get_if<bool>(&cell)) out += *truth ? "true" : "false";
   const auto add = [&out](const fmt::format_int& digits) { out.append(digits.data(), digits.size()); };

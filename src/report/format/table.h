@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -15,6 +16,9 @@ struct Column {
   std::string name;
   std::string unit;  // of every cell of the column; empty where it has none or none is known
 };
+
+// "Total GPU Time" of "Total GPU Time (ns)".
+[[nodiscard]] std::string_view without_unit(std::string_view column);
 
 struct Table {
   std::string name;  // of the report

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "report/format/json.h"
+#include "report/format/people.h"
 #include "report/ops/summary_report.h"
 
 namespace dlkprof::report {
@@ -54,6 +55,13 @@ std::string units_json(const std::vector<SummaryTable>& tables) {
   return "{" + text + "}";
 }
 
+// All rows and columns of a table, also those that are empty.
+Choice whole(const Table& table) {
+  Choice choice{.columns = {}, .sort = {}, .top = 0, .accepts = {}};
+  for (const Column& column : table.columns) choice.columns.push_back(column.name);
+  return choice;
+}
+
 }  // namespace
 
 Table flatten(const std::vector<SummaryTable>& tables) {
@@ -95,17 +103,22 @@ std::string summary_json(const std::vector<SummaryTable>& tables) {
   return text + "\n  }\n}\n";
 }
 
-std::string summary_text(const std::vector<SummaryTable>& tables) {
+std::string summary_text(const std::vector<SummaryTable>& tables, const Page& page) {
   std::string text;
   for (const SummaryTable& table : tables) {
     Table shown{table.name, {{table.name, ""}}, {}};
     if (table.columns.empty()) shown.columns.push_back({"Value", ""});
     shown.columns.insert(shown.columns.end(), table.columns.begin(), table.columns.end());
     for (const SummaryRow& row : table.rows) {
-      std::vector<Cell>& cells = shown.rows.emplace_back(std::vector<Cell>{row.name});
-      cells.insert(cells.end(), row.cells.begin(), row.cells.end());
+      std::vector<Cell>& cells =
+          shown.rows.emplace_back(std::vector<Cell>{std::string(row.unit.empty() ? row.name : without_unit(row.name))});
+      for (std::size_t i = 0; i < row.cells.size(); ++i) {
+        // Values of one column have units of their own.
+        const std::string& unit = table.columns.empty() ? row.unit : table.columns[i].unit;
+        cells.emplace_back(table.columns.empty() ? Cell{people_text(row.cells[i], unit)} : row.cells[i]);
+      }
     }
-    text += (text.empty() ? "" : "\n") + to_text(shown);
+    text += (text.empty() ? "" : "\n") + people_table(rows_of(shown), whole(shown), {}, page);
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/run.h"
+#include "report/format/layout.h"
 #include "report/ops/fields.h"
 
 namespace dlkprof::report {
@@ -43,6 +44,6 @@ struct SummaryInputs {
 [[nodiscard]] std::string summary_json(const std::vector<SummaryTable>& tables);
 
 // For people: a table after the other, each under its name.
-[[nodiscard]] std::string summary_text(const std::vector<SummaryTable>& tables);
+[[nodiscard]] std::string summary_text(const std::vector<SummaryTable>& tables, const Page& page = {});
 
 }  // namespace dlkprof::report

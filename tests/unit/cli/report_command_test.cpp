@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/verbs.h"
 #include "store/database.h"
 #include "support/made_up_run.h"
@@ -72,7 +73,7 @@ TEST_F(ReportCommandTest, ADatabaseSaysWhatTheCaptureSays) {
 
 TEST_F(ReportCommandTest, OnATerminalBeginsWithTheModel) {
   const test::VerbResult of_capture = report(capture_, {"--reports=summary"});
-  EXPECT_THAT(of_capture.out, HasSubstr("Wall Clock Time (ns)"));
+  EXPECT_THAT(of_capture.out, HasSubstr("Wall Clock Time "));
   EXPECT_THAT(of_capture.out, HasSubstr("GPU time   share"));
   EXPECT_THAT(of_capture.out, HasSubstr("Launches "));
   const test::VerbResult of_database = report(write_database(), {});
@@ -143,9 +144,42 @@ TEST_F(ReportCommandTest, SimpleModeGivesTotalsAndKernels) {
   EXPECT_THAT(csv, HasSubstr("unassociated_"));
   EXPECT_THAT(csv, Not(HasSubstr("aten::")));
   const std::string text = report(capture_, {"--mode=simple"}).out;
-  EXPECT_THAT(text, HasSubstr("Tensor Core Kernel Time (ns)"));
+  EXPECT_THAT(text, HasSubstr("Tensor Core Kernel Time "));
   EXPECT_THAT(text, Not(HasSubstr("Total Iterations")));
   EXPECT_THROW((void)report(capture_, {"--mode=simple", "--reports=detail"}), UsageError);
+}
+
+TEST_F(ReportCommandTest, SelectsRowsAndColumns) {
+  const std::size_t all = rows(capture_, "kernel").size();
+  const auto csv_lines = [this](std::vector<std::string> options) {
+    options.insert(options.end(), {"--reports=kernel", "--format=csv"});
+    std::vector<std::string> lines = split(report(capture_, std::move(options)).out, '\n');
+    lines.pop_back();  // after the last line's end
+    return lines;
+  };
+  EXPECT_EQ(csv_lines({}).size(), all + 1) << "all rows where nothing is asked";
+  EXPECT_EQ(csv_lines({"--top=2", "--columns=calls_timed,Kernel Name"}).front(), "Calls Timed,Kernel Name\r");
+  EXPECT_EQ(csv_lines({"--top=2"}).size(), 3U);
+  const auto relus = csv_lines({"-k", "regex:threshold", "--columns=Kernel Name"});
+  ASSERT_GT(relus.size(), 1U);
+  EXPECT_LT(relus.size(), all);
+  for (std::size_t i = 1; i < relus.size(); ++i) EXPECT_THAT(relus[i], HasSubstr("threshold"));
+  EXPECT_EQ(csv_lines({"-k", "threshold"}).size(), 1U) << "without regex: it is a whole name";
+  EXPECT_THROW((void)csv_lines({"-k", "regex:("}), UsageError);
+  EXPECT_THROW((void)csv_lines({"--sort=nothing_like_it"}), UsageError);
+  EXPECT_THROW((void)report(capture_, {"--reports=summary", "--top=3"}), UsageError);
+  EXPECT_THAT(report(capture_, {"-k", "regex:threshold"}).out, HasSubstr("threshold_backward_kernel"));
+}
+
+TEST_F(ReportCommandTest, TablesFitTheTerminal) {
+  setenv("COLUMNS", "70", 1);
+  for (const char* name : {"detail", "kernel", "bottleneck", "expert_systems", "occupancy", "summary"}) {
+    for (const std::string& line : split(report(capture_, {std::string("--reports=") + name}).out, '\n')) {
+      // The summary ends with lines about the captures that are set for 80 columns.
+      EXPECT_LE(line.size(), std::string(name) == "summary" ? 80U : 70U) << name << ": " << line;
+    }
+  }
+  unsetenv("COLUMNS");
 }
 
 TEST_F(ReportCommandTest, WritesTheModel) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "report/diagnosis/reports.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
@@ -13,6 +14,8 @@
 #include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
 #include "report/ops/top_ops.h"
+#include "report/people_columns.h"
+#include "report/registry.h"
 #include "support/sample_fold.h"
 
 namespace dlkprof::report::hostile_names_test {
@@ -47,10 +50,11 @@ std::vector<std::vector<std::string>> read_csv(const std::string& text) {
 }
 
 std::vector<Rows> all_reports(const model::Profile& profile) {
-  return {detail_report(profile),    iteration_report(profile),  kernel_report(profile),         tensor_report(profile),
-          op_type_report(profile),   group_node_report(profile), expert_systems_report(profile), bottleneck_report(profile),
-          occupancy_report(profile), stall_report(profile),      memory_report(profile),         roofline_report(profile),
-          source_report(profile)};
+  std::vector<Rows> all;
+  for (const Report& report : reports()) {
+    if (report.rows != nullptr) all.push_back(report.rows(profile));
+  }
+  return all;
 }
 
 TEST(HostileNames, CsvIsWhole) {
@@ -62,6 +66,21 @@ TEST(HostileNames, CsvIsWhole) {
   }
   const auto records = read_csv(to_csv(flatten(summary_tables(sample, {test::kHostileName, {}}))));
   for (const auto& record : records) EXPECT_EQ(record.size(), 8U);
+}
+
+// Each report on a terminal: the columns that are listed for it are its own, and no line is wider than the page.
+TEST(HostileNames, TablesForPeopleFitThePage) {
+  const model::Profile sample = test::hostile_fold();
+  for (const Rows& rows : all_reports(sample)) {
+    for (const PeopleColumn& column : people_columns(rows.name))
+      EXPECT_NO_THROW((void)find_column(rows, column.column)) << rows.name;
+    EXPECT_FALSE(people_columns(rows.name).empty()) << rows.name;
+    for (const std::size_t width : {40U, 80U, 200U}) {
+      const std::string text = people_table(rows, {}, people_columns(rows.name), {.width = width, .styled = false});
+      EXPECT_EQ(text.find('\x1b'), std::string::npos) << rows.name;
+      for (const std::string& line : split(text, '\n')) EXPECT_LE(display_width(line), width) << rows.name << ": " << line;
+    }
+  }
 }
 
 TEST(HostileNames, CsvKeepsTheText) {

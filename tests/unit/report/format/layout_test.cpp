@@ -74,5 +74,27 @@ TEST(Layout, CountsAndShares) {
   EXPECT_EQ(percent_of(1, 1'000'000), "below 0.1 %");
 }
 
+TEST(Layout, ShortensFiguresToThree) {
+  EXPECT_EQ(short_quantity(790'170'444, "ns"), "790 ms");
+  EXPECT_EQ(short_quantity(56.14229125940382, "%"), "56.1 %");
+  EXPECT_EQ(short_quantity(999'700, "ns"), "1.00 ms");
+  EXPECT_EQ(short_quantity(0, "ns"), "0 ns");
+  EXPECT_EQ(short_quantity(1.23e9, "byte"), "1.23 GB");
+  EXPECT_EQ(short_quantity(4.811e12, "byte/s"), "4.81 TB/s");
+  EXPECT_EQ(short_quantity(6.7e14, "op/s"), "670 Top/s");
+  EXPECT_EQ(short_quantity(12345, "launch"), "12,345");
+  EXPECT_EQ(short_quantity(-2.5e6, "ns"), "-2.50 ms");
+  EXPECT_EQ(short_quantity(NAN, "ns"), "-");
+}
+
+TEST(Layout, ShortensNamesInTheMiddle) {
+  EXPECT_EQ(shorten_middle("short", 5), "short");
+  EXPECT_EQ(shorten_middle("abcdefghijkl", 9), "ab...ijkl");
+  EXPECT_EQ(shorten_middle("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 5), "...\xc3\xa9\xc3\xa9")
+      << "no character is cut in two";
+  EXPECT_EQ(shorten_middle("a\x1b[2Jb", 80).find('\x1b'), std::string::npos);
+  for (std::size_t width = 0; width < 30; ++width) EXPECT_EQ(display_width(shorten_middle(std::string(40, 'x'), width)), width);
+}
+
 }  // namespace
 }  // namespace dlkprof::report::layout_test

@@ -1,0 +1,159 @@
+#include "report/format/people.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace dlkprof::report {
+namespace {
+
+constexpr std::size_t kGap = 2;  // between columns
+// Of a column of names, and of other words: where they cannot have so much, the column goes. Shorter pieces say nothing.
+constexpr std::size_t kLeastName = 24;
+constexpr std::size_t kLeastWords = 36;
+
+// A column on its way to the page.
+struct Setting {
+  std::vector<std::string> heading;  // one line or two
+  std::vector<std::string> cells;
+  bool right = true;     // numbers
+  bool is_name = false;  // of a kernel or an op: gets what room is left
+  std::size_t natural = 0, width = 0;
+  [[nodiscard]] std::size_t least() const { return right ? natural : std::min(natural, is_name ? kLeastName : kLeastWords); }
+  [[nodiscard]] bool is_empty() const {
+    return std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.empty(); });
+  }
+};
+
+bool is_name_column(const std::string& name) {
+  return name.ends_with("Name") || name.ends_with("Names") || name == "Op ID" || name == "Where" || name == "Metric";
+}
+
+Setting set_column(const Table& table, std::size_t column, const char* heading) {
+  Setting setting;
+  const Column& shown = table.columns[column];
+  setting.heading = split(heading != nullptr ? heading : printable(without_unit(shown.name)), '\n');
+  setting.is_name = is_name_column(shown.name);
+  for (const std::vector<Cell>& row : table.rows) {
+    setting.cells.push_back(people_text(row[column], shown.unit));
+    const bool is_word = std::holds_alternative<std::string>(row[column]) || std::holds_alternative<bool>(row[column]);
+    if (is_word) setting.right = false;
+  }
+  const auto widen = [&setting](const std::string& text) { setting.natural = std::max(setting.natural, display_width(text)); };
+  std::for_each(setting.heading.begin(), setting.heading.end(), widen);
+  std::for_each(setting.cells.begin(), setting.cells.end(), widen);
+  return setting;
+}
+
+// Takes the last columns away until the least widths fit, and gives what room is left to those that want more.
+void fit(std::vector<Setting>& settings, std::size_t width) {
+  const auto least = [&settings] {
+    std::size_t sum = 0;
+    for (const Setting& setting : settings) sum += setting.least() + kGap;
+    return sum - kGap;
+  };
+  while (settings.size() > 1 && least() > width) settings.pop_back();
+  std::size_t room = width > least() ? width - least() : 0;
+  for (Setting& setting : settings) setting.width = std::min(setting.least(), width);
+  for (bool grew = true; grew && room > 0;) {  // a column at a time, so that they share alike
+    grew = false;
+    for (Setting& setting : settings) {
+      if (room == 0 || setting.width >= setting.natural) continue;
+      ++setting.width;
+      --room;
+      grew = true;
+    }
+  }
+}
+
+std::string set_cell(const Setting& setting, const std::string& text) {
+  const std::string shown = shorten_middle(text, setting.width);
+  return setting.right ? pad_left(shown, setting.width) : pad_right(shown, setting.width);
+}
+
+template <typename CellOf>
+std::string set_line(const std::vector<Setting>& settings, CellOf cell_of) {
+  std::string text;
+  for (const Setting& setting : settings) text += (text.empty() ? "" : std::string(kGap, ' ')) + cell_of(setting);
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+std::string set_headings(const std::vector<Setting>& settings, const Page& page) {
+  std::size_t lines = 0;
+  for (const Setting& setting : settings) lines = std::max(lines, setting.heading.size());
+  std::string text;
+  for (std::size_t line = 0; line < lines; ++line) {
+    text += bold(set_line(settings,
+                          [&](const Setting& setting) {
+                            const std::size_t above = lines - setting.heading.size();
+                            return set_cell(setting, line < above ? "" : setting.heading[line - above]);
+                          }),
+                 page) +
+            "\n";
+  }
+  return text + set_line(settings, [](const Setting& setting) { return std::string(setting.width, '-'); }) + "\n";
+}
+
+std::string left_out_text(std::size_t rows, std::size_t columns, const Page& page) {
+  std::string text;
+  if (rows > 0) text = fmt::format("and {} more {} (--top 0 shows all)", with_separators(rows), rows == 1 ? "row" : "rows");
+  if (columns > 0) {
+    text += fmt::format("{}{} more {} (--columns picks, --format csv has all)", text.empty() ? "" : "; ", columns,
+                        columns == 1 ? "column" : "columns");
+  }
+  return text.empty() ? "" : wrap(text, page.width, 0, 0) + "\n";
+}
+
+// Positions of the columns to show, with their headings.
+std::vector<std::pair<std::size_t, const char*>> positions(const Rows& rows, std::span<const PeopleColumn> columns) {
+  std::vector<std::pair<std::size_t, const char*>> found;
+  for (const PeopleColumn& one : columns) {
+    const auto at = std::find_if(rows.columns.begin(), rows.columns.end(),
+                                 [&one](const Column& column) { return column.name == one.column; });
+    if (at != rows.columns.end()) found.emplace_back(static_cast<std::size_t>(at - rows.columns.begin()), one.heading);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::string people_text(const Cell& cell, std::string_view unit) {
+  if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
+  if (const auto* value = std::get_if<std::uint64_t>(&cell)) return short_quantity(static_cast<double>(*value), unit);
+  if (const auto* value = std::get_if<std::int64_t>(&cell)) return short_quantity(static_cast<double>(*value), unit);
+  if (const auto* value = std::get_if<double>(&cell)) return short_quantity(*value, unit);
+  const auto* text = std::get_if<std::string>(&cell);
+  return text == nullptr ? "" : printable(*text);
+}
+
+std::string people_table(const Rows& rows, const Choice& choice, std::span<const PeopleColumn> columns, const Page& page) {
+  Choice complete = choice;
+  if (!complete.top) complete.top = kRowsForPeople;
+  const ChosenRows chosen = choose(rows, complete);
+  const Table table = to_table(chosen.rows);
+  auto shown = positions(chosen.rows, columns);
+  const bool asked = !choice.columns.empty();
+  if (asked || shown.empty()) {
+    shown.clear();
+    for (std::size_t i = 0; i < table.columns.size(); ++i) shown.emplace_back(i, nullptr);
+  }
+  std::vector<Setting> settings;
+  for (const auto& [column, heading] : shown) {
+    settings.push_back(set_column(table, column, heading));
+    if (!asked && !table.rows.empty() && settings.back().is_empty()) settings.pop_back();
+  }
+  fit(settings, page.width);
+  std::string text = set_headings(settings, page);
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    text += set_line(settings, [row](const Setting& setting) { return set_cell(setting, setting.cells[row]); }) + "\n";
+  }
+  if (table.rows.empty()) text += "nothing to show\n";
+  const std::size_t hidden = (asked ? table.columns.size() : rows.columns.size()) - settings.size();
+  return text + left_out_text(chosen.left_out, hidden, page);
+}
+
+}  // namespace dlkprof::report

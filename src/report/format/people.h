@@ -1,0 +1,30 @@
+// A report's rows as a table for people: few columns, with units, as wide as the page.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "report/format/choice.h"
+#include "report/format/layout.h"
+#include "report/format/rows.h"
+
+namespace dlkprof::report {
+
+inline constexpr std::size_t kRowsForPeople = 20;
+
+// A column for people, and what stands above it: a word or two, on two lines where a line break is in it.
+struct PeopleColumn {
+  const char* column;  // its name in the report
+  const char* heading;
+};
+
+// `columns` in their order, the most important first: as many as the page has room for, less those that are empty in all rows
+// shown. Where the choice names columns it is those, and where there is neither all. The first 20 rows, unless it says how many.
+// What is left out is counted beneath. Throws UsageError as choose() does.
+[[nodiscard]] std::string people_table(const Rows& rows, const Choice& choice, std::span<const PeopleColumn> columns,
+                                       const Page& page);
+
+// A cell in three figures and a unit: "790 ms", "56.1 %", "yes".
+[[nodiscard]] std::string people_text(const Cell& cell, std::string_view unit);
+
+}  // namespace dlkprof::report
