@@ -71,18 +71,22 @@ model::Profile profile_of(model::Timeline timeline, const Folding& folding) {
 }  // namespace
 
 void add_folding(CLI::App& app, Folding& folding) {
-  const auto group = [](CLI::Option* option) { return option->group("Ops and iterations (as in DLProf)"); };
-  group(app.add_option_function<std::string>(
-            "-m,--mode", [&folding](const std::string& name) { folding.mode = mode_of(name); },
-            "The program's framework; simple: only total times and the report kernel, without ops"))
-      ->check(CLI::IsMember(mode_names()))
+  const auto grouped = [](CLI::Option* option) { return option->group("Ops and iterations (as in DLProf)"); };
+  const auto add = [&](const char* names, auto& value, const char* type, const char* help) {
+    return grouped(app.add_option(names, value, help)->type_name(type));
+  };
+  grouped(app.add_option_function<std::string>(
+              "-m,--mode", [&folding](const std::string& name) { folding.mode = mode_of(name); },
+              "The program's framework; simple: only total times and the report kernel, without ops"))
+      ->type_name("<mode>")
+      ->check(one_of(mode_names()))
       ->default_str("auto");
-  group(app.add_option("--key_node,--key_op", folding.fold.key_node,
-                       "The op that ends an iteration, by name or op ID (report detail); found where not given"));
-  group(app.add_option("--iter_start", folding.range.start, "The first iteration that reports are about"))->check(not_negative());
-  group(app.add_option("--iter_stop", folding.range.stop, "The last one, inclusive"))->check(not_negative());
-  group(app.add_option("--domains", folding.fold.domains,
-                       "NVTX domains that count, comma-separated; default for the one without a name; all where not given"))
+  add("--key_node,--key_op", folding.fold.key_node, "<op>",
+      "The op that ends an iteration, by name or op ID of the report detail (default: the framework's usual one)");
+  add("--iter_start", folding.range.start, "<n>", "The first iteration that reports are about")->check(not_negative());
+  add("--iter_stop", folding.range.stop, "<n>", "The last one, inclusive")->check(not_negative());
+  add("--domains", folding.fold.domains, "<domain,domain>",
+      "NVTX domains that count; default is the one without a name (default: all)")
       ->delimiter(',')
       ->allow_extra_args(false);
 }

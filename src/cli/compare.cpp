@@ -12,24 +12,27 @@ namespace dlkprof::cli {
 namespace {
 
 bool parse_compare(int argc, char** argv, CompareCommand& command) {
-  CLI::App app("Compares runs, op by op and as a whole, such as those of two batch sizes; no GPU is needed.", "dlkprof compare");
+  CLI::App app("Compares runs, op by op and as a whole, such as those of two batch sizes. No GPU is needed.", "dlkprof compare");
   std::string directory;
+  app.option_defaults()->group("Comparing");
+  const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
+    return app.add_option(names, value, help)->type_name(type);
+  };
   const auto listed = [](CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); };
-  app.add_option("runs", command.files,
-                 "2 to 16 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are "
-                 "compared with")
+  add("runs", command.files, "<run>",
+      "2 to 16 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are compared with")
       ->required();
-  app.add_option("--format", command.format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "csv", "json", "html"}))
+  add("--format", command.format, "<format>", "What stdout gets")
+      ->check(one_of({"table", "csv", "json", "html"}))
       ->capture_default_str();
-  listed(app.add_option("--labels", command.labels, "What the runs are called, in their order; default: the files' names"));
-  listed(app.add_option("--batch_sizes", command.batch_sizes,
-                        "Samples an iteration of the runs, in their order; default: as the program's framework said"))
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 53U));
-  listed(app.add_option("--formats", command.formats, "Write files: csv, json, html"))
-      ->check(CLI::IsMember({"csv", "json", "html"}));
-  app.add_option("--output_path", directory, "Write files to this folder");
-  app.add_option("--base_name", command.base_name, "What their names begin with, and those of the captures in folders")
+  listed(
+      add("--labels", command.labels, "<label,label>", "What the runs are called, in their order (default: the files' names)"));
+  listed(add("--batch_sizes", command.batch_sizes, "<n,n>",
+             "Samples an iteration of the runs, in their order (default: as the program's framework said)"))
+      ->check(whole_number(1, std::uint64_t{1} << 53U));
+  listed(add("--formats", command.formats, "<format,format>", "Write files instead"))->check(one_of({"csv", "json", "html"}));
+  add("--output_path", directory, "<folder>", "Write files to this folder");
+  add("--base_name", command.base_name, "<name>", "What their names begin with, and those of the captures in folders")
       ->capture_default_str();
   app.add_flag("-f,--force", command.force, "Replace files that are there");
   add_folding(app, command.folding);

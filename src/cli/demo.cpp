@@ -48,10 +48,11 @@ int run_demo(int argc, char** argv) {
                "dlkprof demo");
   std::string cupti_path;
   std::string folder = (share_folder() / "captures").string();
-  app.add_option("--cupti-path", cupti_path, "The libcupti to evaluate counters with");
-  app.add_option("--captures", folder, "Another folder with captures");
+  app.add_option("--cupti-path", cupti_path, "The libcupti to evaluate counters with, or its folder")->type_name("<path>");
+  app.add_option("--captures", folder, "Another folder with captures")->type_name("<folder>");
   if (parse(app, argc, argv).done) return 0;
 
+  check_cupti_path(cupti_path);
   const cupti::Catalogue catalogue = load_catalogue();
   for (const std::filesystem::path& path : recorded_captures(folder)) {
     model::Run run = model::load_run(path, {.evaluate_raw = true, .cupti_path = cupti_path, .metrics = {}});

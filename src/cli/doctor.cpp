@@ -102,8 +102,8 @@ bool check(const char* name, const std::function<std::string()>& words) {
 int run_doctor(int argc, char** argv) {
   CLI::App app("Says what works on this machine, and what to do about what does not.", "dlkprof doctor");
   Doctor doctor;
-  app.add_option("--cupti-path", doctor.cupti_path, "The libcupti to look at");
-  app.add_option("--output_path", doctor.output_path, "Where captures and reports are to go");
+  app.add_option("--cupti-path", doctor.cupti_path, "The libcupti to look at, or its folder")->type_name("<path>");
+  app.add_option("--output_path", doctor.output_path, "Where captures and reports are to go")->type_name("<folder>");
   if (parse(app, argc, argv).done) return 0;
 
   bool fine = check("dlkprof", [] { return std::string(DLKPROF_VERSION); });

@@ -11,12 +11,20 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "cupti/library.h"
 
 namespace dlkprof::cli {
 
 std::filesystem::path share_folder() { return install_root() / "share" / "dlkprof"; }
 
 cupti::Catalogue load_catalogue() { return cupti::Catalogue::load(share_folder() / "metrics"); }
+
+void check_cupti_path(const std::filesystem::path& path) try {
+  if (!path.empty()) (void)cupti::Library::open(path);
+} catch (const Error& error) {
+  throw UsageError(std::string("--cupti-path: ") + error.what(), error.detail(),
+                   "Name a libcupti of CUDA 12.6 or later, or its folder; without --cupti-path the usual places are searched.");
+}
 
 bool is_styled(int fd) {
   const char* no_color = std::getenv("NO_COLOR");

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <string_view>
 
@@ -41,6 +43,15 @@ struct DriverCalls {
                 kDriverRemedy);
   }
 };
+
+// As NVIDIA's datasheets name the GPU on each.
+struct SoldAs {
+  std::string_view gpu, chip;
+};
+constexpr std::array kSold{SoldAs{"v100", "GV100"}, SoldAs{"t4", "TU104"},   SoldAs{"a100", "GA100"}, SoldAs{"a30", "GA100"},
+                           SoldAs{"a10", "GA102"},  SoldAs{"a40", "GA102"},  SoldAs{"l4", "AD104"},   SoldAs{"l40", "AD102"},
+                           SoldAs{"l40s", "AD102"}, SoldAs{"h100", "GH100"}, SoldAs{"h200", "GH100"}, SoldAs{"gh200", "GH100"},
+                           SoldAs{"b200", "GB100"}, SoldAs{"gb200", "GB100"}};
 
 // The value of `key` in lines of "key: value" (or a tab); none where there is no such line.
 std::optional<std::string_view> value_of(std::string_view text, std::string_view key) {
@@ -99,8 +110,15 @@ bool has_sys_admin(const std::string& status) {
   return ((capabilities >> kSysAdminBit) & 1U) != 0;
 }
 
+std::string chip_named(const std::string& word) {
+  std::string lower = word;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto* found = std::find_if(kSold.begin(), kSold.end(), [&lower](const SoldAs& one) { return one.gpu == lower; });
+  return found == kSold.end() ? word : std::string(found->chip);
+}
+
 std::string choose_chip(const std::string& asked, const cupti::Library& library, const std::filesystem::path& cupti_path) {
-  if (!asked.empty()) return asked;
+  if (!asked.empty()) return chip_named(asked);
   try {
     if (!open_driver().devices.empty()) return chip_of_device(0, cupti_path);
   } catch (const Error&) {

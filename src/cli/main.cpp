@@ -1,32 +1,35 @@
 // dlkprof: picks the verb, and turns errors into one message and an exit code.
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <exception>
-#include <iterator>
 #include <string>
-#include <string_view>
 
 #include "base/error.h"
+#include "base/terminal.h"
+#include "cli/usage/help_text.h"
 #include "cli/verbs.h"
 
 namespace {
 
-struct Verb {
-  std::string_view name;
-  int (*run)(int argc, char** argv);
-};
+using dlkprof::cli::find_verb;
 
-// A program that is called like one of these is given after `--`.
-constexpr Verb kVerbs[] = {
-    {"report", dlkprof::cli::run_report}, {"compare", dlkprof::cli::run_compare}, {"sweep", dlkprof::cli::run_sweep},
-    {"demo", dlkprof::cli::run_demo},     {"metrics", dlkprof::cli::run_metrics}, {"doctor", dlkprof::cli::run_doctor},
-};
+// `dlkprof --help report` is taken for `dlkprof help report`.
+bool asks_for_help_of_verb(int argc, char** argv) {
+  const std::string first = argv[1];
+  return argc == 3 && (first == "--help" || first == "-h") && find_verb(argv[2]) != nullptr;
+}
 
 int run(int argc, char** argv) {
-  for (const auto& verb : kVerbs) {
-    if (argc > 1 && verb.name == argv[1]) return verb.run(argc - 1, argv + 1);
+  if (argc < 2) {
+    throw dlkprof::UsageError("there is no program to profile, and no verb", "",
+                              "Profile a program: dlkprof [options] python train.py\n\n" +
+                                  dlkprof::cli::verb_list(dlkprof::text_width(STDERR_FILENO)) + "\nMore: dlkprof help");
   }
-  return dlkprof::cli::run_profile(argc, argv);
+  if (asks_for_help_of_verb(argc, argv)) return dlkprof::cli::run_help(argc - 1, argv + 1);
+  const dlkprof::cli::Verb* verb = *argv[1] == '\0' ? nullptr : find_verb(argv[1]);
+  return verb != nullptr ? verb->run(argc - 1, argv + 1) : dlkprof::cli::run_profile(argc, argv);
 }
 
 int complain(const std::string& message, int exit_code) {

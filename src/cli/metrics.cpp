@@ -29,18 +29,20 @@ struct MetricsCommand {
 };
 
 bool parse_metrics(int argc, char** argv, MetricsCommand& command) {
-  CLI::App app("Lists what can be measured; no GPU is needed.", "dlkprof metrics");
-  app.add_option("--chip", command.chip, "NVPerf's name of a GPU, such as GH100; default: this machine's");
-  app.add_flag("--list-chips", command.list_chips, "The chips there are");
+  CLI::App app("Lists what can be measured: the sets where nothing else is asked for. No GPU is needed.", "dlkprof metrics");
+  app.option_defaults()->group("Listing");
+  app.add_option("--chip", command.chip, "A GPU, such as H200, or NVPerf's name of its chip: GH100 (default: this machine's)")
+      ->type_name("<chip>");
+  app.add_flag("--list-chips", command.list_chips, "The chips that can be named");
   app.add_flag("--list-sets", command.list_sets, "The sets that --set takes");
   app.add_flag("--list-sections", command.list_sections, "The sections that --section takes, and their metrics");
-  app.add_option("--query", command.query, "The metrics of a chip whose name matches this regular expression in part");
+  app.add_option("--query", command.query, "The metrics of a chip whose name matches this regular expression in part")
+      ->type_name("<regex>");
   app.add_flag("--submetrics", command.submetrics, "With --query: full names, such as dram__bytes.sum.per_second");
-  app.add_option("--format", command.format, "What stdout gets")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->capture_default_str();
-  app.add_option("--cupti-path", command.cupti_path, "The libcupti to ask");
+  app.add_option("--format", command.format, "What stdout gets")->check(one_of({"table", "csv", "json"}))->capture_default_str();
+  app.add_option("--cupti-path", command.cupti_path, "The libcupti to ask, or its folder")->type_name("<path>");
   if (parse(app, argc, argv).done) return false;
+  check_cupti_path(command.cupti_path);
   const int asked = int{command.list_chips} + int{command.list_sets} + int{command.list_sections} + int{!command.query.empty()};
   if (asked > 1)
     throw UsageError("only one list at a time", "", "Give one of --list-chips, --list-sets, --list-sections and --query.");
@@ -114,6 +116,10 @@ report::Table query_table(const MetricsCommand& command) {
       }
     }
   }
+  if (table.rows.empty()) {
+    throw UsageError(fmt::format("no metric of {} matches {}", host.chip(), printable(command.query, 80)), "",
+                     "Its names are like dram__bytes_read and sm__warps_active; with --submetrics like dram__bytes_read.sum.");
+  }
   std::sort(table.rows.begin(), table.rows.end());
   return table;
 }
@@ -122,7 +128,7 @@ report::Table make_table(const MetricsCommand& command) {
   if (command.list_chips) return chips_table(command);
   if (!command.query.empty()) return query_table(command);
   if (!command.chip.empty())
-    (void)cupti::Host::create(cupti::Library::open(command.cupti_path), command.chip);  // refuses a name that is none
+    (void)cupti::Host::create(cupti::Library::open(command.cupti_path), chip_named(command.chip));  // refuses a name that is none
   const cupti::Catalogue catalogue = load_catalogue();
   return command.list_sections ? sections_table(catalogue) : sets_table(catalogue);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/installation.h"
 #include "cli/report_command.h"
 #include "cli/verbs.h"
 #include "report/registry.h"
@@ -25,36 +26,43 @@ std::string base_name_of(const std::string& file) {
 }
 
 bool parse_report(int argc, char** argv, ReportCommand& command) {
-  CLI::App app("Reports from a capture or a database; no GPU is needed.", "dlkprof report");
+  CLI::App app("Shows reports of a capture or a database, or writes them to files. No GPU is needed.", "dlkprof report");
   std::string directory;
   std::string base_name;
   command.outputs.reports.clear();
-  const auto list = [&app](const char* name, std::vector<std::string>& values, const std::string& help) {
-    return app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false);
+  app.option_defaults()->group("Reporting");
+  const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
+    return app.add_option(names, value, help)->type_name(type);
   };
-  app.add_option("file", command.file, "A capture (.dlkcap), a database (.sqlite), or a folder with captures")->required();
-  list("--reports", command.outputs.reports, report::describe_names() + ". As csv or json stdout takes one");
-  app.add_option("--format", command.format, "What stdout gets; svg of roofline alone")
-      ->check(CLI::IsMember({"table", "csv", "json", "svg"}))
+  const auto list = [&add](const char* names, std::vector<std::string>& values, const char* type, const char* help) {
+    return add(names, values, type, help)->delimiter(',')->allow_extra_args(false);
+  };
+  add("file", command.file, "<file>", "A capture (.dlkcap), a database (.sqlite), or a folder with captures")->required();
+  list("--reports", command.outputs.reports, "<report,report>",
+       "Reports to show; tables and files take several, csv, json and svg on stdout one")
+      ->check(suggested(report::known_names()));
+  add("--format", command.format, "<format>", "What stdout gets; svg is of the report roofline alone")
+      ->check(one_of({"table", "csv", "json", "svg"}))
       ->capture_default_str();
-  app.add_option("-k,--kernel-name", command.kernel_name,
-                 "Show rows of this kernel or op alone; regex:<pattern> for part of a name");
-  app.add_option("--top", command.choice.top, "Show so many rows; 0 shows all; default: 20 in a table, else all")
-      ->check(not_negative());
-  app.add_option("--sort", command.choice.sort, "Sort by a column: numbers falling, names rising");
-  list("--columns", command.choice.columns, "Show these columns, by name, with or without the unit");
-  app.add_option("--set", command.set, "Show the sections of a set (dlkprof metrics --list-sets)");
-  list("--section", command.sections, "Show a section; may be repeated (dlkprof metrics --list-sections)");
-  list("--metrics", command.metrics, "Show these too, where their counters were kept (--keep-counters)");
-  list("--formats", command.outputs.formats, "Write files: csv, json; of roofline also svg");
-  app.add_option("--output_path", directory, "Write files to this folder");
-  app.add_option("--base_name", base_name, "What their names begin with; default: the file's name");
+  add("-k,--kernel-name", command.kernel_name, "<name>",
+      "Show rows of this kernel or op alone; regex:<pattern> for part of a name");
+  add("--top", command.choice.top, "<n>", "Show n rows; 0 shows all (default: 20 in a table, else all)")->check(not_negative());
+  add("--sort", command.choice.sort, "<column>", "Sort by a column: numbers falling, names rising");
+  list("--columns", command.choice.columns, "<column,column>", "Show these columns, by name, with or without the unit");
+  add("--set", command.set, "<set>", "Show the sections of a set (dlkprof metrics --list-sets)");
+  list("--section", command.sections, "<section,section>", "Show these sections (dlkprof metrics --list-sections)");
+  list("--metrics", command.metrics, "<metric,metric>", "Show these too, where their counters were kept (--keep-counters)");
+  list("--formats", command.outputs.formats, "<format,format>", "Write files instead: csv, json; of roofline also svg")
+      ->check(suggested({"csv", "json", "svg"}));
+  add("--output_path", directory, "<folder>", "Write files to this folder");
+  add("--base_name", base_name, "<name>", "What their names begin with (default: the file's name)");
   app.add_flag("--dump_model_data", command.outputs.model_data, "Write ops, instances and iterations to <base_name>_model.json");
   app.add_flag("-f,--force", command.outputs.force, "Replace files that are there");
-  app.add_option("--cupti-path", command.cupti_path, "The libcupti to evaluate counters with");
+  add("--cupti-path", command.cupti_path, "<path>", "The libcupti to evaluate counters with, or its folder");
   add_folding(app, command.folding);
   if (parse(app, argc, argv).done) return false;
 
+  check_cupti_path(command.cupti_path);
   Outputs& outputs = command.outputs;
   command.to_files = !outputs.formats.empty() || !directory.empty();
   if (command.to_files && outputs.formats.empty()) outputs.formats = {"csv"};

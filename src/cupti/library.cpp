@@ -161,28 +161,29 @@ Library Library::load(const fs::path& file) {
   return library;
 }
 
-const Library& Library::open(const fs::path& preferred) {
+const Library& Library::open(const fs::path& asked) {
   static std::mutex mutex;
   static const Library* opened = nullptr;  // never freed: callbacks may come while the process exits
   const std::scoped_lock lock(mutex);
   if (opened == nullptr) {
     std::vector<fs::path> files = already_loaded();
-    const std::vector<fs::path> candidates = library_candidates(preferred);
+    const std::vector<fs::path> candidates = library_candidates(asked);
     files.insert(files.end(), candidates.begin(), candidates.end());
     opened = new Library(first_usable(files));
   }
   return *opened;
 }
 
-std::vector<fs::path> library_candidates(const fs::path& preferred) {
+std::vector<fs::path> library_candidates(const fs::path& asked) {
   std::vector<fs::path> files;
   std::error_code error;
-  if (fs::is_directory(preferred, error)) {
-    add_from(preferred, files);
-    add_from_toolkit(preferred, files);
-  } else if (!preferred.empty()) {
-    files.push_back(preferred);  // even where it does not exist: if nothing else works, the error is about it
+  if (fs::is_directory(asked, error)) {
+    add_from(asked, files);
+    add_from_toolkit(asked, files);
+    if (files.empty()) files.push_back(asked / kSonames.front());  // the error is about it
+    return files;
   }
+  if (!asked.empty()) return {asked};
   add_from_toolkit(environment_path("CUDA_HOME"), files);
   add_from_toolkit(environment_path("CUDA_PATH"), files);
   add_from_toolkit(toolkit_of_nvcc(), files);

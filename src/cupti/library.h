@@ -92,10 +92,11 @@ void require_supported(std::uint32_t version, const std::filesystem::path& file)
 // Once opened it stays open for the life of the process: CUPTI cannot be unloaded safely.
 class Library {
  public:
-  // The copy the process has already, else `preferred`, else the usual places (CUDA_HOME, /usr/local/cuda, the
-  // loader's path). Throws Error: none found, too old (before CUDA 12.6), or a function is missing; a later call tries
-  // again. Opened once for the process, by whichever thread comes first; later calls give the same, whatever they prefer.
-  [[nodiscard]] static const Library& open(const std::filesystem::path& preferred = {});
+  // The copy the process has already, else that of `asked` (a file, or a folder with one), else, where that is empty, of the
+  // usual places (CUDA_HOME, /usr/local/cuda, the loader's path). Throws Error: none found, too old (before CUDA 12.6), or a
+  // function is missing; a later call tries again. Opened once for the process, by whichever thread comes first; later calls
+  // give the same, whatever they ask for.
+  [[nodiscard]] static const Library& open(const std::filesystem::path& asked = {});
   // Exactly `file`: a path, or a name for the loader to find. What open() does with each candidate; throws Error.
   [[nodiscard]] static Library load(const std::filesystem::path& file);
 
@@ -113,9 +114,9 @@ class Library {
   std::uint32_t version_ = 0;
 };
 
-// Files to try for libcupti where the process has none, best first: `preferred` (a file or a toolkit's folder),
-// CUDA_HOME, CUDA_PATH, the toolkit behind nvcc on PATH, /usr/local/cuda*, the loader's own search.
-[[nodiscard]] std::vector<std::filesystem::path> library_candidates(const std::filesystem::path& preferred);
+// Files to try for libcupti where the process has none, best first: what is `asked` for alone (a file or a toolkit's folder);
+// where that is empty, CUDA_HOME, CUDA_PATH, the toolkit behind nvcc on PATH, /usr/local/cuda*, the loader's own search.
+[[nodiscard]] std::vector<std::filesystem::path> library_candidates(const std::filesystem::path& asked);
 
 // Throws Error for anything but CUPTI_SUCCESS: `call` and CUPTI's own words as the detail, and a remedy for those
 // results that a user can do something about (permission, busy counters, unsupported GPU, ...).

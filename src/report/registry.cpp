@@ -160,10 +160,11 @@ std::vector<std::string> report_names(const std::vector<std::string>& names, boo
   return found;
 }
 
-std::string describe_names() {
-  const auto in_all = names_of([](const Report& one) { return one.in_all; });
-  const auto others = names_of([](const Report& one) { return !one.in_all; });
-  return fmt::format("{} or all of these; by name alone: {}", fmt::join(in_all, ", "), fmt::join(others, ", "));
+std::vector<std::string> known_names() {
+  std::vector<std::string> names = names_of([](const Report&) { return true; });
+  names.insert(names.begin(), "all");
+  names.emplace_back("node_op");
+  return names;
 }
 
 std::string describe_reports() {

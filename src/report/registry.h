@@ -42,8 +42,8 @@ struct Report {
 // report that there is not, or not in simple mode.
 [[nodiscard]] std::vector<std::string> report_names(const std::vector<std::string>& names, bool simple);
 
-// "summary, detail, ... or all of these; source, ...": for the help of --reports.
-[[nodiscard]] std::string describe_names();
+// Every name that report_names() takes: for the help and the completion of --reports.
+[[nodiscard]] std::vector<std::string> known_names();
 
 // The reports as a table in Markdown: that of docs/usage.md.
 [[nodiscard]] std::string describe_reports();

@@ -12,7 +12,8 @@ import tempfile
 
 MAX_BYTES = 40_000_000
 PARTS = ["bin/dlkprof", "lib/libdlkprof_inject.so", "lib/libdlkprof_pytorch.so", "share/dlkprof/metrics", "share/dlkprof/python/dlkprof/__init__.py",
-         "share/dlkprof/python/inject/sitecustomize.py", "share/dlkprof/LICENSE"]
+         "share/dlkprof/python/inject/sitecustomize.py", "share/dlkprof/LICENSE", "share/bash-completion/completions/dlkprof",
+         "share/zsh/site-functions/_dlkprof", "share/man/man1/dlkprof.1"]
 
 
 def find_faults(root, folders):
@@ -47,6 +48,10 @@ def find_run_faults(root, folder, version):
         yield f"--version does not say {version}"
     if "basic" not in run(root, folder, "metrics", "--list-sets"):
         yield "metrics --list-sets does not know the set basic"
+    verbs = run(root, folder, "help").split("Verbs:\n")[1].split("\n\n")[0].splitlines()
+    for page in (f"dlkprof-{line.split()[0]}.1" for line in verbs):
+        if not (root / "share/man/man1" / page).exists():
+            yield f"{page} is not installed"
     if not run(root, folder, "demo").strip():
         yield "demo prints nothing"
     if left := list(folder.iterdir()):

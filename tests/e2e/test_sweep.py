@@ -124,10 +124,9 @@ class SweepEndingsTest(SweepTestCase):
         self.assertIn("p=/bin/true, failed: it left nothing to compare", done.stderr)
         self.assertIn("there is nothing to compare", done.stderr)
 
-    def test_one_run_alone(self):
-        done = self.sweep("-L", "n", "3", "--", PROGRAM, "marked:{n}")
-        self.assertEqual(0, done.code, done.stderr)
-        self.assertIn("there is nothing to compare", done.stderr)
+    def test_one_value_is_nothing_to_compare(self):
+        self.refuse("-L", "n", "3", "--", PROGRAM, "marked:{n}", about="Give two values")
+        self.assertEqual([], self.files("*"))
 
     def test_a_forced_run_without_kernels_does_not_pass_for_the_one_before(self):
         words = ["-L", "n", "10,12", "--force", "--", "/bin/sh", "-c", f"test -e empty || exec {PROGRAM} marked:{{n}}"]
@@ -284,9 +283,9 @@ class SweepResumeTest(SweepTestCase):
             self.assertEqual([(str(code),)], rows)
 
     def test_a_dry_run_says_what_is_there(self):
-        self.sweep("-L", "n", "1", "--", PROGRAM, "marked:{n}")
+        self.sweep("-L", "n", "1,3", "--", PROGRAM, "marked:{n}")
         done = self.sweep("-L", "n", "1,2", "--resume", "--dry-run", "--", PROGRAM, "marked:{n}")
         kept, missing = done.stdout.splitlines()
         self.assertEqual(f"./dlkprof_n-1_dldb.sqlite (is there already): {PROGRAM} marked:1", kept)
         self.assertEqual(f"./dlkprof_n-2_dldb.sqlite: {PROGRAM} marked:2", missing)
-        self.assertEqual((0, ["dlkprof_n-1"]), (done.code, self.databases()))
+        self.assertEqual((0, ["dlkprof_n-1", "dlkprof_n-3"]), (done.code, self.databases()))

@@ -1,6 +1,7 @@
 """Mistakes of the user are found before the program starts, and one message says what and where."""
 
 import os
+import pty
 import resource
 import shutil
 import subprocess
@@ -90,6 +91,146 @@ class UsageTest(EndToEndTest):
             done = self.dlkprof(word)
             self.assertEqual((0, ""), (done.code, done.stderr))
             self.assertIn("dlkprof", done.stdout)
+
+    def test_help_of_a_verb(self):
+        texts = [self.dlkprof(*words).stdout for words in (["help", "report"], ["--help", "report"], ["report", "--help"])]
+        self.assertEqual(texts[:1] * 3, texts)
+        self.assertTrue(texts[0].startswith("Usage:\n  dlkprof report "), texts[0])
+        self.assertEqual(self.dlkprof("--help").stdout, self.dlkprof("help").stdout)
+
+    def test_nothing_but_the_name(self):
+        done = self.dlkprof()
+        self.assertEqual((2, ""), (done.code, done.stdout))
+        for word in ("report", "compare", "sweep", "demo", "metrics", "doctor", "dlkprof help"):
+            self.assertIn(word, done.stderr)
+
+    def test_verbs_that_are_mistyped(self):
+        for word, meant in (("reprot", "dlkprof report"), ("Report", "dlkprof report"), ("version", "dlkprof --version"),
+                            ("comapre", "dlkprof compare")):  # fmt: skip
+            with self.subTest(word=word):
+                self.refuse(words=[word, f"Did you mean {meant}?"], program=[word, "x.dlkcap"])
+        script = self.folder / "journal"  # a program of such a name is run
+        script.write_text("#!/bin/sh\necho it ran\n", encoding="utf-8")
+        script.chmod(0o755)
+        script.rename(self.folder / "reprot")
+        done = self.dlkprof("reprot", env={"PATH": f"{self.folder}:{os.environ['PATH']}"})
+        self.assertEqual((0, "it ran\n"), (done.code, done.stdout), done.stderr)
+
+    def test_flags_take_true_and_false(self):
+        (self.folder / "dlkprof.dlkcap").write_text("in the way\n", encoding="utf-8")
+        for options in (["-f", "true"], ["--force", "true"], ["--force=true"], ["--dump_model_data", "false", "-f"]):
+            with self.subTest(options=options):
+                done = self.dlkprof(*options, PROGRAM, "print:started")
+                self.assertEqual((0, "print started\n"), (done.code, done.stdout), done.stderr)
+        (self.folder / "dlkprof.dlkcap").write_text("in the way\n", encoding="utf-8")
+        done = self.dlkprof("-f", "false", PROGRAM, "print:started")
+        self.assertEqual((2, ""), (done.code, done.stdout), done.stderr)
+        self.assertIn("is there already", done.stderr)
+        for word in ("yes", "1", "on"):  # /usr/bin/yes would never end
+            done = self.dlkprof("-f", word, PROGRAM, "print:started")
+            self.assertEqual((2, ""), (done.code, done.stdout), done.stderr)
+            self.assertIn("--force=true", done.stderr)
+
+    def test_options_of_other_tools(self):
+        for options, words in (
+            (["--file_formats=csv"], ["DLProf", "--formats"]),
+            (["--nsys_opts=-t cuda"], ["DLProf", "leave it out"]),
+            (["--mode=trtexec"], ["--mode tensorrt"]),
+            (["--nvtx-include", "a/"], ["Nsight Compute", "--domains"]),
+            (["-o", "x"], ["--base_name"]),
+            (["--replay-mode", "application"], ["--replay-mode kernel"]),
+        ):
+            with self.subTest(options=options):
+                self.refuse(*options, words=words)
+
+    def test_reports_with_blanks_between_them(self):
+        done = self.dlkprof("--reports", "detail", "kernel", "--", PROGRAM, "marked:3")
+        self.assertEqual(0, done.code, done.stderr)
+        self.assertEqual(self.unprofiled("marked:3").stdout, done.stdout)
+        self.assertEqual(["dlkprof_detail.csv", "dlkprof_kernel.csv"], sorted(path.name for path in self.folder.glob("*.csv")))
+
+    def test_cupti_that_is_asked_for_and_is_not_there(self):
+        absent = "/no/such/libcupti.so"
+        self.refuse("--cupti-path", absent, words=["--cupti-path", absent])
+        self.refuse("--cupti-path", absent, words=["--cupti-path", absent], program=["--dry-run", "--chip=GH100"])
+        for words in (["metrics", "--list-sets"], ["demo"], ["report", "dlkprof.dlkcap"]):
+            done = self.dlkprof(*words, "--cupti-path", absent)
+            self.assertEqual((2, ""), (done.code, done.stdout), done.stderr)
+            self.assertIn(absent, done.stderr)
+        done = self.dlkprof("doctor", "--cupti-path", absent)
+        self.assertEqual(1, done.code)
+        self.assertRegex(done.stdout, f"FAIL  CUPTI .*{absent}")
+        toolkit = self.environment()["CUDA_HOME"]
+        self.assertRegex(self.dlkprof("doctor", "--cupti-path", toolkit).stdout, f"ok    CUPTI .*{toolkit}")
+
+    def test_a_selector_that_matches_nothing(self):
+        done = self.dlkprof("-k", "regex:nomatch", PROGRAM, "marked:3")
+        self.assertEqual(0, done.code, done.stderr)
+        named = [line.strip() for line in done.stderr[done.stderr.index("None was matched") :].splitlines()[1:]]
+        named = named[: next(i for i, line in enumerate(named) if not line.startswith("- "))]
+        self.assertEqual({ADD, "rotate", "Kernel2"}, {line[2:].split(":")[0] for line in named} & {ADD, "rotate", "Kernel2"})
+        counts = [int(line.split(": ")[1].split()[0]) for line in named]
+        self.assertEqual(sorted(counts, reverse=True), counts)
+        self.assertNotIn("None was matched", self.dlkprof("-f", "-k", ADD, PROGRAM, "marked:3").stderr)
+
+    def test_progress_leaves_the_programs_output_alone(self):
+        # Both write to one terminal: every line of the program begins where a line begins, and nothing moves the cursor.
+        steps = ["marked:30", *["print:x", "sleep:1500"] * 3, "print:y"]
+        main, terminal = pty.openpty()
+        process = subprocess.Popen(
+            [DLKPROF, "--replay-mode=kernel", "--samples=all", f"--metrics={','.join(METRICS)}", PROGRAM, *steps],
+            cwd=self.folder, env=self.environment(TERM="xterm"), stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal,
+        )  # fmt: skip
+        os.close(terminal)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(main, 65536)
+            except OSError:  # the last writer has gone
+                break
+            if not piece:
+                break
+            shown += piece
+        os.close(main)
+        self.assertEqual(0, process.wait(), shown)
+        lines = shown.decode().split("\r\n")
+        self.assertIn("kernels measured", shown.decode())
+        self.assertEqual(4, len([line for line in lines if line in ("print x", "print y")]), lines)
+        for line in lines:
+            self.assertNotIn("\r", line)
+            self.assertNotIn("\x1b[K", line)
+
+
+class CompletionTest(EndToEndTest):
+    """What `dlkprof completion bash` prints, in bash."""
+
+    def complete(self, *words):
+        """What a tab gives after these words, the last of which is being typed."""
+        script = (
+            'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dlkprof_complete; '
+            'printf "%s\\n" "${COMPREPLY[@]}"'
+        )
+        done = self.run_command("bash", "-c", script, DLKPROF, "dlkprof", *words)
+        self.assertEqual((0, ""), (done.code, done.stderr))
+        return done.stdout.split()
+
+    def test_verbs_options_and_their_words(self):
+        self.assertIn("report", self.complete("rep"))
+        self.assertEqual(["--replay-mode"], self.complete("--replay"))
+        self.assertEqual(["iteration"], self.complete("--replay-mode", "it"))
+        self.assertEqual(["iteration"], self.complete("--replay-mode", "=", "it"))
+        self.assertEqual(["detail,kernel", "detail,kernels"], self.complete("--reports", "detail,ker"))
+        self.assertEqual(["expert_systems"], self.complete("report", "--reports", "exp"))
+        self.assertEqual(["json"], self.complete("compare", "--format", "js"))
+        self.assertEqual(["speed_of_light"], self.complete("--section", "spe"))
+        self.assertEqual(["doctor"], self.complete("help", "doc"))
+
+    def test_files_and_programs(self):
+        (self.folder / "run.dlkcap").touch()
+        self.assertEqual(["run.dlkcap"], self.complete("report", "run"))
+        self.assertEqual(["run.dlkcap"], self.complete("-k", "x", "-f", "sh", "run"))
+        self.assertIn("bash", self.complete("-f", "bas"))
+        self.assertEqual([], self.complete("-f", "sh", "--replay"))  # an option of the program
 
 
 def can_become_nobody():

@@ -40,8 +40,6 @@ constexpr auto kTick = std::chrono::milliseconds(300);
 // So many tables are read; a training run that selects hundreds of kernels shall not flood its log.
 constexpr std::size_t kMostTables = 20;
 
-bool stderr_is_terminal() { return isatty(STDERR_FILENO) != 0; }
-
 // A metric that no chip knows is mistyped. Where CUPTI is not found the run itself will say so.
 void check_metrics_exist(const std::vector<std::string>& metrics, const fs::path& cupti_path) {
   if (metrics.empty()) return;
@@ -233,18 +231,16 @@ ChildResult run_program(const ProfileCommand& command) {
   const auto library = injected_library();
   const auto python = python_environment(command);
   const auto options = options_for(command);
-  Progress progress(command.outputs.directory, command.outputs.base_name, expected_launches(options), stderr_is_terminal());
+  Progress progress(command.outputs.directory, command.outputs.base_name, expected_launches(options));
   const auto environment = [&](int pid) {
     auto variables = injection_environment(options, library, pid);
     variables.insert(python.begin(), python.end());
     return variables;
   };
   const bool talk = command.verbosity >= Verbosity::normal;
-  const auto result = run_child(command.program, environment, kTick, [&] {
+  return run_child(command.program, environment, kTick, [&] {
     if (talk) progress.update();
   });
-  progress.finish();
-  return result;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "cli/profile/profile_options.h"
 
 #include <dlkprof/version.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,7 +11,10 @@
 #include "base/text.h"
 #include "capture/ranks.h"
 #include "cli/arguments.h"
+#include "cli/installation.h"
 #include "cli/profile/placeholders.h"
+#include "cli/usage/programs.h"
+#include "cli/verbs.h"
 #include "cupti/pc_sampler.h"
 #include "report/registry.h"
 
@@ -23,105 +27,111 @@ constexpr std::uint64_t kShortestSamplingIntervalNs = 1'000, kLongestSamplingInt
 constexpr std::uint64_t kLeastMemoryMb = 200, kMostMemoryMb = 1'000'000;
 
 void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& typed, capture::ProfileOptions& options) {
-  const auto group = [](CLI::Option* option) { return option->group("Selecting kernels (as in Nsight Compute)"); };
-  group(app.add_option("--kernel-id", selection.kernel_id,
-                       "context:stream:[regex:]name:invocation; empty fields match all. "
-                       "Example: ::regex:gemm: takes every kernel with gemm in its name"));
-  group(app.add_option("-k,--kernel-name", selection.kernel_name, "A kernel's name, or regex:<pattern> for part of it"));
-  group(app.add_option("--kernel-name-base", selection.kernel_name_base, "The form of the name that is matched"))
-      ->check(CLI::IsMember({"function", "demangled", "mangled"}))
+  const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
+    return app.add_option(names, value, help)->type_name(type)->group("Selecting kernels (as in Nsight Compute)");
+  };
+  add("--kernel-id", selection.kernel_id, "<id>",
+      "context:stream:[regex:]name:invocation; empty fields match all: ::regex:gemm: takes every kernel with gemm in its name");
+  add("-k,--kernel-name", selection.kernel_name, "<name>", "A kernel's name, or regex:<pattern> for part of it");
+  add("--kernel-name-base", selection.kernel_name_base, "<form>", "The form of the name that is matched")
+      ->check(one_of({"function", "demangled", "mangled"}))
       ->capture_default_str();
   // The checks, as CLI11 takes -1 for a very large unsigned number.
-  group(app.add_option("-s,--launch-skip", selection.launch_skip, "Skip so many matching launches first"))->check(not_negative());
-  group(app.add_option("-c,--launch-count", selection.launch_count, "Select at most so many matching launches"))
+  add("-s,--launch-skip", selection.launch_skip, "<n>", "Skip the first n matching launches")->check(not_negative());
+  add("-c,--launch-count", selection.launch_count, "<n>", "Select at most n matching launches")->check(not_negative());
+  add("--launch-skip-before-match", selection.launch_skip_before_match, "<n>", "Skip the first n launches of any kernel")
       ->check(not_negative());
-  group(app.add_option("--launch-skip-before-match", selection.launch_skip_before_match,
-                       "Skip so many launches of any kernel first"))
-      ->check(not_negative());
-  group(app.add_option("--filter-mode", selection.filter_mode, "What launches are skipped and counted over"))
-      ->check(CLI::IsMember({"global", "per-gpu", "per-launch-config"}))
+  add("--filter-mode", selection.filter_mode, "<over>", "Over what launches are skipped and counted")
+      ->check(one_of({"global", "per-gpu", "per-launch-config"}))
       ->capture_default_str();
-  group(app.add_option("--devices", typed.devices, "CUDA ordinals, comma-separated; all where not given"));
-  group(app.add_option("--target-processes", typed.target_processes, "all, or application-only: no child processes"))
-      ->check(CLI::IsMember({"all", "application-only"}))
+  add("--devices", typed.devices, "<n,n>", "Only launches on these GPUs, by CUDA's numbers (default: all)");
+  add("--target-processes", typed.target_processes, "<which>", "application-only leaves out child processes")
+      ->check(one_of({"all", "application-only"}))
       ->capture_default_str();
-  group(app.add_option("--ranks", options.ranks, "Of a distributed run only these ranks: 0,8-15"));
-  group(app.add_option("--profile-from-start", typed.profile_from_start,
-                       "off: only between cudaProfilerStart and cudaProfilerStop"))
-      ->check(CLI::IsMember({"on", "off"}))
+  add("--ranks", options.ranks, "<n,n-n>", "Only these ranks of a distributed run, such as 0,8-15");
+  add("--profile-from-start", typed.profile_from_start, "<switch>", "off: only between cudaProfilerStart and cudaProfilerStop")
+      ->check(one_of({"on", "off"}))
       ->capture_default_str();
-  group(app.add_option("-y,--delay", options.delay_seconds, "Measure nothing in the first seconds"))->check(not_negative());
-  group(app.add_option("-d,--duration", options.duration_seconds, "Measure for so many seconds; 0: to the end"))
+  add("-y,--delay", options.delay_seconds, "<seconds>", "Measure nothing in the first seconds")->check(not_negative());
+  add("-d,--duration", options.duration_seconds, "<seconds>",
+      "Measure for so many seconds; the program runs on (default: to its end)")
       ->check(not_negative());
 }
 
-void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions& options) {
-  const auto group = [](CLI::Option* option) { return option->group("Collecting"); };
-  group(app.add_option("--set", typed.set,
-                       "A set of sections; default basic, with --replay-mode sample quick (dlkprof metrics --list-sets)"));
-  group(app.add_option("--section", typed.sections, "A section; may be repeated (dlkprof metrics --list-sections)"))
+void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions& options, const cupti::Catalogue& catalogue) {
+  const auto grouped = [](CLI::Option* option) { return option->group("Collecting"); };
+  const auto add = [&](const char* names, auto& value, const char* type, const char* help) {
+    return grouped(app.add_option(names, value, help)->type_name(type));
+  };
+  std::vector<std::string> sets, sections;
+  for (const cupti::MetricSet& set : catalogue.sets()) sets.push_back(set.name);
+  for (const cupti::Section& section : catalogue.sections()) sections.push_back(section.name);
+  add("--set", typed.set, "<set>", "A set of sections (default: basic; quick with --replay-mode sample)")->check(suggested(sets));
+  add("--section", typed.sections, "<section>", "A section; may be repeated")
+      ->check(suggested(sections))
       ->allow_extra_args(false);
-  group(app.add_option("--metrics", typed.metrics, "Metrics by NVPerf's names, comma-separated"))
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  group(app.add_option("--replay-mode", typed.replay_mode,
-                       "kernel: replay each selected launch; iteration: replay nothing, spread passes over the program's own "
-                       "repetitions; auto: replay the first launch of each configuration, and use repetitions for further "
-                       "--samples and for what must not be replayed; sample: sample the whole GPU at intervals while the program "
-                       "runs at its own speed; none: only count and time"))
-      ->check(CLI::IsMember({"auto", "kernel", "iteration", "sample", "none"}))
+  add("--metrics", typed.metrics, "<metric,metric>", "Metrics by NVPerf's names")->delimiter(',')->allow_extra_args(false);
+  add("--replay-mode", typed.replay_mode, "<mode>",
+      "kernel: replay each selected launch. iteration: replay nothing, and spread the passes over the program's own "
+      "repetitions. sample: sample the whole GPU at intervals while the program runs at its own speed. none: only count and "
+      "time. auto: replay the first launch of each configuration, and use repetitions for further --samples and for what "
+      "cannot be replayed")
+      ->check(one_of({"auto", "kernel", "iteration", "sample", "none"}))
       ->capture_default_str();
-  group(app.add_option("--samples", typed.samples,
-                       "Launches measured of each launch configuration, or all; default 1, with --replay-mode iteration 3"));
-  group(app.add_option("--max-overhead", options.max_overhead_seconds,
-                       "Seconds that measuring in the program's own repetitions may take in all; 0: no limit"))
+  add("--samples", typed.samples, "<n>|all",
+      "Launches measured of each launch configuration (default: 1; 3 with --replay-mode iteration)");
+  add("--max-overhead", options.max_overhead_seconds, "<seconds>",
+      "How long measuring in the program's own repetitions may take in all; 0: no limit")
       ->check(not_negative())
       ->capture_default_str();
-  group(app.add_option(
-            "--max-memory", options.max_memory_mb,
-            "Megabytes of host memory that measuring in the program's own repetitions may add to the program: with more, "
-            "more launches are measured at a time, each at less cost"))
-      ->check(CLI::Range(kLeastMemoryMb, kMostMemoryMb))
+  add("--max-memory", options.max_memory_mb, "<MB>",
+      "Host memory that measuring in the program's own repetitions may take; with more of it more launches are measured at a "
+      "time, each at less cost")
+      ->check(whole_number(kLeastMemoryMb, kMostMemoryMb))
       ->capture_default_str();
-  group(app.add_option("--pm-sampling-interval", options.sampling_interval_ns,
-                       "Nanoseconds between two samples of --replay-mode sample; 0: the least that can be kept up with"))
-      ->check(CLI::Range(std::uint64_t{0}, kLongestSamplingIntervalNs))
+  add("--pm-sampling-interval", options.sampling_interval_ns, "<ns>",
+      "Time between two samples of --replay-mode sample (default: 10 us, or the least that can be kept up with)")
+      ->check(whole_number(0, kLongestSamplingIntervalNs));
+  add("--cache-control", typed.cache_control, "<caches>", "all: flush the caches before each pass; none: leave them alone")
+      ->check(one_of({"all", "none"}))
       ->capture_default_str();
-  group(app.add_option("--cache-control", typed.cache_control,
-                       "all: flush the caches before each pass; none: leave them as the replay finds them"))
-      ->check(CLI::IsMember({"all", "none"}))
+  grouped(app.add_flag("--pc-sampling{auto}", typed.pc_sampling,
+                       "Sample what warps wait for, by instruction and source line, once in 2^n cycles; n is 5 to 31 (default: "
+                       "17). Needs --replay-mode none"))
+      ->type_name("[=<n>]");
+  add("--timeline", typed.timeline, "<switch>",
+      "on: record ops and iterations. off: record counters only. auto: on, unless kernels are picked by name and nothing is "
+      "asked about ops")
+      ->check(one_of({"auto", "on", "off"}))
       ->capture_default_str();
-  group(app.add_flag("--pc-sampling{auto}", typed.pc_sampling,
-                     "Sample what warps wait for, by instruction and source line, at the program's own speed: once in 2^n "
-                     "cycles (--pc-sampling=n, 5 to 31; 17 where not said). Needs --replay-mode none, with which --section stall "
-                     "does the same, as it does where nothing else is asked for"));
-  group(app.add_option("--timeline", typed.timeline,
-                       "on: record ops and iterations; off: counters only, and least disturbance; auto: on unless kernels are "
-                       "picked by name and nothing is asked about ops, and with --replay-mode sample while samples are taken"))
-      ->check(CLI::IsMember({"auto", "on", "off"}))
-      ->capture_default_str();
-  group(app.add_flag("--keep-counters", options.keep_counters,
-                     "Keep raw counters in the capture, to evaluate other metrics later"));
+  grouped(app.add_flag("--keep-counters", options.keep_counters,
+                       "Keep raw counters in the capture, to evaluate other metrics later"));
+  add("--cupti-path", options.cupti_path, "<path>", "The libcupti to use, or its folder (default: that of CUDA_HOME or nvcc)");
 }
 
 void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
-  const auto group = [](CLI::Option* option) { return option->group("Output"); };
-  group(app.add_option("--reports", typed.reports, "Reports to write to files: " + report::describe_names()))
+  const auto grouped = [](CLI::Option* option) { return option->group("Output"); };
+  const auto add = [&](const char* names, auto& value, const char* type, const char* help) {
+    return grouped(app.add_option(names, value, help)->type_name(type));
+  };
+  add("--reports", typed.reports, "<report,report>", "Reports to write to files when the program has ended")
+      ->check(suggested(report::known_names()))
       ->delimiter(',')
       ->allow_extra_args(false);
-  group(app.add_option("--formats", typed.formats, "Their formats: csv, json; of roofline also svg; default csv"))
+  add("--formats", typed.formats, "<format,format>", "Their formats: csv, json; of roofline also svg (default: csv)")
+      ->check(suggested({"csv", "json", "svg"}))
       ->delimiter(',')
       ->allow_extra_args(false);
-  group(app.add_option("--output_path", command.outputs.directory, "Where captures, the database and reports go"))
+  add("--output_path", command.outputs.directory, "<folder>", "Where captures, the database and reports go")
+      ->default_str("the current folder");
+  add("--base_name", command.outputs.base_name, "<name>", "What their names begin with")->capture_default_str();
+  grouped(app.add_flag("--dump_model_data", command.outputs.model_data,
+                       "Write ops, instances and iterations to <base_name>_model.json"));
+  grouped(app.add_flag("-f,--force", command.outputs.force, "Replace files that are there"));
+  add("-v,--verbosity", typed.verbosity, "<level>", "What is said on stderr besides errors")
+      ->check(one_of({"quiet", "minimal", "normal", "detailed", "diagnostic"}))
       ->capture_default_str();
-  group(app.add_option("--base_name", command.outputs.base_name, "What their names begin with"))->capture_default_str();
-  group(app.add_flag("--dump_model_data", command.outputs.model_data,
-                     "Write ops, instances and iterations to <base_name>_model.json"));
-  group(app.add_flag("-f,--force", command.outputs.force, "Replace files that are there"));
-  group(app.add_option("-v,--verbosity", typed.verbosity, "What is said on stderr besides errors"))
-      ->check(CLI::IsMember({"quiet", "minimal", "normal", "detailed", "diagnostic"}))
-      ->capture_default_str();
-  app.set_version_flag("-V,--version", "dlkprof " DLKPROF_VERSION);
+  app.set_version_flag("-V,--version", "dlkprof " DLKPROF_VERSION, "Print the version");
 }
 
 template <typename Number>
@@ -245,6 +255,15 @@ void check_sampling(const TypedProfile& typed, const capture::ProfileOptions& op
   }
 }
 
+// A mistyped verb shall not be run as a program.
+void check_program_name(const std::vector<std::string>& program) {
+  if (program.empty() || is_program(program.front())) return;
+  const std::string& word = program.front();
+  const std::string meant = meant_by(word);
+  if (meant.empty()) return;
+  throw UsageError(fmt::format("there is neither a verb nor a program {}", printable(word, 80)), "", meant);
+}
+
 void check_ranks(const std::string& ranks) try {
   if (!ranks.empty()) (void)capture::Ranks::parse(ranks);
 } catch (const Error& error) {
@@ -287,9 +306,9 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
 
 }  // namespace
 
-ProfileArguments::ProfileArguments(CLI::App& app) {
+ProfileArguments::ProfileArguments(CLI::App& app, const cupti::Catalogue& catalogue) {
   add_selecting(app, command_.options.selection, typed_, command_.options);
-  add_collecting(app, typed_, command_.options);
+  add_collecting(app, typed_, command_.options, catalogue);
   add_folding(app, command_.folding);
   add_output(app, typed_, command_);
 }
@@ -300,36 +319,33 @@ ProfileCommand ProfileArguments::command(std::vector<std::string> program, const
   give_meaning(typed_, command, purpose);
   if (!command.program.empty()) fill_placeholders(command.outputs);
   resolve_metrics(typed_, catalogue, command);
+  check_cupti_path(command.options.cupti_path);
   return command;
 }
 
 std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::Catalogue& catalogue) {
   CLI::App app(
-      "Measures the kernels of an unchanged program on NVIDIA GPUs: occupancy, stalls, memory, tensor cores;\n"
-      "and says which op launched them, in which direction and iteration.\n"
-      "  dlkprof [options] [--] <program> [arguments]   profile a program\n"
-      "  dlkprof [options] --database=<file>            fold and report again, without the program\n"
-      "  dlkprof report <file>                          report from a capture or a database\n"
-      "  dlkprof compare <base> <other>...              what changes between runs\n"
-      "  dlkprof sweep -L <name> <values> -- <program>  profile a program with each of the values, and compare\n"
-      "  dlkprof demo                                   show the recorded captures\n"
-      "  dlkprof metrics                                metrics, sections and sets\n"
-      "  dlkprof doctor                                 what works on this machine",
+      "Measures the kernels of an unchanged program on NVIDIA GPUs: occupancy, stalls, memory, tensor cores. Says which op "
+      "launched them, in which direction and iteration. Options stand before the program; what follows its name is the "
+      "program's.",
       "dlkprof");
-  ProfileArguments arguments(app);
+  ProfileArguments arguments(app, catalogue);
   std::string database;
   app.add_option("--database", database,
                  "Fold this again and report, and run no program: a database (.sqlite), a capture, or a folder")
+      ->type_name("<file>")
       ->group("Output");
   bool dry_run = false;
   std::string chip;
   app.add_flag("--dry-run", dry_run,
                "Print what would be collected and how: passes, seconds, memory; with --database for the launches of that run")
       ->group("Collecting");
-  app.add_option("--chip", chip, "With --dry-run: NVPerf's name of a GPU, such as GH100; default: this machine's")
+  app.add_option("--chip", chip, "With --dry-run: the GPU to plan for, such as H200 (default: this machine's)")
+      ->type_name("<chip>")
       ->group("Collecting");
   auto parsed = parse(app, argc, argv, OptionsEnd::at_positional);
   if (parsed.done) return std::nullopt;
+  if (!parsed.after_dashes) check_program_name(parsed.program);
   auto command = arguments.command(std::move(parsed.program), catalogue, Purpose::any);
   command.database = std::move(database);
   command.dry_run = dry_run;

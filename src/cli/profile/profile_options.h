@@ -48,7 +48,7 @@ enum class Purpose : std::uint8_t { any, comparing };
 // All options of profiling but --database, on the command line of a verb: the App writes into this object while it parses.
 class ProfileArguments {
  public:
-  explicit ProfileArguments(CLI::App& app);
+  ProfileArguments(CLI::App& app, const cupti::Catalogue& catalogue);
   ProfileArguments(const ProfileArguments&) = delete;
   ProfileArguments& operator=(const ProfileArguments&) = delete;
   ~ProfileArguments() = default;

@@ -1,24 +1,15 @@
 #include "cli/profile/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <cstdio>
 
 #include "base/error.h"
 #include "base/say.h"
 #include "cli/captures.h"
 
 namespace dlkprof::cli {
-namespace {
 
-// Where stderr is no terminal, a log is not to be flooded.
-constexpr auto kPlainInterval = std::chrono::seconds(10);
-
-}  // namespace
-
-Progress::Progress(std::filesystem::path folder, std::string base_name, std::optional<std::uint64_t> expected, bool terminal)
-    : folder_(std::move(folder)), base_name_(std::move(base_name)), expected_(expected), terminal_(terminal) {}
+Progress::Progress(std::filesystem::path folder, std::string base_name, std::optional<std::uint64_t> expected)
+    : folder_(std::move(folder)), base_name_(std::move(base_name)), expected_(expected) {}
 
 void Progress::read_new() {
   for (const auto& path : captures_by_name(folder_, base_name_)) {
@@ -55,23 +46,12 @@ std::string Progress::line() const {
 
 void Progress::update() {
   read_new();
-  if (kernels_ == shown_) return;
   const auto now = std::chrono::steady_clock::now();
-  if (terminal_) {
-    say("\r\x1b[K{}", line());
-  } else if (now - last_shown_ >= kPlainInterval) {
-    say("{}\n", line());
-  } else {
-    return;
-  }
-  std::fflush(stderr);
-  shown_ = kernels_;
-  last_shown_ = now;
-}
-
-void Progress::finish() {
-  if (terminal_ && shown_ > 0) say("\r\x1b[K");
-  std::fflush(stderr);
+  if (kernels_ == said_ || now < next_) return;
+  say("{}\n", line());
+  said_ = kernels_;
+  pause_ *= 2;
+  next_ = now + pause_;
 }
 
 }  // namespace dlkprof::cli

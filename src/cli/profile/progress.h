@@ -1,5 +1,6 @@
-// How far measuring is, on stderr: one line that stays in place on a terminal, few plain lines elsewhere. Reads it from
-// the captures as they grow, so that the profiled program has nothing to do for it.
+// How far measuring is, on stderr: whole lines, and few of them. A line that stays in place would need to know when the program
+// writes to the same terminal, and what it wrote there is its own. Reads the captures as they grow, so that the profiled program
+// has nothing to do for it.
 #pragma once
 
 #include <chrono>
@@ -17,12 +18,10 @@ class Progress {
  public:
   // Follows the captures <base_name>*.dlkcap of `folder`; `expected` is the number of launches that will be measured,
   // where it is known.
-  Progress(std::filesystem::path folder, std::string base_name, std::optional<std::uint64_t> expected, bool terminal);
+  Progress(std::filesystem::path folder, std::string base_name, std::optional<std::uint64_t> expected);
 
-  // Reads what is new, and shows it when it is time to.
+  // Reads what is new, and says it when it is time to: after 3 s, and then each time after twice as long.
   void update();
-  // Takes the line away (terminal).
-  void finish();
 
  private:
   void read_new();
@@ -31,11 +30,11 @@ class Progress {
   std::filesystem::path folder_;
   std::string base_name_;
   std::optional<std::uint64_t> expected_;
-  bool terminal_;
   std::map<std::filesystem::path, capture::Reader> readers_;
   std::set<std::filesystem::path> others_;  // of another base name
-  std::uint64_t kernels_ = 0, passes_ = 0, cost_ns_ = 0, shown_ = 0;
-  std::chrono::steady_clock::time_point last_shown_ = std::chrono::steady_clock::now();
+  std::uint64_t kernels_ = 0, passes_ = 0, cost_ns_ = 0, said_ = 0;
+  std::chrono::seconds pause_{3};
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + pause_;
 };
 
 }  // namespace dlkprof::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,25 +28,27 @@ void add_sweeping(CLI::App& app, std::vector<std::string>& lists, SweepCommand& 
                        "A name, and values separated by commas for {name} in the program's arguments; may be repeated: all "
                        "combinations are run, at most 16"))
       ->type_size(2)
-      ->type_name("NAME VALUES")
+      ->type_name("<name> <value,value>")
       ->allow_extra_args(false);
   group(app.add_flag("--resume", command.resume,
                      "Keep the runs that are there already, made by the same command with the same options"));
   group(app.add_flag("--dry-run", command.dry_run, "Print the databases and the commands, and run nothing"));
   group(app.add_option("--format", command.comparison.format, "The comparison on stdout"))
-      ->check(CLI::IsMember({"table", "csv", "json", "html"}))
+      ->check(one_of({"table", "csv", "json", "html"}))
       ->capture_default_str();
-  group(app.add_option("--compare_formats", command.comparison.formats,
-                       "Write it to <base_name>_compare.<format> instead: csv, json, html"))
+  group(app.add_option("--compare_formats", command.comparison.formats, "Write it to <base_name>_compare.<format> instead"))
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"csv", "json", "html"}));
+      ->check(one_of({"csv", "json", "html"}));
 }
 
 std::vector<Parameter> parameters_of(const std::vector<std::string>& lists) {
   if (lists.empty()) throw UsageError("there is nothing to sweep over", "", kExample);
   std::vector<Parameter> parameters;
   for (std::size_t i = 0; i + 1 < lists.size(); i += 2) parameters.push_back(parse_parameter(lists[i], lists[i + 1]));
+  const bool compares = std::any_of(parameters.begin(), parameters.end(), [](const auto& one) { return one.values.size() > 1; });
+  if (!compares)
+    throw UsageError("there is nothing to compare: one value gives one run", "", "Give two values: -L batch_size 4,512");
   return parameters;
 }
 
@@ -60,13 +63,13 @@ void check_is_not_of_launcher(const std::string& ranks) {
 
 std::optional<SweepCommand> parse_sweep(int argc, char** argv, const cupti::Catalogue& catalogue) {
   CLI::App app(
-      "Profiles a program once with each combination of values, and compares the runs:\n"
-      "  dlkprof sweep -L batch_size 4,512 [options] -- python train.py --batch_size {batch_size}",
+      "Profiles a program once with each combination of values, and compares the runs. {name} in the program's arguments "
+      "stands for the value.",
       "dlkprof sweep");
   SweepCommand command;
   std::vector<std::string> lists;
   add_sweeping(app, lists, command);
-  ProfileArguments arguments(app);
+  ProfileArguments arguments(app, catalogue);
   auto parsed = parse(app, argc, argv, OptionsEnd::at_positional);
   if (parsed.done) return std::nullopt;
   command.parameters = parameters_of(lists);

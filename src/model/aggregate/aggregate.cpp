@@ -13,10 +13,10 @@ namespace {
 
 void check_range(std::uint32_t first, std::uint32_t last, std::size_t iterations) {
   const std::string there_are = fmt::format("There are iterations 0 to {}.", iterations - 1);
-  if (first >= iterations) throw UsageError(fmt::format("There is no iteration {}", first), "--iter_start", there_are);
-  if (last >= iterations) throw UsageError(fmt::format("There is no iteration {}", last), "--iter_stop", there_are);
+  if (first >= iterations) throw UsageError(fmt::format("--iter_start: there is no iteration {}", first), "", there_are);
+  if (last >= iterations) throw UsageError(fmt::format("--iter_stop: there is no iteration {}", last), "", there_are);
   if (first > last) {
-    throw UsageError(fmt::format("Iteration {} comes after iteration {}", first, last), "--iter_start, --iter_stop", there_are);
+    throw UsageError(fmt::format("--iter_start {} is after --iter_stop {}", first, last), "", there_are);
   }
 }
 

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kTermWidth = 12;
-constexpr std::size_t kMostNames = 5;     // kernels named a list; the rest is counted
+constexpr std::size_t kMostNames = 5;  // kernels named a list; the rest is counted
+constexpr std::size_t kMostSeen = 10;
 constexpr std::size_t kMostNotices = 10;  // a broken capture can hold thousands
 constexpr std::size_t kNameWidth = 46;
 constexpr std::size_t kArgumentsWidth = 300;
@@ -49,6 +50,7 @@ class CoverageWriter {
     skipped();
     incomplete();
     near_misses();
+    names_seen();
     gpu_time();
     pc_sampling();
     notices();
@@ -136,6 +138,27 @@ class CoverageWriter {
     }
     if (kernels.size() > kMostNames) entry("", fmt::format("- and {} more kernels", kernels.size() - kMostNames));
     entry("", "To measure them too: --kernel-name-base demangled");
+  }
+
+  // Where nothing was matched: what there was to pick, in the form that the selector is matched with.
+  void names_seen() {
+    if (coverage_.matched > 0 || coverage_.launches == 0) return;
+    std::map<std::string, std::uint64_t> launches;
+    for (const auto& [key, stats] : run_.keys) launches[matched_name(key.function)] += stats.launches;
+    std::vector<std::pair<std::string, std::uint64_t>> names(launches.begin(), launches.end());
+    std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    entry("Kernels", "None was matched. These were launched, most often first:");
+    for (std::size_t i = 0; i < std::min(names.size(), kMostSeen); ++i) {
+      entry("", fmt::format("- {}: {}", printable(names[i].first, kNameWidth), counted(names[i].second, "launch", "launches")));
+    }
+    if (names.size() > kMostSeen) entry("", fmt::format("- and {} more", names.size() - kMostSeen));
+  }
+
+  std::string matched_name(std::uint32_t function) const {
+    const auto found = run_.functions.find(function);
+    if (found == run_.functions.end()) return "(not known)";
+    const bool in_full = options_ && options_->selection.kernel_name_base != "function";
+    return in_full ? found->second.demangled : found->second.base_name;
   }
 
   // The selector as it was given: "::regex:gemm: under --kernel-name-base function".

@@ -23,6 +23,13 @@ class Arguments : public testing::Test {
     app_.add_option("--count", count_);
     app_.add_option("--devices", devices_)->delimiter(',')->allow_extra_args(false);
     app_.add_option("-L,--list", lists_)->type_size(2)->allow_extra_args(false);
+    app_.add_option("--reports", reports_)
+        ->check(suggested({"detail", "kernel", "summary"}))
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    app_.add_option("--mode", mode_)->check(one_of({"simple", "pytorch"}));
+    app_.add_option("--size", size_)->check(whole_number(2, 9));
+    app_.add_flag("--sampling{auto}", sampling_)->type_name("[=<n>]");
     app_.add_flag("-f,--force", force_);
     app_.set_version_flag("-V,--version", "dlkprof 1.2.3");
   }
@@ -38,8 +45,9 @@ class Arguments : public testing::Test {
   }
 
   CLI::App app_{"A test.", "dlkprof test"};
-  std::string base_name_, kernel_name_;
-  int count_ = 0;
+  std::string base_name_, kernel_name_, mode_, sampling_;
+  std::vector<std::string> reports_;
+  int count_ = 0, size_ = 0;
   std::vector<int> devices_;
   std::vector<std::string> lists_;
   bool force_ = false;
@@ -56,7 +64,7 @@ TEST_F(Arguments, AnOptionMayTakeTwoWords) {
   EXPECT_THAT(lists_, ElementsAre("n", "1,2", "m", "-f", "o", "--", "p", "3"));
   EXPECT_THAT(parsed.program, ElementsAre("prog", "-L"));
   EXPECT_TRUE(force_);
-  EXPECT_THAT(complaint({"-L", "n"}), HasSubstr("--list: 2 required"));
+  EXPECT_THAT(complaint({"-L", "n"}), HasSubstr("--list needs 2 values"));
 }
 
 TEST_F(Arguments, TheProgramBeginsAtTheFirstWordThatIsNoOption) {
@@ -92,14 +100,72 @@ TEST_F(Arguments, ListsTakeOneWord) {
 
 TEST_F(Arguments, UnknownOptionsGetAHint) {
   EXPECT_THAT(complaint({"--kernal-name=x", "run"}), HasSubstr("Did you mean --kernel-name?"));
-  EXPECT_THAT(complaint({"--zzzzzzzzzzzz", "run"}), HasSubstr("--help"));
+  EXPECT_THAT(complaint({"--zzzzzzzzzzzz", "run"}), HasSubstr("See dlkprof test --help."));
   EXPECT_THAT(complaint({"-z", "run"}), HasSubstr("-z"));
 }
 
 TEST_F(Arguments, BadValuesAreUsageErrors) {
   EXPECT_THAT(complaint({"--count", "many"}), HasSubstr("--count"));
-  EXPECT_THAT(complaint({"--count"}), HasSubstr("--count"));
-  EXPECT_THAT(complaint({"--count=1", "--count=2"}), HasSubstr("--count"));
+  EXPECT_THAT(complaint({"--count"}), HasSubstr("--count needs a value"));
+  EXPECT_THAT(complaint({"--count=1", "--count=2"}), HasSubstr("--count is given more than once"));
+  EXPECT_THAT(complaint({"--mode=pytorhc"}), HasSubstr("--mode: pytorhc is none of simple, pytorch; did you mean pytorch?"));
+  EXPECT_THAT(complaint({"--size=10"}), HasSubstr("--size: 10 is not a whole number from 2 to 9"));
+  EXPECT_THAT(complaint({"--size=x"}), HasSubstr("from 2 to 9"));
+}
+
+TEST_F(Arguments, AFlagTakesTrueAndFalse) {
+  EXPECT_THAT(read({"-f", "true", "python", "true"}).program, ElementsAre("python", "true"));
+  EXPECT_TRUE(force_);
+  EXPECT_THAT(read({"--force", "False", "python"}).program, ElementsAre("python"));
+  EXPECT_FALSE(force_);
+  EXPECT_THAT(read({"--force=true", "true"}).program, ElementsAre("true")) << "the flag has its value already";
+  EXPECT_TRUE(force_);
+  EXPECT_THAT(read({"--force=false", "true"}).program, ElementsAre("true"));
+  EXPECT_FALSE(force_);
+  EXPECT_THAT(read({"-f", "--", "true"}).program, ElementsAre("true"));
+  EXPECT_TRUE(force_);
+  EXPECT_THAT(read({"true", "-f"}).program, ElementsAre("true", "-f"));
+  EXPECT_THAT(read({"-f", "true"}).program, IsEmpty());
+  EXPECT_THAT(read({"-f", "python", "true"}).program, ElementsAre("python", "true"));
+}
+
+TEST_F(Arguments, WhatMayBeMeantForAFlagsValueIsNotRun) {
+  for (const char* word : {"yes", "no", "on", "OFF", "1", "0"}) {
+    EXPECT_THAT(complaint({"--force", word, "python"}), testing::AllOf(HasSubstr("true or false"), HasSubstr("--force=true")))
+        << word;
+  }
+  EXPECT_THAT(complaint({"--force=perhaps", "python"}), HasSubstr("--force=perhaps: a flag is true or false"));
+  EXPECT_THAT(complaint({"--sampling", "17", "python"}), HasSubstr("Write --sampling=17"));
+}
+
+TEST_F(Arguments, AFlagWithValuesOfItsOwnTakesThemAfterTheEqualsSign) {
+  EXPECT_THAT(read({"--sampling", "python"}).program, ElementsAre("python"));
+  EXPECT_EQ(sampling_, "auto");
+  (void)read({"--sampling=17"});
+  EXPECT_EQ(sampling_, "17");
+  EXPECT_THAT(read({"--sampling", "true", "python"}).program, ElementsAre("python"));
+  EXPECT_EQ(sampling_, "auto");
+  EXPECT_THAT(read({"--sampling", "false", "python"}).program, ElementsAre("python"));
+}
+
+TEST_F(Arguments, AListOfKnownWordsGoesOnAfterASpace) {
+  EXPECT_THAT(read({"--reports", "detail", "kernel", "--", "python"}).program, ElementsAre("python"));
+  EXPECT_THAT(reports_, ElementsAre("detail", "kernel"));
+  EXPECT_THAT(read({"--reports=detail", "kernel", "summary", "--force", "sh"}).program, ElementsAre("sh"));
+  EXPECT_THAT(reports_, ElementsAre("detail", "kernel", "summary"));
+  EXPECT_THAT(read({"--reports", "detail", "sh", "kernel"}).program, ElementsAre("sh", "kernel"));
+  EXPECT_THAT(reports_, ElementsAre("detail"));
+  EXPECT_THAT(read({"--reports", "detail", "kernal", "--", "sh"}).program, ElementsAre("sh")) << "mistyped, and no program";
+  EXPECT_THAT(reports_, ElementsAre("detail", "kernal"));
+  EXPECT_THAT(read({"--reports", "detail", "--", "kernel"}).program, ElementsAre("kernel"));
+}
+
+TEST_F(Arguments, OptionsOfOtherToolsAreAnsweredWithOurs) {
+  EXPECT_THAT(complaint({"--file_formats=csv", "run"}), testing::AllOf(HasSubstr("DLProf's"), HasSubstr("--formats")));
+  EXPECT_THAT(complaint({"--nvtx-include", "a/", "run"}), HasSubstr("Nsight Compute's"));
+  EXPECT_THAT(complaint({"-o", "run"}), HasSubstr("--base_name"));
+  EXPECT_THAT(complaint({"--mode=trtexec"}), HasSubstr("--mode tensorrt"));
+  EXPECT_THAT(complaint({"--mode", "trtexec"}), HasSubstr("--mode tensorrt"));
 }
 
 TEST_F(Arguments, PositionalsAreTheAppsWhereOptionsMayFollow) {
@@ -108,6 +174,16 @@ TEST_F(Arguments, PositionalsAreTheAppsWhereOptionsMayFollow) {
   EXPECT_THAT(read({"a.dlkcap", "--base-name", "b"}, OptionsEnd::at_double_dash).program, IsEmpty());
   EXPECT_EQ(file, "a.dlkcap");
   EXPECT_EQ(base_name_, "b");
+}
+
+TEST_F(Arguments, WhatIsMissingOrTooManyIsNamed) {
+  std::string file;
+  app_.add_option("file", file)->required();
+  const auto complaint_of = [this](const std::vector<std::string>& words) {
+    return test::message_of<UsageError>([&] { (void)read(words, OptionsEnd::at_double_dash); });
+  };
+  EXPECT_THAT(complaint_of({}), HasSubstr("<file> is missing"));
+  EXPECT_THAT(complaint_of({"a", "b"}), HasSubstr("there is an argument too many: b"));
 }
 
 TEST_F(Arguments, HelpAndVersionGoToStdout) {

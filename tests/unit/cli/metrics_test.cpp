@@ -39,6 +39,10 @@ TEST(Metrics, QueriesWithoutRegardToCase) {
   EXPECT_THAT(out, Not(HasSubstr("lts__")));
 }
 
+TEST(Metrics, KnowGpusByTheNamesTheyAreSoldBy) {
+  EXPECT_EQ(metrics({"--chip=H200", "--query=^dram__bytes"}).out, metrics({"--chip=GH100", "--query=^dram__bytes"}).out);
+}
+
 TEST(Metrics, QueriesFullNames) {
   const auto json = nlohmann::json::parse(
       metrics({"--chip", "GH100", "--query", R"(^dram__bytes_read\.sum\.per_second$)", "--submetrics", "--format", "json"}).out);
@@ -57,6 +61,7 @@ TEST(Metrics, PointsAtABadPattern) {
 
 TEST(Metrics, RefusesBadUsage) {
   EXPECT_THAT(complaint({"--chip=GH10", "--query=x"}), HasSubstr("GH100"));
+  EXPECT_THAT(complaint({"--chip=GH100", "--query=nothing_like_it"}), HasSubstr("no metric of GH100 matches nothing_like_it"));
   EXPECT_THAT(complaint({"--list-sets", "--list-chips"}), HasSubstr("one list"));
   EXPECT_THAT(complaint({"--submetrics"}), HasSubstr("--query"));
   EXPECT_THAT(complaint({"--format=yaml"}), HasSubstr("--format"));

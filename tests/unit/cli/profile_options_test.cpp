@@ -115,6 +115,20 @@ TEST(ProfileOptions, SimpleModeHasNoOps) {
   EXPECT_THAT(complaint({"-m", "simple", "--domains=x"}), HasSubstr("simple"));
 }
 
+TEST(ProfileOptions, RefuseTheWordsOfOtherToolsWithOurs) {
+  for (const auto& [word, answer] :
+       {std::pair{"--profile_name=x", "--base_name"}, std::pair{"--nsys_opts=-t cuda", "--timeline"},
+        std::pair{"--nsys_profile_range=true", "--profile-from-start off"}, std::pair{"--nsys_base_name=x", "leave it out"},
+        std::pair{"--detailed_mode=false", "leave it out"}, std::pair{"--mode=trtexec", "--mode tensorrt"},
+        std::pair{"--export=x", "--output_path"}, std::pair{"--page=raw", "--reports metrics"}, std::pair{"--kill=on", "-c, -d"},
+        std::pair{"--csv", "--format csv"}, std::pair{"--import=x", "dlkprof report"}, std::pair{"--trace=cuda", "--timeline"},
+        std::pair{"-t", "--timeline"}, std::pair{"--print-summary=per-kernel", "--reports measured"},
+        std::pair{"--replay-mode=application", "--replay-mode kernel"}, std::pair{"--replay-mode=range", "iteration"},
+        std::pair{"--section=WarpStateStats", "--section stall"}, std::pair{"--set=default", "--set basic"}}) {
+    EXPECT_THAT(complaint({word}), HasSubstr(answer)) << word;
+  }
+}
+
 TEST(ProfileOptions, RefuseARangeThatEndsBeforeItBegins) {
   EXPECT_THAT(complaint({"--iter_start=5", "--iter_stop=4"}), HasSubstr("--iter_stop 4"));
   EXPECT_NO_THROW((void)parse({"--iter_start=5", "--iter_stop=5"}));

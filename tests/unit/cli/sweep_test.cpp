@@ -48,7 +48,7 @@ TEST(Sweep, ValuesMayLookLikeOptions) {
   };
   EXPECT_THAT(out({"-L", "n", "-1,--force"}), AllOf(HasSubstr("prog -1\n"), HasSubstr("prog --force\n")));
   EXPECT_THAT(out({"--parameter-list=n", "-1,--"}), AllOf(HasSubstr("prog -1\n"), HasSubstr("prog --\n")));
-  EXPECT_THAT(out({"-Ln", "[4]"}), HasSubstr("prog '[4]'\n"));
+  EXPECT_THAT(out({"-Ln", "[4],5"}), HasSubstr("prog '[4]'\n"));
 }
 
 TEST(Sweep, MistakesInListsAreUsageErrors) {
@@ -58,8 +58,9 @@ TEST(Sweep, MistakesInListsAreUsageErrors) {
   EXPECT_THAT(complaint_of({"-L", "n", ""}), HasSubstr("no values"));
   EXPECT_THAT(complaint_of({"-L", "m", "1,2"}), HasSubstr("has no {m}"));
   EXPECT_THAT(complaint_of({"-L", "n", "1,2", "-L", "n", "3"}), HasSubstr("given twice"));
+  EXPECT_THAT(complaint_of({"-L", "n", "1"}), AllOf(HasSubstr("nothing to compare"), HasSubstr("Give two values")));
   EXPECT_THAT(complaint_of({"-L", "n", "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"}), HasSubstr("at most 16"));
-  EXPECT_THAT(complaint_of({"-L", "n"}, {}), HasSubstr("--parameter-list: 2 required"));
+  EXPECT_THAT(complaint_of({"-L", "n"}, {}), HasSubstr("--parameter-list needs 2 values"));
 }
 
 TEST(Sweep, OptionsAreThoseOfProfilesThatCanBeCompared) {
@@ -105,8 +106,9 @@ TEST(Sweep, WhatIsNotOfTheSweepIsNotResumed) {
 TEST(Sweep, HelpNamesWhatItTakes) {
   const test::VerbResult done = sweep_of({"--help"});
   EXPECT_EQ(done.exit_code, 0);
-  EXPECT_THAT(done.out, AllOf(HasSubstr("-L,--parameter-list NAME VALUES"), HasSubstr("--resume"), HasSubstr("--compare_formats"),
-                              HasSubstr("--kernel-id"), HasSubstr("--output_path"), Not(HasSubstr("--database"))));
+  EXPECT_THAT(done.out,
+              AllOf(HasSubstr("-L, --parameter-list <name> <value,value>"), HasSubstr("--resume"), HasSubstr("--compare_formats"),
+                    HasSubstr("--kernel-id"), HasSubstr("--output_path"), Not(HasSubstr("--database"))));
 }
 
 }  // namespace

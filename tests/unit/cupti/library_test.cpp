@@ -54,7 +54,6 @@ class Candidates : public testing::Test {
 };
 
 TEST_F(Candidates, FollowTheOrderOfTheHeader) {
-  const fs::path preferred = root_ / "mine" / "libcupti.so.13";
   const fs::path home = add_file("home/lib64/libcupti.so.13");
   const fs::path path = add_file("path/extras/CUPTI/lib64/libcupti.so.12");
   const fs::path nvcc = add_file("nvcc/targets/x86_64-linux/lib/libcupti.so.13");
@@ -63,14 +62,22 @@ TEST_F(Candidates, FollowTheOrderOfTheHeader) {
   setenv("CUDA_PATH", (root_ / "path").c_str(), 1);
   setenv("PATH", (root_ / "nvcc/bin").c_str(), 1);
 
-  const std::vector<fs::path> files = library_candidates(preferred);
-  ASSERT_GE(files.size(), 6);
-  EXPECT_EQ(files[0], preferred);
-  EXPECT_EQ(files[1], home);
-  EXPECT_EQ(files[2], path);
-  EXPECT_EQ(files[3], fs::canonical(nvcc));
+  const std::vector<fs::path> files = library_candidates({});
+  ASSERT_GE(files.size(), 5);
+  EXPECT_EQ(files[0], home);
+  EXPECT_EQ(files[1], path);
+  EXPECT_EQ(files[2], fs::canonical(nvcc));
   EXPECT_EQ(files[files.size() - 2], "libcupti.so.13");
   EXPECT_EQ(files.back(), "libcupti.so.12");
+}
+
+TEST_F(Candidates, AreWhatIsAskedForAlone) {
+  const fs::path home = add_file("home/lib64/libcupti.so.13");
+  setenv("CUDA_HOME", (root_ / "home").c_str(), 1);
+  const fs::path asked = root_ / "mine" / "libcupti.so.13";
+  EXPECT_THAT(library_candidates(asked), testing::ElementsAre(asked));
+  fs::create_directories(root_ / "empty");
+  EXPECT_THAT(library_candidates(root_ / "empty"), testing::ElementsAre(root_ / "empty" / "libcupti.so.13"));
 }
 
 TEST_F(Candidates, NameAFileOnceHoweverManyWaysLeadToIt) {

@@ -102,9 +102,10 @@ TEST(AggregateTest, IterationsThatThereAreNotAreUsageErrors) {
     }
     return "no error";
   };
-  EXPECT_THAT(error_of({4, {}}), testing::AllOf(HasSubstr("no iteration 4"), HasSubstr("0 to 3")));
-  EXPECT_THAT(error_of({{}, 7}), HasSubstr("no iteration 7"));
-  EXPECT_THAT(error_of({2, 1}), HasSubstr("Iteration 2 comes after iteration 1"));
+  EXPECT_THAT(error_of({4, {}}),
+              testing::AllOf(testing::StartsWith("--iter_start: there is no iteration 4"), HasSubstr("0 to 3")));
+  EXPECT_THAT(error_of({{}, 7}), testing::StartsWith("--iter_stop: there is no iteration 7"));
+  EXPECT_THAT(error_of({2, 1}), HasSubstr("--iter_start 2 is after --iter_stop 1"));
 }
 
 TEST(AggregateTest, WorkOfARangeThatBeganBeforeCountsOnce) {

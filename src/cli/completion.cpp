@@ -1,0 +1,23 @@
+// dlkprof completion: what completes command lines of dlkprof in a shell.
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/installation.h"
+#include "cli/usage/completion_script.h"
+#include "cli/verbs.h"
+
+namespace dlkprof::cli {
+
+int run_completion(int argc, char** argv) {
+  CLI::App app("Prints what completes the command lines of dlkprof in a shell: verbs, options and their words.",
+               "dlkprof completion");
+  std::string shell;
+  app.add_option("shell", shell, "The shell")->required()->check(one_of({"bash", "zsh"}));
+  if (parse(app, argc, argv).done) return 0;
+  print_data(completion_script(shell));
+  return 0;
+}
+
+}  // namespace dlkprof::cli

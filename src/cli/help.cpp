@@ -1,0 +1,45 @@
+// dlkprof help: the help of a verb, also as a manual page.
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <string>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/installation.h"
+#include "cli/usage/help_text.h"
+#include "cli/verbs.h"
+
+namespace dlkprof::cli {
+namespace {
+
+int show_help(const Verb& verb) {
+  std::string name(verb.name.empty() ? "dlkprof" : verb.name), option = "--help";
+  std::array words{name.data(), option.data()};
+  return verb.run(static_cast<int>(words.size()), words.data());
+}
+
+int show_manual(const Verb& verb) {
+  const AppSeen seen([](const CLI::App& app) { print_data(manual_page(app)); });
+  return verb.run(0, nullptr);
+}
+
+}  // namespace
+
+int run_help(int argc, char** argv) {
+  CLI::App app("Shows what a verb takes; without one, what profiling takes, and the verbs.", "dlkprof help");
+  std::string name;
+  bool manual = false;
+  app.add_option("verb", name, "One of the verbs that dlkprof help lists");
+  app.add_flag("--man", manual, "As a manual page: dlkprof help --man report | man -l -");
+  if (parse(app, argc, argv).done) return 0;
+  const Verb* verb = find_verb(name);
+  if (verb == nullptr) {
+    const std::string meant = meant_by(name);
+    throw UsageError("there is no verb " + printable(name, 80), "", meant.empty() ? "See dlkprof help." : meant);
+  }
+  return manual ? show_manual(*verb) : show_help(*verb);
+}
+
+}  // namespace dlkprof::cli
