@@ -11,12 +11,6 @@ constexpr const char* kCheapTensorPipe =
     "TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed";
 constexpr const char* kCheapActiveShare = "TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed";
 
-const QuantitySource& source_of(Quantity quantity) {
-  const std::vector<QuantitySource>& sources = quantity_sources();
-  return *std::find_if(sources.begin(), sources.end(),
-                       [quantity](const QuantitySource& source) { return source.quantity == quantity; });
-}
-
 std::optional<double> sum_of(const Values& values, const std::vector<const char*>& metrics) {
   double sum = 0;
   for (const char* metric : metrics) {
@@ -116,13 +110,19 @@ const std::vector<QuantitySource>& quantity_sources() {
   return kSources;
 }
 
+const QuantitySource& quantity_source(Quantity quantity) {
+  const std::vector<QuantitySource>& sources = quantity_sources();
+  return *std::find_if(sources.begin(), sources.end(),
+                       [quantity](const QuantitySource& source) { return source.quantity == quantity; });
+}
+
 std::optional<double> find(const Values& values, Quantity quantity) {
-  for (const std::vector<const char*>& metrics : source_of(quantity).alternatives) {
+  for (const std::vector<const char*>& metrics : quantity_source(quantity).alternatives) {
     if (const std::optional<double> sum = sum_of(values, metrics)) return sum;
   }
   return quantity == Quantity::tensor_pipe ? cheap_tensor_pipe(values) : std::nullopt;
 }
 
-const char* section_of(Quantity quantity) { return source_of(quantity).section; }
+const char* section_of(Quantity quantity) { return quantity_source(quantity).section; }
 
 }  // namespace dlkprof::advise

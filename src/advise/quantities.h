@@ -58,5 +58,6 @@ struct QuantitySource {
   std::vector<std::vector<const char*>> alternatives;  // best first; each is a sum of metrics
 };
 [[nodiscard]] const std::vector<QuantitySource>& quantity_sources();
+[[nodiscard]] const QuantitySource& quantity_source(Quantity quantity);
 
 }  // namespace dlkprof::advise

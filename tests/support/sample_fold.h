@@ -100,7 +100,6 @@ inline model::Stats stats_of(std::uint64_t n, std::int64_t total, std::int64_t l
 inline model::Counters sample_counters() {
   model::Counters counters;
   counters.values = {{kOccupancyMetric, 19},
-                     {"theoretical_occupancy_pct", 50},
                      {kTensorMetric, 62},
                      {"sm__throughput.avg.pct_of_peak_sustained_elapsed", 71.25},
                      {"gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", 45.5},
@@ -110,6 +109,8 @@ inline model::Counters sample_counters() {
                      {"smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 2.5},
                      {"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio", 0.5},
                      {"smsp__average_warps_issue_stalled_selected_per_issue_active.ratio", 7}};
+  counters.counts = {{"dram__bytes_read.sum", {750, 1, 2}}, {"dram__bytes_write.sum", {250, 1, 2}}};
+  counters.unreliable = {"lts__t_sector_hit_rate.pct"};
   counters.samples = 2;
   counters.covered_ns = 800;
   return counters;

@@ -87,6 +87,13 @@ class TimelineBuilder {
     return *this;
   }
 
+  // What its samples say.
+  TimelineBuilder& sampled(const std::string& kernel, const std::string& metric, const model::SampledFigure& figure) {
+    made_.measured[config_of(kernel, 0)][metric] = {figure.mean};
+    made_.sampled[config_of(kernel, 0)][metric] = figure;
+    return *this;
+  }
+
   // How: of all launches of a kernel's configuration that were measured, in the order of their values.
   TimelineBuilder& launches_measured(const std::string& kernel, std::vector<model::MeasuredLaunch> launches,
                                      std::uint32_t device = 0) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,13 +26,24 @@ struct Stats {
 enum class TensorCoreSource : std::uint8_t { unknown, name, counter };  // "unknown" "name" "counter"
 
 // Metrics of the measured launches behind a row: NVPerf name -> figure. A configuration stands for all of the row's launches
-// of it by the mean of those measured. Counts (names that end in ".sum") are sums over those launches; all else (ratios,
-// averages, per cent, rates) are means over configurations weighted by the row's GPU time in each, where nothing was timed by
-// the number of launches. Launches of configurations that were not measured are left out: covered_ns says how much that is not.
+// of it by the mean of those measured. Counts (names that end in ".sum") are scaled: that mean times those launches, summed over
+// configurations; `counts` has what they were scaled from. All else (ratios, averages, per cent, rates) are means over
+// configurations weighted by the row's GPU time in each, where nothing was timed by the number of launches. Launches of
+// configurations that were not measured are left out: covered_ns says how much that is not. So are values that cannot be
+// (model/aggregate/reliable.h).
 struct Counters {
   std::map<std::string, double> values;
-  std::uint64_t samples = 0;    // launches measured behind them
-  std::int64_t covered_ns = 0;  // GPU time of the row in configurations that were measured
+  // A count as it was measured: the sum over the launches measured of the row's configurations, wherever these were launched,
+  // and how many they are; none of samples. Then the row's launches of these configurations, which `values` is scaled to.
+  struct Count {
+    double measured = 0;
+    std::uint64_t launches = 0, scaled_to = 0;
+    friend bool operator==(const Count&, const Count&) = default;
+  };
+  std::map<std::string, Count> counts;
+  std::set<std::string> unreliable;  // metrics of which values were left out, as they cannot be
+  std::uint64_t samples = 0;         // launches measured behind them
+  std::int64_t covered_ns = 0;       // GPU time of the row in configurations that were measured
   // How those launches were measured: a bit for each value of ReplayMode and of CacheControl that occurs among them.
   std::uint8_t replay_modes = 0, cache_controls = 0;
   // Of those that were sampled, how sure they are: the sums of samples and launches behind them, and half of the 95 % confidence
@@ -52,7 +64,9 @@ struct OpRow {
   bool uses_tc = false;
   TensorCoreSource tc_source = TensorCoreSource::unknown;
   std::int64_t tc_gpu_ns = 0;                     // in kernels that use tensor cores
+  std::int64_t tc_counted_ns = 0;                 // in kernels of which counters say whether they do, and not their names
   std::vector<std::uint32_t> tc_kernels, others;  // unique: indices into Timeline::kernels
+  std::uint32_t kernels_measured = 0;             // of them: of which a launch was measured
   Counters counters;
 };
 
@@ -117,11 +131,11 @@ struct IterationRange {
 // Throws UsageError where there are no such iterations, saying which there are.
 [[nodiscard]] Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range = {});
 
-// Whether a kernel of a configuration uses tensor cores: by its tensor-pipe counter where it was measured, else by its name.
+// Whether a kernel of a configuration uses tensor cores: by its tensor-pipe counter where it was measured and says so, else by
+// its name (model/aggregate/tensor_core_use.h).
 struct TensorCoreUse {
   bool uses = false;
   TensorCoreSource source = TensorCoreSource::unknown;
 };
-[[nodiscard]] TensorCoreUse tensor_core_use(const Timeline& timeline, std::uint32_t kernel, std::uint32_t config);
 
 }  // namespace dlkprof::model

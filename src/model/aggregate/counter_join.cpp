@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 
-#include "model/aggregate/provenance.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -13,17 +12,6 @@ namespace {
 
 // NVPerf's "dram__bytes.sum" is a count of the launch, "dram__bytes.sum.per_second" is not.
 bool is_count(const std::string& metric) { return metric.ends_with(".sum"); }
-
-std::optional<double> mean_of(const std::vector<double>& values) {
-  double sum = 0;
-  std::size_t n = 0;
-  for (const double value : values) {
-    if (!std::isfinite(value)) continue;
-    sum += value;
-    ++n;
-  }
-  return n == 0 ? std::nullopt : std::optional(sum / static_cast<double>(n));
-}
 
 struct WeightedSum {
   double sum = 0, weight = 0;
@@ -51,27 +39,59 @@ class SampledSum {
   double squares_ = 0;
 };
 
+// The counters of one row, configuration by configuration.
+class RowCounters {
+ public:
+  explicit RowCounters(Counters& counters) : counters_(counters) {}
+
+  void add(const ConfigCounters& config, std::uint64_t launches, std::int64_t gpu_ns) {
+    counters_.samples += config.samples;
+    counters_.replay_modes |= config.replay_modes;
+    counters_.cache_controls |= config.cache_controls;
+    add_ns(counters_.covered_ns, gpu_ns);
+    for (const std::string* metric : config.unreliable) counters_.unreliable.insert(*metric);
+    // A nanosecond each where none was timed: so they count among themselves, and for nothing beside those that were.
+    const double weight = std::max(static_cast<double>(gpu_ns), static_cast<double>(launches));
+    for (const ConfigCounters::Figure& figure : config.figures) add(config, figure, launches, weight);
+  }
+
+  void finish() {
+    for (const auto& [metric, sum] : means_) counters_.values[metric] = sum.sum / sum.weight;
+    for (const auto& [metric, sum] : sampled_) {
+      const auto mean = means_.find(metric);
+      counters_.sampled[metric] = sum.finish(mean == means_.end() ? 1 : mean->second.weight);
+    }
+  }
+
+ private:
+  void add(const ConfigCounters& config, const ConfigCounters::Figure& figure, std::uint64_t launches, double weight) {
+    const std::string& metric = *figure.metric;
+    if (is_count(metric)) {
+      weight = static_cast<double>(launches);
+      counters_.values[metric] += figure.mean * weight;
+      Counters::Count& count = counters_.counts[metric];
+      count.measured += figure.sum;
+      count.launches += figure.launches;
+      count.scaled_to += launches;
+    } else {
+      WeightedSum& sum = means_[metric];
+      sum.sum += figure.mean * weight;
+      sum.weight += weight;
+    }
+    if (config.sampled == nullptr) return;
+    const auto sampled = config.sampled->find(metric);
+    if (sampled != config.sampled->end()) sampled_[metric].add(sampled->second, weight);
+  }
+
+  Counters& counters_;
+  std::map<std::string, WeightedSum> means_;
+  std::map<std::string, SampledSum> sampled_;
+};
+
 }  // namespace
 
 CounterJoin::CounterJoin(const Timeline& timeline) {
-  for (const auto& [config, metrics] : timeline.measured) {
-    Measured measured;
-    for (const auto& [metric, values] : metrics) {
-      measured.samples = std::max<std::uint64_t>(measured.samples, values.size());
-      if (const auto mean = mean_of(values)) measured.means.emplace_back(&metric, *mean);
-    }
-    if (const auto sampled = timeline.sampled.find(config); sampled != timeline.sampled.end()) {
-      measured.sampled = &sampled->second;
-      for (const auto& [metric, figure] : sampled->second) measured.samples = std::max(measured.samples, figure.launches);
-    }
-    if (const auto launches = timeline.measured_launches.find(config); launches != timeline.measured_launches.end()) {
-      for (const MeasuredLaunch& launch : launches->second) {
-        measured.replay_modes |= bit_of(launch.replay_mode);
-        measured.cache_controls |= bit_of(launch.cache_control);
-      }
-    }
-    measured_.emplace(config, std::move(measured));
-  }
+  for (const auto& [config, metrics] : timeline.measured) measured_.emplace(config, counters_of_config(timeline, config));
 }
 
 void CounterJoin::add(std::size_t row, const Activity& activity) { add(row, activity.config, 1, gpu_ns(activity)); }
@@ -89,38 +109,21 @@ std::vector<Counters> CounterJoin::finish(std::size_t rows) const {
   std::vector<Counters> all(rows);
   for (auto share = sorted.begin(); share != sorted.end();) {
     const std::uint64_t row = share->first >> 32U;
-    Counters& counters = all[row];
-    std::map<std::string, WeightedSum> means;
-    std::map<std::string, SampledSum> sampled;
+    RowCounters made(all[row]);
     for (; share != sorted.end() && share->first >> 32U == row; ++share) {
-      const Measured& measured = measured_.at(static_cast<std::uint32_t>(share->first));
-      const auto launches = static_cast<double>(share->second.launches);
-      // A nanosecond each where none was timed: so they count among themselves, and for nothing beside those that were.
-      const double weight = std::max(static_cast<double>(share->second.gpu_ns), launches);
-      counters.samples += measured.samples;
-      counters.replay_modes |= measured.replay_modes;
-      counters.cache_controls |= measured.cache_controls;
-      add_ns(counters.covered_ns, share->second.gpu_ns);
-      for (const auto& [metric, mean] : measured.means) {
-        if (is_count(*metric)) {
-          counters.values[*metric] += mean * launches;
-        } else {
-          WeightedSum& sum = means[*metric];
-          sum.sum += mean * weight;
-          sum.weight += weight;
-        }
-        if (measured.sampled == nullptr) continue;
-        const auto figure = measured.sampled->find(*metric);
-        if (figure != measured.sampled->end()) sampled[*metric].add(figure->second, is_count(*metric) ? launches : weight);
-      }
+      made.add(measured_.at(static_cast<std::uint32_t>(share->first)), share->second.launches, share->second.gpu_ns);
     }
-    for (const auto& [metric, sum] : means) counters.values[metric] = sum.sum / sum.weight;
-    for (const auto& [metric, sum] : sampled) {
-      const auto mean = means.find(metric);
-      counters.sampled[metric] = sum.finish(mean == means.end() ? 1 : mean->second.weight);
-    }
+    made.finish();
   }
   return all;
+}
+
+Counters counters_of_launch(const Timeline& timeline, std::uint32_t config) {
+  Counters counters;
+  RowCounters made(counters);
+  made.add(counters_of_config(timeline, config), 1, 0);
+  made.finish();
+  return counters;
 }
 
 }  // namespace dlkprof::model

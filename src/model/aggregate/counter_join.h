@@ -3,11 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "model/aggregate/aggregate.h"
+#include "model/aggregate/config_counters.h"
 #include "model/timeline/timeline.h"
 
 namespace dlkprof::model {
@@ -24,21 +24,17 @@ class CounterJoin {
   [[nodiscard]] std::vector<Counters> finish(std::size_t rows) const;
 
  private:
-  // A configuration that was measured.
-  struct Measured {
-    std::uint64_t samples = 0;
-    std::uint8_t replay_modes = 0, cache_controls = 0;         // as Counters has them
-    std::vector<std::pair<const std::string*, double>> means;  // metrics, which lie in the timeline
-    const std::map<std::string, SampledFigure>* sampled = nullptr;
-  };
   // A row's launches of a configuration.
   struct Share {
     std::uint64_t launches = 0;
     std::int64_t gpu_ns = 0;
   };
 
-  std::unordered_map<std::uint32_t, Measured> measured_;  // by configuration
-  std::unordered_map<std::uint64_t, Share> shares_;       // by row and configuration
+  std::unordered_map<std::uint32_t, ConfigCounters> measured_;  // by configuration
+  std::unordered_map<std::uint64_t, Share> shares_;             // by row and configuration
 };
+
+// Of one launch of a configuration, as those measured of it were on average.
+[[nodiscard]] Counters counters_of_launch(const Timeline& timeline, std::uint32_t config);
 
 }  // namespace dlkprof::model

@@ -35,7 +35,9 @@ void add_activities(const IterationSlice& slice, std::vector<OpRow>& rows) {
   CounterJoin join(slice.timeline);
   slice.for_each_activity([&](std::uint32_t index, const Activity& activity) {
     OpRow& row = rows[slice.op_of(index)];
-    if (slice.tensor_cores.of(activity).uses) add_ns(row.tc_gpu_ns, gpu_ns(activity));
+    const TensorCoreUse use = slice.tensor_cores.of(activity);
+    if (use.uses) add_ns(row.tc_gpu_ns, gpu_ns(activity));
+    if (use.source == TensorCoreSource::counter) add_ns(row.tc_counted_ns, gpu_ns(activity));
     join.add(row.op, activity);
   });
   std::vector<Counters> counters = join.finish(rows.size());
@@ -50,6 +52,7 @@ void add_kernels(const std::vector<KernelRow>& kernels, std::vector<OpRow>& rows
     row.uses_tc |= kernel.uses_tc;
     if (kernel.uses_tc == row.uses_tc) row.tc_source = std::max(row.tc_source, kernel.tc_source);
     (kernel.uses_tc ? row.tc_kernels : row.others).push_back(kernel.kernel);
+    if (kernel.counters.samples > 0) ++row.kernels_measured;
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "advise/quantities.h"
 #include "advise/tensor_sizes.h"
@@ -41,6 +43,12 @@ constexpr std::array kFigures{
     Figure{"Memory Throughput (%)", "%", Measure::memory_throughput},
 };
 
+// Counts grow with the launches of a row, so that they are scaled to all of them.
+bool is_scaled(const Figure& figure) {
+  const std::string_view name = advise::quantity_source(figure.quantity).alternatives.front().front();
+  return name.ends_with(".sum");
+}
+
 // Of an op all of whose GPU time was measured: what its calls would read of DRAM, were each input read once. Outputs are not
 // known, and every call is taken to have the inputs of the first.
 std::optional<double> expected_bytes(const model::Profile& profile, const DiagnosisRow& row) {
@@ -70,6 +78,12 @@ Rows memory_report(const model::Profile& profile) {
       {"Input Bytes", "byte", [&profile](const DiagnosisRow& row) { return number_cell(expected_bytes(profile, row)); }});
   fields.push_back(
       {"DRAM Read Per Input Byte", "", [&profile](const DiagnosisRow& row) { return number_cell(waste(profile, row)); }});
+  for (const Figure& figure : kFigures) {
+    if (!is_scaled(figure)) continue;
+    fields.push_back({std::string(figure.column) + " Measured", figure.unit,
+                      [quantity = figure.quantity](const DiagnosisRow& row) { return measured_sum(row.counters(), quantity); }});
+  }
+  append(fields, scaling_fields_of<DiagnosisRow>());
   return make_rows("memory", std::move(fields), rows->size(),
                    [rows](std::size_t i) -> const DiagnosisRow& { return (*rows)[i]; });
 }

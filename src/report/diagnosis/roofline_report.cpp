@@ -47,6 +47,7 @@ Fields<RooflineRow> roofline_fields(const model::Profile& profile) {
              {"Attainable (op/s)", "op/s",
               [](const RooflineRow& row) { return row.point ? number_cell(attainable(row.roofline, *row.point)) : Cell{}; }},
              {"Of Attainable (%)", "%", [](const RooflineRow& row) { return number_cell(part_of_attainable(row)); }}});
+  append(fields, scaling_fields_of<RooflineRow>());
   return fields;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/aggregate/provenance.h"
+#include "model/aggregate/reliable.h"
 #include "report/format/layout.h"
 #include "report/launches/launch_text.h"
 #include "report/launches/section_rows.h"
@@ -25,6 +26,8 @@ constexpr std::size_t kBarWidth = 10;
 constexpr std::size_t kBarLabelWidth = 36;
 constexpr std::size_t kBarValueWidth = 9;
 
+constexpr const char* kMark = "(!)";
+
 using Figures = std::map<std::string, model::FigureValue>;
 
 class Writer {
@@ -33,12 +36,18 @@ class Writer {
 
   std::string launch(const model::Launch& launch) {
     text_.clear();
+    unreliable_ = false;
     header(launch);
     const Figures figures = model::compute_figures(run_, launch);
     const std::size_t before = text_.size();
     for (const cupti::Section& one : options_.sections) section(one, launch, figures);
     metrics(launch);
     if (text_.size() == before) text_ += "\n  Nothing of the sections shown was measured for this launch.\n";
+    if (unreliable_)
+      text_ += "\n" + std::string(2, ' ') +
+               wrap(kMark + (" " + model::unreliable_text(launch.record.passes)) + "; left out of means and verdicts",
+                    kTableWidth, 4, 2) +
+               "\n";
     return std::exchange(text_, {});
   }
 
@@ -118,7 +127,7 @@ class Writer {
     title(asked.title);
     // NVPerf's names are longer than labels, and are what was asked for: never cut, value on a line of its own.
     for (const SectionValue& value : values) {
-      const std::string shown = humanize(std::get<double>(value.value), "").value;
+      const std::string shown = shown_value(value, std::get<double>(value.value), humanize(std::get<double>(value.value), ""));
       const std::string name = printable(value.label, kTableWidth - kIndent);
       const std::size_t room = kTableWidth - kIndent - display_width(name);
       text_ += std::string(kIndent, ' ') + name;
@@ -131,7 +140,14 @@ class Writer {
     if (const auto* words = std::get_if<std::string>(&value.value)) return cells(value.label, "", printable(*words, kValueWidth));
     const double number = std::get<double>(value.value);
     const Quantity shown = humanize(number, value.unit);
-    cells(value.label, shown.unit, shown.value, value.unit == "%" ? bar(number / 100) : "");
+    cells(value.label, shown.unit, shown_value(value, number, shown), value.unit == "%" ? bar(number / 100) : "");
+  }
+
+  // Marked where it cannot be: launch() says why below.
+  std::string shown_value(const SectionValue& value, double number, const Quantity& shown) {
+    if (!model::is_unreliable(value.metric, number)) return shown.value;
+    unreliable_ = true;
+    return shown.value + " " + kMark;
   }
 
   void stall_table(const std::vector<StallRow>& rows) {
@@ -184,6 +200,7 @@ class Writer {
   const model::Run& run_;
   const KernelTablesOptions& options_;
   model::RunFiguresByKey by_key_;
+  bool unreliable_ = false;  // a value was marked
   std::string text_;
 };
 

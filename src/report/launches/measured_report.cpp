@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "model/aggregate/provenance.h"
+#include "model/aggregate/reliable.h"
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/launches/launch_text.h"
 #include "report/ops/fields.h"
@@ -45,6 +46,13 @@ Fields<MeasuredFigure> measured_spread_fields() {
           {"Standard Deviation", "", [](const Row& row) { return number_cell(row.values.deviation()); }}};
 }
 
+// Why values of the row are left out of all means over ops; empty where none is.
+Cell unreliable_cell(const MeasuredFigure& row) {
+  const auto most = row.values.most();
+  if (!most || !model::is_unreliable(*row.metric, *most)) return {};
+  return model::unreliable_text(row.conditions ? row.conditions->passes : 0);
+}
+
 Fields<MeasuredFigure> measured_condition_fields() {
   using Row = MeasuredFigure;
   return {
@@ -55,7 +63,8 @@ Fields<MeasuredFigure> measured_condition_fields() {
       {"Passes", "", [](const Row& row) { return row.conditions ? Cell{std::uint64_t{row.conditions->passes}} : Cell{}; }},
       {"Metric Set", "",
        [](const Row& row) { return row.conditions ? Cell{std::uint64_t{row.conditions->metric_set}} : Cell{}; }},
-      {"SM Clock (Hz)", "hz", [](const Row& row) { return number_cell(row.clock_hz.mean()); }}};
+      {"SM Clock (Hz)", "hz", [](const Row& row) { return number_cell(row.clock_hz.mean()); }},
+      {"Unreliable", "", unreliable_cell}};
 }
 
 }  // namespace

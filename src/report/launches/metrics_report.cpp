@@ -6,6 +6,7 @@
 
 #include "model/aggregate/computed.h"
 #include "model/aggregate/provenance.h"
+#include "model/aggregate/reliable.h"
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/launches/launch_text.h"
 #include "report/launches/section_rows.h"
@@ -93,6 +94,15 @@ void add_spread_cells(std::vector<Cell>& row, const std::vector<std::string>& me
   }
 }
 
+// The metrics whose values cannot be, joined by "; ".
+Cell unreliable_metrics(const model::Launch& launch) {
+  std::string names;
+  for (const auto& [name, value] : launch.values) {
+    if (model::is_unreliable(name, value)) names += (names.empty() ? "" : "; ") + name;
+  }
+  return names.empty() ? Cell{} : Cell{names};
+}
+
 }  // namespace
 
 Table metrics_report(const model::Run& run, const UnitLookup& unit_of) {
@@ -102,6 +112,7 @@ Table metrics_report(const model::Run& run, const UnitLookup& unit_of) {
   for (const std::string& metric : metrics) table.columns.push_back({metric, unit_of(metric)});
   for (const model::ComputedFigure& figure : model::computed_figures()) table.columns.push_back({figure.name, figure.unit});
   add_spread_columns(table, metrics, unit_of);
+  table.columns.push_back({"Unreliable", ""});
 
   const model::RunFiguresByKey by_key(run);
   for (const model::Launch& launch : run.launches) {
@@ -118,6 +129,7 @@ Table metrics_report(const model::Run& run, const UnitLookup& unit_of) {
       row.push_back(value == figures.end() ? Cell{} : to_cell(value->second));
     }
     add_spread_cells(row, metrics, by_key.of(launch));
+    row.push_back(unreliable_metrics(launch));
   }
   return table;
 }

@@ -1,5 +1,7 @@
 #include "report/ops/counter_fields.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -63,6 +65,29 @@ const Fields<Counters>& counter_fields() {
     fields.push_back({"Samples Measured", "launch", [](const Counters& counters) -> Cell { return counters.samples; }});
     return fields;
   }();
+  return kFields;
+}
+
+Cell measured_sum(const Counters& counters, advise::Quantity quantity) {
+  advise::Values sums;
+  for (const auto& [metric, count] : counters.counts) {
+    if (count.launches > 0) sums.emplace(metric, count.measured);
+  }
+  return number_cell(find(sums, quantity));
+}
+
+const Fields<Counters>& scaling_fields() {
+  // Of the count that was measured on most launches: nearly always all of a row were on the same.
+  const auto most_of = [](const Counters& counters, std::uint64_t Counters::Count::*figure) -> Cell {
+    std::uint64_t most = 0;
+    for (const auto& [metric, count] : counters.counts) most = std::max(most, count.*figure);
+    return most == 0 ? Cell{} : Cell{most};
+  };
+  static const Fields<Counters> kFields{
+      {"Counts Measured On", "launch", [=](const Counters& counters) { return most_of(counters, &Counters::Count::launches); }},
+      {"Counts Scaled To", "launch", [=](const Counters& counters) { return most_of(counters, &Counters::Count::scaled_to); }},
+      {"Unreliable", "",
+       [](const Counters& counters) { return text_cell(fmt::format("{}", fmt::join(counters.unreliable, "; "))); }}};
   return kFields;
 }
 

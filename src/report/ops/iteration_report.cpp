@@ -6,7 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "model/aggregate/spread.h"
+#include "model/aggregate/counter_join.h"
+#include "model/aggregate/tensor_core_use.h"
 #include "report/ops/counter_fields.h"
 #include "report/ops/fields.h"
 
@@ -20,6 +21,7 @@ constexpr std::array kAxes{std::pair{"X", &capture::Dim3::x}, std::pair{"Y", &ca
 struct Shared {
   model::TensorCoreUse tensor;
   std::vector<Cell> counters;  // as counter_fields()
+  Cell unreliable;
 };
 
 struct Call {
@@ -32,24 +34,11 @@ struct Call {
   const Shared* shared = nullptr;
 };
 
-// Means over the launches of a configuration that were measured.
-model::Counters counters_of(const model::Timeline& timeline, std::uint32_t config) {
-  model::Counters counters;
-  const auto measured = timeline.measured.find(config);
-  if (measured == timeline.measured.end()) return counters;
-  for (const auto& [metric, values] : measured->second) {
-    model::Spread spread;
-    for (const double value : values) spread.add(value);
-    if (const auto mean = spread.mean()) counters.values[metric] = *mean;
-    counters.samples = std::max(counters.samples, spread.n());
-  }
-  return counters;
-}
-
 // Looks up what a row needs. Rows are asked for in order, once each; what is shared among them is made once.
 class Calls {
  public:
-  explicit Calls(const model::Profile& profile) : timeline_(profile.timeline), fold_(profile.fold) {
+  explicit Calls(const model::Profile& profile)
+      : timeline_(profile.timeline), fold_(profile.fold), tensor_cores_(profile.timeline) {
     for (std::uint32_t i = 0; i < timeline_.activities.size(); ++i) {
       const std::uint32_t iteration = fold_.activity_iteration[i];
       if (iteration >= profile.aggregate.first_iteration && iteration <= profile.aggregate.last_iteration) shown_.push_back(i);
@@ -76,14 +65,16 @@ class Calls {
     const auto [found, is_new] = shared_.try_emplace({activity.kernel, activity.config});
     Shared& made = found->second;
     if (!is_new) return made;
-    made.tensor = model::tensor_core_use(timeline_, activity.kernel, activity.config);
-    const model::Counters counters = counters_of(timeline_, activity.config);
+    made.tensor = tensor_cores_.of(activity);
+    const model::Counters counters = model::counters_of_launch(timeline_, activity.config);
     for (const Field<model::Counters>& field : counter_fields()) made.counters.push_back(field.cell(counters));
+    made.unreliable = scaling_fields().back().cell(counters);
     return made;
   }
 
   const model::Timeline& timeline_;
   const model::Fold& fold_;
+  model::TensorCoreTable tensor_cores_;
   std::vector<std::uint32_t> shown_;                                  // indices into Timeline::activities
   std::map<std::pair<std::uint32_t, std::uint32_t>, Shared> shared_;  // by kernel and configuration
   Call call_;
@@ -146,6 +137,7 @@ Fields<Call> more_fields() {
     fields.push_back({field.name, field.unit, [i](const Call& call) { return call.shared->counters[i]; }});
   }
   fields.push_back({"TC Source", "", [](const Call& call) -> Cell { return tensor_core_source(call.shared->tensor.source); }});
+  fields.push_back({"Unreliable", "", [](const Call& call) { return call.shared->unreliable; }});
   return fields;
 }
 

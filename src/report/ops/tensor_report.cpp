@@ -5,7 +5,6 @@
 
 #include "advise/tensor_use.h"
 #include "report/diagnosis/diagnosis_rows.h"
-#include "report/ops/counter_fields.h"
 #include "report/ops/fields.h"
 
 namespace dlkprof::report {
@@ -88,6 +87,7 @@ Fields<OpRow> tensor_fields(const model::Profile& profile) {
   append(fields, counter_fields(&OpRow::counters));
   fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
   append(fields, activity_fields(profile.fold));
+  fields.push_back({"TC Counted GPU Time (ns)", "ns", [](const OpRow& row) -> Cell { return row.tc_counted_ns; }});
   return fields;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/aggregate/aggregate.h"
+#include "model/aggregate/tensor_core_use.h"
 #include "model/fold/instance_activities.h"
 #include "support/print_stats.h"
 #include "support/timeline_builder.h"
@@ -257,7 +258,7 @@ TEST_P(AggregatePropertyTest, SharesAreCountedInstantByInstant) {
     for (const Activity& activity : timeline_.activities) {
       if (activity.device != device) continue;
       const bool is_kernel = timeline_.kernels[activity.kernel].kind == capture::ActivityKind::kernel;
-      const bool uses = tensor_core_use(timeline_, activity.kernel, activity.config).uses;
+      const bool uses = TensorCoreTable(timeline_).of(activity).uses;
       mark(!is_kernel ? memory : uses ? tc : other, activity.start_ns, activity.end_ns);
     }
     for (auto at = static_cast<std::size_t>(start); at < static_cast<std::size_t>(end); ++at) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "model/aggregate/tensor_core_use.h"
 #include "support/print_stats.h"
 #include "support/timeline_builder.h"
 
@@ -164,7 +165,7 @@ TEST(TensorCoreUseTest, CountersDecideBeforeNames) {
   const auto use = [&](const std::string& name) {
     const auto activity = std::find_if(timeline.activities.begin(), timeline.activities.end(),
                                        [&](const Activity& one) { return timeline.kernels[one.kernel].name == name; });
-    return tensor_core_use(timeline, activity->kernel, activity->config);
+    return TensorCoreTable(timeline).of(activity->kernel, activity->config);
   };
   EXPECT_TRUE(use(kGemm).uses);
   EXPECT_EQ(use(kGemm).source, TensorCoreSource::name);
@@ -175,8 +176,8 @@ TEST(TensorCoreUseTest, CountersDecideBeforeNames) {
 
   builder.measured(kGemm, "sm__inst_executed_pipe_tensor.sum", {0});
   const Timeline measured = builder.build();
-  EXPECT_FALSE(tensor_core_use(measured, 0, 0).uses) << "measured to be idle";
-  EXPECT_EQ(tensor_core_use(measured, 0, 0).source, TensorCoreSource::counter);
+  EXPECT_FALSE(TensorCoreTable(measured).of(0, 0).uses) << "measured to be idle";
+  EXPECT_EQ(TensorCoreTable(measured).of(0, 0).source, TensorCoreSource::counter);
 }
 
 TEST(TensorCoreUseTest, AFewCyclesAWarpAreNoUse) {
@@ -189,7 +190,7 @@ TEST(TensorCoreUseTest, AFewCyclesAWarpAreNoUse) {
     timeline.devices.at(0).record.sm_count = 132;
     timeline.configs.at(0).key.grid = {10000, 1, 1};
     timeline.configs.at(0).key.block = {256, 1, 1};
-    const TensorCoreUse use = tensor_core_use(timeline, 0, 0);
+    const TensorCoreUse use = TensorCoreTable(timeline).of(0, 0);
     EXPECT_EQ(use.source, TensorCoreSource::counter);
     return use.uses;
   };
@@ -205,7 +206,7 @@ TEST(TensorCoreUseTest, TracesOfActivityAreNone) {
   builder.measured("quick", "TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_active", {30});
   const Timeline timeline = builder.build();
   const auto use = [&](std::uint32_t activity) {
-    return tensor_core_use(timeline, timeline.activities[activity].kernel, timeline.activities[activity].config);
+    return TensorCoreTable(timeline).of(timeline.activities[activity].kernel, timeline.activities[activity].config);
   };
   EXPECT_FALSE(use(0).uses);
   EXPECT_EQ(use(0).source, TensorCoreSource::counter);
@@ -220,8 +221,8 @@ TEST(TensorCoreUseTest, WithoutNameAndCounterItIsUnknown) {
   builder.launch("", 0, 10, 20);
   builder.launch("k", 0, 10, 20).measured("k", kTensorMetric, {std::numeric_limits<double>::quiet_NaN()});
   const Timeline timeline = builder.build();
-  EXPECT_EQ(tensor_core_use(timeline, 0, kNone).source, TensorCoreSource::unknown);
-  EXPECT_EQ(tensor_core_use(timeline, 1, 1).source, TensorCoreSource::name) << "no value came";
+  EXPECT_EQ(TensorCoreTable(timeline).of(0, kNone).source, TensorCoreSource::unknown);
+  EXPECT_EQ(TensorCoreTable(timeline).of(1, 1).source, TensorCoreSource::name) << "no value came";
 }
 
 TEST(TensorCoreUseTest, OpsListTheKernelsThatUseThem) {
