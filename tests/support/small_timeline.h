@@ -167,7 +167,11 @@ inline model::Aggregate small_aggregate() {
   mm.tc_gpu_ns = 1000;
   mm.tc_kernels = {1};
   mm.others = {0, 2};
-  mm.counters = {{{"sm__cycles_active.avg", 2.0}, {"tensor.pct", 50.5}}, 2, 1000, 2, 1};
+  mm.counters = {.values = {{"sm__cycles_active.avg", 2.0}, {"tensor.pct", 50.5}},
+                 .samples = 2,
+                 .covered_ns = 1000,
+                 .replay_modes = 2,
+                 .cache_controls = 1};
   model::OpRow copy{.op = 0, .cpu = stats_of({100}), .gpu = stats_of({100}), .overhead = stats_of({0}), .idle = stats_of({0})};
   copy.others = {0};
   made.ops = {mm, copy};

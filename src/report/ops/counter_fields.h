@@ -27,20 +27,27 @@ template <typename Row>
 // their values cannot be (model/aggregate/reliable.h), joined by "; ".
 [[nodiscard]] const Fields<model::Counters>& scaling_fields();
 
+// What counts are scaled from and to, over rows that have counters at `counters`.
+template <typename Row>
+[[nodiscard]] Fields<Row> scaling_fields(model::Counters Row::*counters) {
+  Fields<Row> fields{{"DRAM Bytes Measured", "byte",
+                      [counters](const Row& row) { return measured_sum(row.*counters, advise::Quantity::dram_bytes); }}};
+  for (const Field<model::Counters>& field : scaling_fields()) {
+    fields.push_back({field.name, field.unit, [counters, &field](const Row& row) { return field.cell(row.*counters); }});
+  }
+  return fields;
+}
+
 // How the launches behind the counters were measured, where that is known, and what counts are scaled from. At the end of a
 // report's columns.
 template <typename Row>
 [[nodiscard]] Fields<Row> collected_fields(model::Counters Row::*counters) {
-  Fields<Row> fields{
-      {"Collected By", "",
-       [counters](const Row& row) { return text_cell(model::replay_modes_text((row.*counters).replay_modes)); }},
-      {"Cache Control", "",
-       [counters](const Row& row) { return text_cell(model::cache_controls_text((row.*counters).cache_controls)); }},
-      {"DRAM Bytes Measured", "byte",
-       [counters](const Row& row) { return measured_sum(row.*counters, advise::Quantity::dram_bytes); }}};
-  for (const Field<model::Counters>& field : scaling_fields()) {
-    fields.push_back({field.name, field.unit, [counters, &field](const Row& row) { return field.cell(row.*counters); }});
-  }
+  Fields<Row> fields{{"Collected By", "",
+                      [counters](const Row& row) { return text_cell(model::replay_modes_text((row.*counters).replay_modes)); }},
+                     {"Cache Control", "", [counters](const Row& row) {
+                        return text_cell(model::cache_controls_text((row.*counters).cache_controls));
+                      }}};
+  append(fields, scaling_fields(counters));
   return fields;
 }
 

@@ -88,6 +88,7 @@ Fields<OpRow> tensor_fields(const model::Profile& profile) {
   fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
   append(fields, activity_fields(profile.fold));
   fields.push_back({"TC Counted GPU Time (ns)", "ns", [](const OpRow& row) -> Cell { return row.tc_counted_ns; }});
+  append(fields, scaling_fields(&OpRow::counters));
   return fields;
 }
 

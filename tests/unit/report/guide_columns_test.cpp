@@ -162,12 +162,13 @@ TEST(GuideColumns, ComeFirstInItsOrderAndSpelling) {
 TEST(GuideColumns, OursComeAfterThem) {
   const model::Profile sample = test::sample_fold();
   const Names names = first_columns(detail_report(sample), 1000);
-  EXPECT_THAT(Names(names.begin() + static_cast<std::ptrdiff_t>(kDetail.size()), names.end()),
-              testing::ElementsAre("Total Mapped GPU Time (ns)", "Avg. Mapped GPU Time (ns)", "Min Mapped GPU Time (ns)",
-                                   "Max Mapped GPU Time (ns)", "Achieved Occupancy (%)", "Theoretical Occupancy (%)",
-                                   "Tensor Pipe (%)", "SM Throughput (%)", "Memory Throughput (%)", "DRAM Bytes",
-                                   "DRAM Rate (byte/s)", "Top Stall", "Top Stall (%)", "Samples Measured",
-                                   "Measured GPU Time (ns)", "TC Source", "Collected By", "Cache Control"));
+  EXPECT_THAT(
+      Names(names.begin() + static_cast<std::ptrdiff_t>(kDetail.size()), names.end()),
+      testing::ElementsAre("Total Mapped GPU Time (ns)", "Avg. Mapped GPU Time (ns)", "Min Mapped GPU Time (ns)",
+                           "Max Mapped GPU Time (ns)", "Achieved Occupancy (%)", "Theoretical Occupancy (%)", "Tensor Pipe (%)",
+                           "SM Throughput (%)", "Memory Throughput (%)", "DRAM Bytes", "DRAM Rate (byte/s)", "Top Stall",
+                           "Top Stall (%)", "Samples Measured", "Measured GPU Time (ns)", "TC Source", "Collected By",
+                           "Cache Control", "DRAM Bytes Measured", "Counts Measured On", "Counts Scaled To", "Unreliable"));
 }
 
 TEST(GuideColumns, NoNameTwice) {

@@ -15,7 +15,8 @@ using test::TimelineBuilder;
 const std::string kShare = "TPC.TriageCompute.sm__pipe_tensor_cycles_active_realtime.avg.pct_of_peak_sustained_elapsed";
 const std::string kActive = "TPC.TriageCompute.sm__cycles_active.avg";
 const std::string kActiveShare = "TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed";
-constexpr const char* kTensorKernel = "sm90_xmma_dgrad_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc";
+constexpr const char* kTensorKernel =
+    "sm90_xmma_dgrad_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize256x32x32_warpgroupsize1x1x1_g1";
 
 struct Kernel {
   std::string name;
