@@ -43,4 +43,8 @@ endif()
 target_include_directories(dlkprof_flags INTERFACE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src
                                                    ${PROJECT_BINARY_DIR}/generated)
 target_compile_definitions(dlkprof_flags INTERFACE _FILE_OFFSET_BITS=64)
+# As of when this was configured; empty outside of a checkout.
+execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --short=10 HEAD OUTPUT_VARIABLE DLKPROF_COMMIT
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/build_facts.h.in ${PROJECT_BINARY_DIR}/generated/dlkprof/build_facts.h)
 configure_file(${PROJECT_SOURCE_DIR}/include/dlkprof/version.h.in ${PROJECT_BINARY_DIR}/generated/dlkprof/version.h)

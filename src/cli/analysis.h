@@ -29,6 +29,9 @@ struct Folding {
   }
 };
 
+// What to do where no ops were recorded.
+inline constexpr const char* kRecordOps = "Profile with --mode pytorch, or for another framework with --timeline on.";
+
 // Adds --mode, --key_node, --iter_start, --iter_stop and --domains.
 void add_folding(CLI::App& app, Folding& folding);
 

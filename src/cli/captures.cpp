@@ -1,5 +1,7 @@
 #include "cli/captures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -7,8 +9,10 @@
 #include <variant>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "capture/options.h"
 #include "capture/reader.h"
+#include "store/database.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -24,6 +28,37 @@ bool is_capture_name(const std::string& name, const std::string& base_name) {
   // _<pid> or _<pid>_<n>, as capture/writer.h names them; not the captures of a base name that begins with ours.
   return middle[0] == '_' && middle.size() > 1 &&
          std::all_of(middle.begin() + 1, middle.end(), [](unsigned char c) { return std::isdigit(c) != 0 || c == '_'; });
+}
+
+constexpr std::size_t kMostFiles = 10;
+
+// The names in `folder` of files that a command may be about.
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+    const std::string extension = entry.path().extension().string();
+    if (extension == ".dlkcap" || extension == ".sqlite") names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Error no_file(const fs::path& path) {
+  const std::string near = closest(path.filename().string(), names_in(path.parent_path()));
+  return {fmt::format("there is no file {}", printable(path.string())), "",
+          near.empty() ? "Name a capture (.dlkcap), a database (.sqlite), or a folder with captures."
+                       : fmt::format("Did you mean {}?", printable((path.parent_path() / near).string()))};
+}
+
+UsageError no_captures(const fs::path& folder, const std::string& base_name) {
+  std::string there;
+  std::vector<std::string> names = names_in(folder);
+  const std::size_t shown = std::min(names.size(), kMostFiles);
+  for (std::size_t i = 0; i < shown; ++i) there += (i == 0 ? "It holds " : ", ") + printable(names[i], 80);
+  if (shown < names.size()) there += fmt::format(" and {} more", names.size() - shown);
+  return {fmt::format("there are no captures {}*.dlkcap in {}", printable(base_name), printable(folder.string())), there,
+          "Name one file, or say with --base_name what the names of a run's captures begin with."};
 }
 
 }  // namespace
@@ -54,6 +89,15 @@ std::vector<fs::path> captures_in(const fs::path& folder, const std::string& bas
   std::vector<fs::path> found = captures_by_name(folder, base_name);
   std::erase_if(found, [&base_name](const fs::path& capture) { return is_of_another_run(capture, base_name); });
   return found;
+}
+
+RunFiles run_files(const fs::path& path, const std::string& base_name) {
+  std::error_code failure;
+  if (!fs::exists(path, failure) && !failure) throw no_file(path);
+  if (!fs::is_directory(path, failure)) return store::is_database(path) ? RunFiles{{}, path} : RunFiles{{path}, {}};
+  RunFiles files{captures_in(path, base_name), {}};
+  if (files.captures.empty()) throw no_captures(path, base_name);
+  return files;
 }
 
 }  // namespace dlkprof::cli

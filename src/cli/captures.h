@@ -19,4 +19,15 @@ namespace dlkprof::cli {
 // Those of captures_by_name() that are of no other run.
 [[nodiscard]] std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder, const std::string& base_name);
 
+// What a command is about: captures, or a database.
+struct RunFiles {
+  std::vector<std::filesystem::path> captures;
+  std::filesystem::path database;
+  [[nodiscard]] bool is_database() const { return !database.empty(); }
+};
+
+// The run that `path` names: a capture, a database, or a folder with the captures of `base_name`. Throws UsageError where there
+// is no such file, or no such capture in the folder; Error where it cannot be read.
+[[nodiscard]] RunFiles run_files(const std::filesystem::path& path, const std::string& base_name);
+
 }  // namespace dlkprof::cli

@@ -41,6 +41,11 @@ void check_count(const CompareCommand& command) {
                      "Give one for each run, in their order.");
   };
   check_list("--labels", command.labels.size());
+  for (auto label = command.labels.begin(); label != command.labels.end(); ++label) {
+    if (std::find(command.labels.begin(), label, *label) == label) continue;
+    throw UsageError(fmt::format("--labels: two runs are called {}", printable(*label, 80)), "",
+                     "Give each run a label of its own.");
+  }
   check_list("--batch_sizes", command.batch_sizes.size());
   if (command.folding.simple()) {
     throw UsageError("simple mode has neither ops nor iterations", "", "Leave out --mode=simple.");
@@ -67,18 +72,6 @@ std::vector<std::string> labels_of(const CompareCommand& command) {
   if (labels.empty()) std::transform(command.files.begin(), command.files.end(), std::back_inserter(labels), default_label);
   for (std::string& label : labels) label = valid_utf8(label);
   return advise::unique_labels(std::move(labels));
-}
-
-std::vector<fs::path> captures_of(const CompareCommand& command, const fs::path& path) {
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) return {path};
-  std::vector<fs::path> captures = captures_in(path, command.base_name);
-  if (captures.empty()) {
-    throw UsageError(
-        fmt::format("there are no captures {}*.dlkcap in {}", printable(command.base_name), printable(path.string())), "",
-        "Say with --base_name what their names begin with.");
-  }
-  return captures;
 }
 
 // What is wrong with a run, for whoever reads its figures.
@@ -111,10 +104,11 @@ advise::RunFigures figures_of(const CompareCommand& command, const std::string& 
 advise::RunFigures load_figures(const CompareCommand& command, const std::string& file) {
   const model::FoldOptions& options = command.folding.fold;
   const bool folds = !options.key_node.empty() || !options.domains.empty();
-  const bool is_database = store::is_database(file);
+  const RunFiles files = run_files(file, command.base_name);
+  const bool is_database = files.is_database();
   if (is_database && !folds) return figures_of(command, file, store::read_stored_run(file));
   model::Profile profile;
-  profile.timeline = is_database ? store::read_timeline(file) : model::load_timeline(captures_of(command, file));
+  profile.timeline = is_database ? store::read_timeline(file) : model::load_timeline(files.captures);
   say_unknown_domains(profile.timeline, options.domains, file);
   profile.fold = model::fold(profile.timeline, options);
   profile.aggregate.last_iteration = static_cast<std::uint32_t>(profile.fold.iterations.size() - 1);

@@ -1,6 +1,5 @@
 // dlkprof doctor: what works on this machine, and what to do about what does not.
 
-#include <dlkprof/version.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -106,7 +106,7 @@ int run_doctor(int argc, char** argv) {
   app.add_option("--output_path", doctor.output_path, "Where captures and reports are to go")->type_name("<folder>");
   if (parse(app, argc, argv).done) return 0;
 
-  bool fine = check("dlkprof", [] { return std::string(DLKPROF_VERSION); });
+  bool fine = check("dlkprof", [] { return version_text().substr(std::string_view("dlkprof ").size()); });
   fine &= check("sections and sets", [] { return Doctor::sections(); });
   fine &= check("injected library", [] { return Doctor::injected_library(); });
   fine &= check("output folder", [&] { return doctor.output(); });

@@ -2,6 +2,8 @@
 
 #include <cuda.h>
 #include <dlfcn.h>
+#include <dlkprof/build_facts.h>
+#include <dlkprof/version.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -108,6 +110,12 @@ bool has_sys_admin(const std::string& status) {
   std::uint64_t capabilities = 0;
   (void)std::from_chars(value->data(), value->data() + value->size(), capabilities, 16);
   return ((capabilities >> kSysAdminBit) & 1U) != 0;
+}
+
+std::string version_text() {
+  const std::string commit = *DLKPROF_COMMIT == '\0' ? "" : "commit " DLKPROF_COMMIT ", ";
+  return fmt::format("dlkprof " DLKPROF_VERSION " ({}built with CUDA {}.{})", commit, CUDA_VERSION / 1000,
+                     CUDA_VERSION % 1000 / 10);
 }
 
 std::string chip_named(const std::string& word) {

@@ -185,6 +185,16 @@ void check_format(const std::string& report, const std::string& format) {
                    "Only roofline has one: --reports=roofline");
 }
 
+namespace {
+
+// A report without rows is not to pass for one that was forgotten.
+void say_if_empty(const report::Report& report, const report::Rows& rows) {
+  if (rows.count == 0 && report.when_empty != nullptr)
+    say("dlkprof: the report {} has no rows: {}\n", report.name, report.when_empty);
+}
+
+}  // namespace
+
 void print_hints(const std::vector<std::string>& reports, const ReportInputs& inputs) {
   if (inputs.profile == nullptr) return;
   for (const std::string& name : reports) {
@@ -206,7 +216,9 @@ void write_report(const std::string& name, const std::string& format, const Repo
   } else if (format == "svg") {
     sink(report.picture(*inputs.profile));
   } else if (report.rows != nullptr) {
-    write_rows(report.rows(*inputs.profile));
+    const report::Rows rows = report.rows(*inputs.profile);
+    say_if_empty(report, rows);
+    write_rows(rows);
   } else {
     const auto tables = summary_of(inputs);
     sink(csv ? report::to_csv(report::flatten(tables)) : report::summary_json(tables));
@@ -220,7 +232,10 @@ std::string report_text(const std::string& name, const ReportInputs& inputs) {
   const auto text_of = [&](const report::Rows& rows) {
     return report::people_table(rows, inputs.choice, report::people_columns(name), inputs.page);
   };
-  return report.of_launches ? text_of(report::rows_of(capture_report(name, inputs))) : text_of(report.rows(*inputs.profile));
+  if (report.of_launches) return text_of(report::rows_of(capture_report(name, inputs)));
+  const report::Rows rows = report.rows(*inputs.profile);
+  say_if_empty(report, rows);
+  return text_of(rows);
 }
 
 std::vector<fs::path> write_reports(const Outputs& outputs, const ReportInputs& inputs) {

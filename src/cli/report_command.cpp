@@ -29,30 +29,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What the command is about: captures, or a database.
-struct Source {
-  std::vector<fs::path> captures;
-  fs::path database;
-  [[nodiscard]] bool is_database() const { return !database.empty(); }
-};
-
-Source open_source(const ReportCommand& command) {
-  const fs::path path = command.file;
-  std::error_code failure;
-  if (fs::is_directory(path, failure)) {
-    const std::string& base_name = command.outputs.base_name;
-    Source source{captures_in(path, base_name), {}};
-    if (source.captures.empty()) {
-      throw UsageError(fmt::format("there are no captures {}*.dlkcap in {}", printable(base_name), printable(path.string())), "",
-                       "Say with --base_name what their names begin with.");
-    }
-    return source;
-  }
-  return store::is_database(path) ? Source{{}, path} : Source{{path}, {}};
-}
-
 // Tables by default where a person reads, and what is most asked for where a script does.
-std::vector<std::string> default_reports(const ReportCommand& command, const Source& source) {
+std::vector<std::string> default_reports(const ReportCommand& command, const RunFiles& source) {
   const bool tables = command.format == "table" && !command.to_files;
   if (tables && command.choice.is_asked()) return {"kernel"};
   if (command.folding.simple()) return {tables ? "summary" : "kernel"};
@@ -73,7 +51,7 @@ void check_choice(const ReportCommand& command) {
                    "Leave out -k, --top, --sort and --columns, or name another report: --reports kernel");
 }
 
-void check_command(const ReportCommand& command, const Source& source) {
+void check_command(const ReportCommand& command, const RunFiles& source) {
   check_folding(command.folding);
   check_outputs(command.outputs);
   check_choice(command);
@@ -159,7 +137,7 @@ void print_warnings(const ReportInputs& inputs, bool runs_are_told) {
   }
 }
 
-std::vector<model::Run> load_runs(const ReportCommand& command, const Source& source) {
+std::vector<model::Run> load_runs(const ReportCommand& command, const RunFiles& source) {
   std::vector<model::Run> runs;
   for (const fs::path& capture : source.captures) {
     runs.push_back(
@@ -168,11 +146,23 @@ std::vector<model::Run> load_runs(const ReportCommand& command, const Source& so
   return runs;
 }
 
-model::Timeline load(const Source& source) {
+model::Timeline load(const RunFiles& source) {
   return source.is_database() ? store::read_timeline(source.database) : model::load_timeline(source.captures);
 }
 
-void keep(const Source& source, const model::Profile& profile) {
+// A report of ops is not to be empty where none were recorded.
+void check_has_ops(const std::vector<std::string>& reports, const model::Profile& profile) {
+  const auto found =
+      std::find_if(reports.begin(), reports.end(), [](const auto& name) { return report::report_of(name).of_ops; });
+  if (found == reports.end() || profile.has_ops()) return;
+  const std::vector<model::LaunchCounts>& counts = profile.timeline.counts;
+  const bool launched = std::any_of(counts.begin(), counts.end(), [](const auto& one) { return one.launches > 0; });
+  if (!launched) throw Error(fmt::format("the report {} is of ops, and the program launched nothing", *found), "", "");
+  throw Error(fmt::format("the report {} is of ops, and none were recorded", *found),
+              "kernels were picked and nothing was asked about ops, or --timeline was off", kRecordOps);
+}
+
+void keep(const RunFiles& source, const model::Profile& profile) {
   const int id = store::add_aggregation(source.database, profile);
   say("dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
 }
@@ -192,7 +182,7 @@ void show(const ReportCommand& command, const report::Asked& chosen, const Repor
 }  // namespace
 
 int report_again(ReportCommand command) {
-  const Source source = open_source(command);
+  const RunFiles source = run_files(command.file, command.outputs.base_name);
   if (!command.kernel_name.empty()) command.choice.accepts = name_filter(command.kernel_name);
   std::vector<std::string>& reports = command.outputs.reports;
   reports = report::report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
@@ -217,6 +207,7 @@ int report_again(ReportCommand command) {
   const bool keeps = command.keep_aggregation && source.is_database() && !command.folding.simple();
   if (keeps || command.outputs.model_data || !std::all_of(reports.begin(), reports.end(), report::is_of_launches)) {
     inputs.profile = &profile.emplace(analyse(load(source), command.folding));
+    check_has_ops(reports, *profile);
     model::add_gpu_times(runs, profile->timeline);
   }
   if (keeps) keep(source, *profile);

@@ -98,6 +98,9 @@ class UsageTest(EndToEndTest):
         self.assertTrue(texts[0].startswith("Usage:\n  dlkprof report "), texts[0])
         self.assertEqual(self.dlkprof("--help").stdout, self.dlkprof("help").stdout)
 
+    def test_version_says_what_was_built(self):
+        self.assertRegex(self.dlkprof("--version").stdout, r"^dlkprof \d+\.\d+\.\d+ \((commit [0-9a-f]{10}, )?built with CUDA \d+\.\d+\)\n$")
+
     def test_nothing_but_the_name(self):
         done = self.dlkprof()
         self.assertEqual((2, ""), (done.code, done.stdout))
@@ -172,6 +175,43 @@ class UsageTest(EndToEndTest):
         counts = [int(line.split(": ")[1].split()[0]) for line in named]
         self.assertEqual(sorted(counts, reverse=True), counts)
         self.assertNotIn("None was matched", self.dlkprof("-f", "-k", ADD, PROGRAM, "marked:3").stderr)
+
+    def test_kernels_alone_leave_no_ops(self):
+        done = self.dlkprof("-k", ADD, PROGRAM, "marked:3")
+        self.assertEqual(0, done.code, done.stderr)
+        self.assertIn("add --mode pytorch", done.stderr.splitlines()[-1])
+        for report in ("detail", "expert_systems", "kernel", "iteration", "tensor", "group_node", "bottleneck", "op_type"):
+            with self.subTest(report=report):
+                asked = self.dlkprof("report", "dlkprof.dlkcap", "--reports", report)
+                self.assertEqual((1, ""), (asked.code, asked.stdout), asked.stderr)
+                self.assertIn(f"the report {report} is of ops, and none were recorded", asked.stderr)
+                self.assertIn("--mode pytorch", asked.stderr)
+                self.assertNotIn("--section", asked.stderr)
+        self.assertEqual(0, self.dlkprof("report", "dlkprof.dlkcap", "--reports", "metrics,coverage").code)
+        for options in (["--timeline=off"], ["--timeline=on"]):  # who names it knows
+            done = self.dlkprof("-f", "-k", ADD, *options, PROGRAM, "marked:3")
+            self.assertNotIn("add --mode pytorch", done.stderr)
+
+    def test_a_report_without_rows_says_why(self):
+        self.dlkprof("--replay-mode=none", PROGRAM, "marked:3")
+        for report, why in (("sampling", "--replay-mode sample"), ("measured", "no launch was measured")):
+            done = self.dlkprof("report", "dlkprof_dldb.sqlite", "--reports", report, "--format", "csv")
+            self.assertEqual(0, done.code, done.stderr)
+            self.assertIn(f"the report {report} has no rows: ", done.stderr)
+            self.assertIn(why, done.stderr)
+
+    def test_files_that_are_not_there(self):
+        (self.folder / "batch4.dlkcap").touch()
+        for words in (["report", "bacth4.dlkcap"], ["compare", "bacth4.dlkcap", "batch4.dlkcap"], ["--database=bacth4.dlkcap"]):
+            done = self.dlkprof(*words)
+            self.assertEqual((1, "", 1), (done.code, done.stdout, len(done.said())), done.stderr)
+            self.assertIn("there is no file bacth4.dlkcap", done.stderr)
+            self.assertIn("Did you mean batch4.dlkcap?", done.stderr)
+        done = self.dlkprof("report", "absent_dldb.sqlite")
+        self.assertNotIn("cannot read the capture", done.stderr)
+        done = self.dlkprof("report", ".")
+        self.assertEqual(2, done.code)
+        self.assertIn("It holds batch4.dlkcap", done.stderr)
 
     def test_progress_leaves_the_programs_output_alone(self):
         # Both write to one terminal: every line of the program begins where a line begins, and nothing moves the cursor.

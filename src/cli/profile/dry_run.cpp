@@ -43,17 +43,8 @@ std::string seconds_text(double seconds) { return report::duration(static_cast<s
 
 // An earlier run as its captures or its database have it.
 model::Timeline load_earlier(const ProfileCommand& command) {
-  const fs::path path = command.database;
-  if (store::is_database(path)) return store::read_timeline_without_ranges(path);
-  std::error_code ignored;
-  if (!fs::is_directory(path, ignored)) return model::load_timeline(std::vector{path});
-  const std::vector<fs::path> captures = captures_in(path, command.outputs.base_name);
-  if (captures.empty()) {
-    throw UsageError(
-        fmt::format("there are no captures {}*.dlkcap in {}", printable(command.outputs.base_name), printable(path.native())), "",
-        "Say with --base_name what their names begin with.");
-  }
-  return model::load_timeline(captures);
+  const RunFiles files = run_files(command.database, command.outputs.base_name);
+  return files.is_database() ? store::read_timeline_without_ranges(files.database) : model::load_timeline(files.captures);
 }
 
 // How often each configuration was launched: by the timeline, which tells all of them apart; where there is none by the counts.
@@ -184,9 +175,6 @@ std::string dry_run_text(const DryRun& plan, const capture::ProfileOptions& opti
                                               report::counted(plan.needs.passes, "pass", "passes"),
                                               plan.needs.per_sm ? "counters of each multiprocessor among them"
                                                                 : "by the hardware performance monitors alone"));
-  if (!plan.unavailable.empty()) {
-    text += dry_run_line("Not offered", printable(fmt::format("{}", fmt::join(plan.unavailable, ", ")), 1000));
-  }
   text += dry_run_line("Replay mode", mode_words(options.collect));
   if (configs) {
     std::uint64_t launches = 0;
@@ -203,7 +191,13 @@ std::string dry_run_text(const DryRun& plan, const capture::ProfileOptions& opti
     text += fmt::format("Windows end after {} (--max-overhead).\n", seconds_text(options.max_overhead_seconds));
   }
   if (made.replay || made.windows) text += "Prices are those of an H200 with CUDA 13.0.\n";
-  return text + metrics_text(plan.metrics);
+  text += metrics_text(plan.metrics);
+  if (!plan.unavailable.empty()) {
+    text += "\n" + dry_run_line("Not offered",
+                                fmt::format("{} of the sections' metrics, which other chips have: {}", plan.unavailable.size(),
+                                            printable(fmt::format("{}", fmt::join(plan.unavailable, ", ")), 1000)));
+  }
+  return text;
 }
 
 void print_dry_run(const ProfileCommand& command, const std::string& chip) {

@@ -202,6 +202,8 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
   for (const auto& file : write_files(runs, profile, command, catalogue)) {
     if (!quiet) say("dlkprof: wrote {}\n", printable(file.string()));
   }
+  if (command.without_ops && !quiet)
+    say("dlkprof: no ops, iterations and database, as only kernels were picked: add --mode pytorch\n");
   return command.outputs.database;
 }
 

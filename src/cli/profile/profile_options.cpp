@@ -12,6 +12,7 @@
 #include "capture/ranks.h"
 #include "cli/arguments.h"
 #include "cli/installation.h"
+#include "cli/machine.h"
 #include "cli/profile/placeholders.h"
 #include "cli/usage/programs.h"
 #include "cli/verbs.h"
@@ -131,7 +132,7 @@ void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
   add("-v,--verbosity", typed.verbosity, "<level>", "What is said on stderr besides errors")
       ->check(one_of({"quiet", "minimal", "normal", "detailed", "diagnostic"}))
       ->capture_default_str();
-  app.set_version_flag("-V,--version", "dlkprof " DLKPROF_VERSION, "Print the version");
+  app.set_version_flag("-V,--version", version_text(), "Print the version");
 }
 
 template <typename Number>
@@ -298,6 +299,7 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   check_folding(command.folding);
   if (!typed.reports.empty()) command.outputs.reports = report::report_names(typed.reports, command.folding.simple());
   options.timeline = wants_timeline(typed.timeline, command, purpose);
+  command.without_ops = !options.timeline && typed.timeline == "auto";
   options.in_bursts = options.collect == capture::Collect::sample && typed.timeline != "on" && options.profile_from_start;
   command.outputs.database = options.timeline && !command.folding.simple();
   command.outputs.formats = typed.formats;

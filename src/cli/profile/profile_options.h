@@ -28,6 +28,7 @@ struct ProfileCommand {
   std::string database;              // fold this again instead of running a program: a database, a capture, or their folder
   bool dry_run = false;              // print the plan of collecting, and run nothing
   std::string chip;                  // that the plan is for; empty: the GPU here
+  bool without_ops = false;          // --timeline auto records none here, as only kernels were picked
   bool reports_named = false;        // --reports or --formats was given
   bool sections_named = false;       // --set, --section or --metrics was given
   std::vector<std::string> program;  // and its arguments

@@ -171,7 +171,10 @@ Rows occupancy_curves_report(const model::Profile& profile) {
          Fields<CurveRow>{{"Curve", "", [](const CurveRow& row) -> Cell { return curve_name(row.what); }},
                           {"Value", "", [](const CurveRow& row) -> Cell { return row.point.x; }},
                           {"Unit", "", [](const CurveRow& row) -> Cell { return curve_unit(row.what); }},
-                          {"Theoretical Occupancy (%)", "%", [](const CurveRow& row) -> Cell { return row.point.percent; }}});
+                          {"Theoretical Occupancy (%)", "%", [](const CurveRow& row) -> Cell { return row.point.percent; }},
+                          {"Kernel Long Name", "", [&profile](const CurveRow& row) -> Cell {
+                             return profile.timeline.kernels[row.use->kernel].long_name;
+                           }}});
   return make_rows("occupancy_curves", std::move(fields), curves->rows.size(),
                    [curves](std::size_t i) -> const CurveRow& { return curves->rows[i]; });
 }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <string_view>
+#include <system_error>
 
 #include "report/ops/fields.h"
 
@@ -46,6 +48,16 @@ std::string cuda_version(const model::Timeline& timeline) {
   return version == 0 ? "" : fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
+// "9.19.0" of what cuDNN itself says: 91900; before version 9 thousands stand for the major one.
+std::string cudnn_version(const model::Timeline& timeline) {
+  const std::string told = fact(timeline, "pytorch", "cudnn.version");
+  std::uint32_t number = 0;
+  const auto [end, failure] = std::from_chars(told.data(), told.data() + told.size(), number);
+  if (failure != std::errc() || end != told.data() + told.size()) return told;
+  const std::uint32_t major = number < 10'000 ? 1'000 : 10'000;
+  return fmt::format("{}.{}.{}", number / major, number % major / 100, number % 100);
+}
+
 // Of all processes the worst; empty where one does not know.
 Cell clock_bound(const model::Timeline& timeline, std::int64_t model::Process::*bound) {
   std::int64_t worst = 0;
@@ -68,7 +80,7 @@ std::vector<std::pair<std::string, Cell>> system_config(const model::Timeline& t
   rows.emplace_back("GPU Driver Version", text_cell(fact(timeline, "system", "driver.version")));
   rows.emplace_back("Framework", text_cell(frameworks(timeline)));
   rows.emplace_back("CUDA Version", text_cell(cuda_version(timeline)));
-  rows.emplace_back("cuDNN Version", text_cell(fact(timeline, "pytorch", "cudnn.version")));
+  rows.emplace_back("cuDNN Version", text_cell(cudnn_version(timeline)));
   rows.emplace_back("NSys Version", Cell{});  // no part of it: dlkprof takes the timeline itself
   rows.emplace_back("DLProf Version", text_cell(version.empty() ? "" : "dlkprof " + version));
   rows.emplace_back("DLProf Build", Cell{});

@@ -121,6 +121,7 @@ TEST_F(CompareTest, BadOptionsAreUsageErrors) {
   EXPECT_THAT(usage_error({a, a, "--formats=table"}), HasSubstr("formats"));
   EXPECT_THAT(usage_error({a, a, "--mode=simple"}), HasSubstr("simple mode has neither ops nor iterations"));
   EXPECT_THAT(usage_error({a, a, "--base_name=x/y"}), HasSubstr("cannot begin the name of a file"));
+  EXPECT_THAT(usage_error({a, a, "--labels=x,x"}), HasSubstr("--labels: two runs are called x"));
   EXPECT_THAT(usage_error({a, a, "--sideways"}), HasSubstr("there is no option --sideways"));
 }
 

@@ -70,6 +70,8 @@ TEST(DryRunText, SaysPassesSecondsAndMemory) {
   EXPECT_THAT(prices, HasSubstr("sm__throughput.avg  sm        in each multiprocessor             8"));
   EXPECT_THAT(prices, Not(HasSubstr("Launches    ")));
   EXPECT_THAT(prices, Not(HasSubstr("\033")));
+  EXPECT_LT(prices.find("189 ms"), prices.find("Not offered")) << "what is not offered comes last";
+  EXPECT_THAT(prices, HasSubstr("1 of the sections' metrics"));
   DryRun earlier = plan();
   earlier.earlier_run = "run_dldb.sqlite";
   const std::string totals = dry_run_text(earlier, options, std::vector<ConfigLaunches>{{10, false}, {1, false}});

@@ -64,6 +64,7 @@ TEST(OccupancyCurvesReport, HasEachCurveWithItsUnit) {
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     if (cell(table, row, "Curve") != Cell{"registers"} || cell(table, row, "Value") != Cell{std::uint64_t{40}}) continue;
     EXPECT_EQ(cell(table, row, "Unit"), Cell{"register/thread"});
+    EXPECT_NE(cell(table, row, "Kernel Long Name"), Cell{});
     EXPECT_EQ(cell(table, row, "Theoretical Occupancy (%)"), Cell{75.0});
     found = true;
   }

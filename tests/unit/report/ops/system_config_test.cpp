@@ -24,6 +24,16 @@ TEST(SystemConfig, IsWhatCapturesSay) {
   EXPECT_EQ(rows.at("CPU Model"), Cell{}) << "nobody told";
 }
 
+TEST(SystemConfig, WritesCudnnsNumberAsAVersion) {
+  model::Timeline timeline = test::sample_timeline();
+  for (const auto& [told, shown] : {std::pair{"91900", "9.19.0"}, std::pair{"8902", "8.9.2"}, std::pair{"9.10", "9.10"}}) {
+    for (capture::Fact& fact : timeline.facts) {
+      if (fact.name == "cudnn.version") fact.value = told;
+    }
+    EXPECT_EQ(config(timeline).at("cuDNN Version"), Cell{shown}) << told;
+  }
+}
+
 TEST(SystemConfig, NamesEachKindOfGpuOnce) {
   model::Timeline timeline = test::sample_timeline();
   timeline.devices.push_back(timeline.devices.front());
