@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "advise/rule_parts.h"
 #include "base/error.h"
 
 namespace dlkprof::advise {
@@ -17,6 +18,7 @@ using model::Occupancy;
 constexpr std::uint32_t kRegisterUnit = 8;
 constexpr std::uint64_t kSharedUnit = 128;
 constexpr std::uint64_t kCurveSharedUnit = 1024;
+constexpr double kLowPercent = 50;  // of theoretical occupancies those to be explained
 constexpr std::uint32_t kMostRegisters = 255;
 constexpr std::uint64_t kMostSharedBytes = std::uint64_t{1} << 20U;  // four times what any GPU has; keeps hostile figures short
 
@@ -147,15 +149,28 @@ void add_grid(const Launch& launch, const Occupancy& now, OccupancyAdvice& advic
   const double sms = launch.device.sm_count;
   if (blocks <= 0 || sms <= 0 || !(now.waves > 0)) return;
   advice.idle_sms_percent = 100 * std::max(0.0, 1 - blocks / sms);
-  advice.tail_percent = 100 * (1 - now.waves / std::ceil(now.waves));
+  if (now.waves >= 1) advice.tail_percent = 100 * (1 - now.waves / std::ceil(now.waves));
   const double held = std::min<double>(now.blocks_per_sm, blocks / std::min(blocks, sms));
   advice.grid_percent = now.percent * held / now.blocks_per_sm;
+}
+
+// Only where occupancy is what limits, and somebody can change it.
+void find_change(const model::Kernel& kernel, const Launch& launch, const Occupancy& now, OccupancyAdvice& advice) {
+  if (is_library_kernel(kernel)) {
+    advice.no_step = "library kernel: its registers and shared memory are fixed";
+  } else if (now.waves > 0 && now.waves < 1) {
+    advice.no_step = "none: the grid does not fill one wave, so that no block is left to add";
+  } else {
+    advice.step = find_step(launch, now);
+    find_better_block(launch, now, advice);
+  }
 }
 
 OccupancyGap find_gap(const OccupancyAdvice& advice, const ConfigUse& use) {
   if (!advice.theoretical || !advice.achieved) return OccupancyGap::unknown;
   const double gap = advice.theoretical->percent - *advice.achieved;
-  if (gap <= kOccupancyGapPoints) return OccupancyGap::none;
+  const bool near = 100 * *advice.achieved >= kLeastOfTheoretical * advice.theoretical->percent;
+  if (gap <= kOccupancyGapPoints && near) return OccupancyGap::none;
   // What explains at least half of it is its reason.
   const auto explains = [gap](double points) { return points >= gap / 2; };
   if (advice.grid_percent && explains(advice.theoretical->percent - *advice.grid_percent)) return OccupancyGap::grid_too_small;
@@ -185,14 +200,13 @@ OccupancyAdvice advise_occupancy(const model::Timeline& timeline, const ConfigUs
   advice.theoretical = occupancy_of(*launch);
   if (!advice.theoretical) return advice;
   add_grid(*launch, *advice.theoretical, advice);
-  advice.step = find_step(*launch, *advice.theoretical);
-  find_better_block(*launch, *advice.theoretical, advice);
+  find_change(timeline.kernels[use.kernel], *launch, *advice.theoretical, advice);
   advice.gap = find_gap(advice, use);
   return advice;
 }
 
 std::string step_text(const OccupancyAdvice& advice) {
-  if (!advice.step || !advice.theoretical) return "";
+  if (!advice.step || !advice.theoretical) return advice.no_step;
   const auto count = [](std::uint64_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   std::string text;
   if (advice.step->registers_fewer > 0) text = count(advice.step->registers_fewer, "register") + " fewer a thread";
@@ -202,12 +216,25 @@ std::string step_text(const OccupancyAdvice& advice) {
   return fmt::format("{}: {:.4g} % -> {:.4g} %", text, advice.theoretical->percent, advice.step->percent);
 }
 
+namespace {
+
+// Of the time in which a kernel runs; "" where multiprocessors are active in most of it, or it is not known.
+std::string active_text(const ConfigUse& use) {
+  const auto active = find(use.values, Quantity::active_cycles);
+  const auto elapsed = find(use.values, Quantity::elapsed_cycles);
+  if (!active || !elapsed || !(*elapsed > 0) || 100 * *active / *elapsed >= kLeastActivePercent) return "";
+  return fmt::format("; multiprocessors are active for {:.3g} % of the cycles", 100 * *active / *elapsed);
+}
+
+}  // namespace
+
 std::string gap_text(const OccupancyAdvice& advice, const ConfigUse& use) {
   switch (advice.gap) {
     case OccupancyGap::unknown:
       return "";
     case OccupancyGap::none:
-      return "none";
+      if (advice.theoretical->percent > kLowPercent) return "none";
+      return fmt::format("none: it is near the theoretical one, which {} limit{}", advice.theoretical->limiter, active_text(use));
     case OccupancyGap::grid_too_small:
       return fmt::format("grid too small: its {} blocks allow {:.3g} % at most", advice.blocks, *advice.grid_percent);
     case OccupancyGap::short_kernel:
@@ -218,8 +245,8 @@ std::string gap_text(const OccupancyAdvice& advice, const ConfigUse& use) {
       return fmt::format("tail: of {:.3g} waves the last is not full, which takes {:.3g} % of the time of whole waves",
                          advice.theoretical->waves, *advice.tail_percent);
     case OccupancyGap::imbalance:
-      return fmt::format("imbalance: {:.3g} points that neither the grid nor the tail explain",
-                         advice.theoretical->percent - *advice.achieved);
+      return fmt::format("imbalance: {:.3g} points that neither the grid nor the tail explain{}",
+                         advice.theoretical->percent - *advice.achieved, active_text(use));
   }
   return "";
 }

@@ -30,6 +30,8 @@ enum class OccupancyGap : std::uint8_t {
   imbalance,       // none of these: blocks or warps of different lengths, or starting them
 };
 
+// Ours: an achieved occupancy below this share of the theoretical one is worth a reason, however few points they are apart.
+inline constexpr double kLeastOfTheoretical = 80;
 // Nsight Compute 2025.3 speaks of a difference of achieved and theoretical occupancy from more than 10 points on.
 inline constexpr double kOccupancyGapPoints = 10;
 // Below this share of its time a multiprocessor has warps: a fifth, as for the tail effect of Nsight Compute's launch statistics.
@@ -42,9 +44,11 @@ struct OccupancyAdvice {
   std::optional<double> achieved;               // %
   std::uint64_t blocks = 0;
   std::optional<double> idle_sms_percent;  // multiprocessors that get no block, since the grid has fewer
-  std::optional<double> tail_percent;      // of the time of all waves, lost in the last: were all blocks of one length
+  std::optional<double> tail_percent;      // of the time of all waves, lost in the last: were all blocks of one length. None of
+                                           // a grid that fills no wave: idle_sms_percent and grid_percent say what it lacks
   std::optional<double> grid_percent;      // occupancy that the grid allows on the multiprocessors that have a block
   std::optional<OccupancyStep> step;       // none where nothing is to be had, or block size or the hardware stand against it
+  const char* no_step = "";                // why none is given although there might be one: a sentence; else ""
   std::uint32_t better_block_threads = 0;  // block size with more occupancy, nearest to that of the launch; 0: there is none
   double better_block_percent = 0;
   OccupancyGap gap = OccupancyGap::unknown;
@@ -52,7 +56,7 @@ struct OccupancyAdvice {
 
 [[nodiscard]] OccupancyAdvice advise_occupancy(const model::Timeline& timeline, const ConfigUse& use);
 
-// For people: "2 registers a thread fewer: 75 % -> 100 %"; empty where there is no step.
+// For people: "2 registers fewer a thread: 75 % -> 100 %", or why there is none; empty where nothing is to be said.
 [[nodiscard]] std::string step_text(const OccupancyAdvice& advice);
 // "" where unknown, "none", or a sentence with the figure that says so.
 [[nodiscard]] std::string gap_text(const OccupancyAdvice& advice, const ConfigUse& use);

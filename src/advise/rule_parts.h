@@ -16,8 +16,24 @@ inline constexpr std::size_t kMostPlaces = 5;
 
 // For a sentence: printable, and no longer than it can bear.
 [[nodiscard]] std::string shown(std::string_view name);
-[[nodiscard]] std::string op_name(const Case& run, const model::OpRow& row);
-[[nodiscard]] std::string kernel_name(const Case& run, const ConfigUse& use);
+// "aten::mm bprop of /net/classifier/0 (aten::mm_bprop_1)"
+[[nodiscard]] std::string op_text(const Case& run, std::uint32_t op);
+// "relu_kernel of aten::relu fprop of /net/relu (aten::relu_fprop_1)"
+[[nodiscard]] std::string kernel_text(const Case& run, const ConfigUse& use);
+[[nodiscard]] const std::string& kernel_name(const Case& run, const ConfigUse& use);
+
+// Findings about a run, an op, or the kernel of a launch configuration. An empty recommendation: the rule's advice.
+[[nodiscard]] Finding of_run(const Case& run, std::string problem, std::optional<std::int64_t> bound_ns);
+[[nodiscard]] Finding of_op(const Case& run, const model::OpRow& row, std::string problem, std::optional<std::int64_t> bound_ns,
+                            std::string recommendation = "");
+[[nodiscard]] Finding of_config(const Case& run, const ConfigUse& use, std::string problem, std::int64_t bound_ns,
+                                std::string recommendation = "");
+
+// Of cuDNN, cuBLAS or CUTLASS as these ship it, by its name: its code, tiles and registers are nobody's to change.
+[[nodiscard]] bool is_library_kernel(const model::Kernel& kernel);
+
+// GPU time of an op above that at the peak of memory, as far as memory throughput was measured; `scale`: of its traffic.
+[[nodiscard]] std::int64_t above_memory_peak_ns(const model::OpRow& row, double scale);
 
 // `text` holds `part`, in small or capital letters.
 [[nodiscard]] bool contains(std::string_view text, std::string_view part);

@@ -3,16 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <utility>
 
 #include "advise/rule_parts.h"
 #include "base/text.h"
+#include "model/aggregate/provenance.h"
 
 namespace dlkprof::advise {
 namespace {
 
 constexpr std::size_t kMostNameColumns = 100;
+constexpr double kLeastShown = 0.05;  // %: rounded to one decimal it is 0.1
 
 void append_rules(std::vector<Rule>& all, std::vector<Rule> more) {
   for (Rule& rule : more) all.push_back(std::move(rule));
@@ -30,7 +33,7 @@ bool is_before(const Finding& a, const Finding& b) {
 std::string describe(const Rule& rule) {
   std::string text = fmt::format("\n## {}\n\n`{}`, frameworks: {}", rule.detector, rule.name, rule.frameworks);
   if (*rule.sections != '\0') text += fmt::format(", needs the sections: {}", rule.sections);
-  text += fmt::format("\n\n{}.\n\n- **Fires**: {}\n- **Threshold from**: {}\n- **Time at stake**: {}\n- **What to do**: {}\n",
+  text += fmt::format("\n\n{}.\n\n- **Fires**: {}\n- **Threshold from**: {}\n- **Estimated gain**: {}\n- **What to do**: {}\n",
                       rule.headline, rule.fires, rule.source, rule.stake, rule.advice);
   return text;
 }
@@ -40,12 +43,13 @@ constexpr const char* kIntroductionToRules = R"(# Rules of the expert system
 Generated from the code of the rules: a test compares the two.
 
 `dlkprof report <file> --reports expert_systems` applies all of them and lists what they found: a problem, what to do about
-it, and the time at stake. Each rule is a row of data and a small function in `src/advise/rules_*.cpp`.
+it, and the time at stake, which is the estimated gain. Each rule is a row of data and a small function in `src/advise/rules_*.cpp`.
 
 **Time at stake** is a bound: mending what was found saves at most that much of the iterations aggregated, if nothing else
 changes. It is given in ns an iteration (divided by the number of iterations aggregated) and as a share of their wall clock.
 Findings overlap, so bounds do not add up, and GPU time that runs beside other work saves less when it goes. Where no figure
-bounds it the cell is empty.
+bounds it the cell is empty. No bound is above the time of the iterations aggregated. A finding of an op names it with its
+direction and its Op ID; *Basis* says whether its figures are from counters, and of how many launches.
 
 Findings of kernels and ops are of those with at least {:g} % of the GPU time, at most {} a rule.
 )";
@@ -75,9 +79,83 @@ double Case::percent_of_gpu_time(std::int64_t ns) const {
 
 std::string shown(std::string_view name) { return printable(name, kMostNameColumns); }
 
-std::string op_name(const Case& run, const model::OpRow& row) { return shown(run.profile.fold.ops[row.op].name); }
+namespace {
 
-std::string kernel_name(const Case& run, const ConfigUse& use) { return shown(run.profile.timeline.kernels[use.kernel].name); }
+// The end of a long path says more than its beginning.
+std::string path_text(const std::string& name) {
+  const std::string text = printable(name, 4 * kMostNameColumns);
+  if (text.size() <= kMostNameColumns) return text;
+  const std::size_t slash = text.find('/', text.size() - kMostNameColumns);
+  return slash == std::string::npos ? shown(name) : "..." + text.substr(slash);
+}
+
+const char* direction_text(model::Direction direction) {
+  if (direction == model::Direction::none) return "";
+  return direction == model::Direction::fprop ? " fprop" : " bprop";
+}
+
+std::string basis_of(std::uint64_t samples, std::uint8_t replay_modes) {
+  if (samples == 0) return "timed; by names and launch configurations, without counters";
+  const std::string how = model::replay_modes_text(replay_modes);
+  return fmt::format("counters of {} launch{}, {}", samples, samples == 1 ? "" : "es", how.empty() ? "sampled" : how);
+}
+
+}  // namespace
+
+std::string op_text(const Case& run, std::uint32_t op) {
+  const model::Op& it = run.profile.fold.ops[op];
+  const std::string where = it.name.empty() || it.name == it.type ? "" : " of " + path_text(it.name);
+  return fmt::format("{}{}{} ({})", shown(it.type), direction_text(it.direction), where, shown(it.id));
+}
+
+std::string kernel_text(const Case& run, const ConfigUse& use) {
+  const std::string name = shown(kernel_name(run, use));
+  if (use.op == model::kNone) return name;
+  const std::string others = use.ops < 2 ? "" : fmt::format(" and {} more op{}", use.ops - 1, use.ops == 2 ? "" : "s");
+  return name + " of " + op_text(run, use.op) + others;
+}
+
+const std::string& kernel_name(const Case& run, const ConfigUse& use) { return run.profile.timeline.kernels[use.kernel].name; }
+
+Finding of_run(const Case& run, std::string problem, std::optional<std::int64_t> bound_ns) {
+  const std::uint64_t iterations = run.profile.aggregate.summary.aggregated_iterations;
+  return {.problem = std::move(problem),
+          .bound_ns = bound_ns,
+          .basis = fmt::format("timed over {} iteration{}", iterations, iterations == 1 ? "" : "s")};
+}
+
+Finding of_op(const Case& run, const model::OpRow& row, std::string problem, std::optional<std::int64_t> bound_ns,
+              std::string recommendation) {
+  return {.problem = std::move(problem),
+          .recommendation = std::move(recommendation),
+          .where = run.profile.fold.ops[row.op].name,
+          .bound_ns = bound_ns,
+          .op = row.op,
+          .basis = basis_of(row.counters.samples, row.counters.replay_modes)};
+}
+
+Finding of_config(const Case& run, const ConfigUse& use, std::string problem, std::int64_t bound_ns, std::string recommendation) {
+  return {.problem = std::move(problem),
+          .recommendation = std::move(recommendation),
+          .where = kernel_name(run, use),
+          .bound_ns = bound_ns,
+          .op = use.op,
+          .basis = basis_of(use.samples, use.replay_modes)};
+}
+
+bool is_library_kernel(const model::Kernel& kernel) {
+  constexpr std::array kParts{"cudnn",       "cublas",       "_xmma_",  "nvjet",   "cutlass_80_", "cutlass_75_",
+                              "cutlass_70_", "gemmSN",       "gemv2",   "gemvN",   "sgemm_",      "dgemm_",
+                              "magma_",      "splitKreduce", "ampere_", "turing_", "volta_",      "maxwell_"};
+  const std::string& name = kernel.long_name.empty() ? kernel.name : kernel.long_name;
+  return std::any_of(kParts.begin(), kParts.end(), [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
+std::int64_t above_memory_peak_ns(const model::OpRow& row, double scale) {
+  const auto memory = find(row.counters.values, Quantity::memory_throughput);
+  const std::int64_t at_peak = memory ? part_ns(std::min(row.counters.covered_ns, row.gpu.total), scale * *memory / 100) : 0;
+  return row.gpu.total - at_peak;
+}
 
 bool contains(std::string_view text, std::string_view part) {
   const auto same = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
@@ -107,11 +185,17 @@ Findings diagnose(const model::Profile& profile) {
     for (Finding& finding : found) {
       finding.rule = &rule;
       if (finding.recommendation.empty()) finding.recommendation = rule.advice;
+      // Nothing saves more than the iterations took.
+      if (finding.bound_ns) finding.bound_ns = std::clamp<std::int64_t>(*finding.bound_ns, 0, profile.aggregate.summary.wall_ns);
       all.push_back(std::move(finding));
     }
   }
   std::stable_sort(all.begin(), all.end(), is_before);
   return all;
+}
+
+bool is_negligible(const Finding& finding, const model::Summary& summary) {
+  return finding.bound_ns && static_cast<double>(*finding.bound_ns) < kLeastShown / 100 * static_cast<double>(summary.wall_ns);
 }
 
 std::string describe_rules() {

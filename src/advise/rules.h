@@ -34,13 +34,17 @@ struct Case {
 
 struct Rule;
 
-// What one rule found in one place.
+// What one rule found in one place. Texts are sentences; names in them are printable and cut, those in fields of their own are
+// as they are.
 struct Finding {
-  const Rule* rule = nullptr;
-  std::string problem, recommendation;  // sentences; names in them are printable. Without the second: the rule's advice
-  std::string where;                    // op or kernel, printable; empty: the run
+  const Rule* rule = nullptr;  // its headline is the title
+  std::string problem;         // the claim, with its figures, and of which op
+  std::string recommendation;  // the change to make; without it: the rule's advice
+  std::string where;           // op or kernel, as reports have it; empty: the run
   // What mending it could save of the iterations aggregated, at most. Findings overlap: bounds do not add up.
   std::optional<std::int64_t> bound_ns;
+  std::uint32_t op = model::kNone;  // index into Fold::ops; kNone: the run
+  std::string basis = {};           // how the figures were got, and of how many launches or iterations
 };
 using Findings = std::vector<Finding>;
 
@@ -51,7 +55,7 @@ struct Rule {
   const char* frameworks;  // "All", as in the guide
   std::string fires;       // when, with its thresholds
   std::string source;      // where these come from
-  std::string stake;       // what is given as time at stake
+  std::string stake;       // what is given as its estimated gain
   const char* advice;      // what to do, where a finding has nothing better to say
   const char* sections;    // of metrics/ that it needs; "" where none
   void (*find)(const Case& run, Findings& findings);
@@ -62,6 +66,9 @@ struct Rule {
 
 // What all rules found: by time at stake, falling; those without come after them in the order of rules().
 [[nodiscard]] Findings diagnose(const model::Profile& profile);
+
+// Whether it is shown as 0.0 % of the time aggregated: then it is in the report, but in no headline.
+[[nodiscard]] bool is_negligible(const Finding& finding, const model::Summary& summary);
 
 // docs/rules.md.
 [[nodiscard]] std::string describe_rules();

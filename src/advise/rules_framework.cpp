@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "advise/rule_parts.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -19,22 +20,27 @@ bool is_of_pytorch(const model::Op& op) {
 void find_data_loading(const Case& run, Findings& findings) {
   const model::Summary& summary = run.profile.aggregate.summary;
   if (!(summary.share.dataloader > kMostDataLoading)) return;
-  findings.push_back({nullptr,
-                      fmt::format("For {:.3g} % of the wall clock the GPU was idle and the program waited for the data loader.",
-                                  summary.share.dataloader),
-                      "", "", part_ns(summary.wall_ns, summary.share.dataloader / 100)});
+  findings.push_back(
+      of_run(run,
+             fmt::format("For {:.3g} % of the wall clock the GPU was idle and the program waited for the data loader.",
+                         summary.share.dataloader),
+             part_ns(summary.wall_ns, summary.share.dataloader / 100)));
 }
 
 void find_cudnn_benchmark_off(const Case& run, Findings& findings) {
   if (run.fact("cudnn.benchmark") != "false" || run.is_true("cudnn.benchmark_set")) return;
-  std::int64_t convolution_ns = 0;
+  std::int64_t convolution_ns = 0, bound_ns = 0;
   for (const model::OpRow& row : run.profile.aggregate.ops) {
-    const std::string& type = run.profile.fold.ops[row.op].type;
-    if (contains(type, "conv")) convolution_ns += std::min(row.gpu.total, run.gpu_ns);
+    if (!contains(run.profile.fold.ops[row.op].type, "conv")) continue;
+    model::add_ns(convolution_ns, std::min(row.gpu.total, run.gpu_ns));
+    model::add_ns(bound_ns, std::min(above_memory_peak_ns(row, 1), run.gpu_ns));
   }
   if (convolution_ns == 0) return;
-  findings.push_back({nullptr, "torch.backends.cudnn.benchmark is false: cuDNN picks algorithms by rules of thumb.", "", "",
-                      std::min(convolution_ns, run.gpu_ns)});
+  findings.push_back(of_run(run,
+                            fmt::format("torch.backends.cudnn.benchmark is false: cuDNN picks the algorithms of convolutions, "
+                                        "{:.3g} % of the GPU time, by rules of thumb.",
+                                        run.percent_of_gpu_time(convolution_ns)),
+                            std::min(bound_ns, run.gpu_ns)));
 }
 
 struct SlowApi {
@@ -49,9 +55,9 @@ constexpr std::array kSlowApis{SlowApi{"anomaly_mode", "anomaly detection (detec
 void find_slow_apis(const Case& run, Findings& findings) {
   for (const SlowApi& slow : kSlowApis) {
     if (!run.is_true(slow.fact)) continue;
-    findings.push_back({nullptr,
-                        fmt::format("The program uses {}, which is for finding mistakes and slows everything down.", slow.api),
-                        "", "", std::nullopt});
+    findings.push_back(
+        of_run(run, fmt::format("The program uses {}, which is for finding mistakes and slows everything down.", slow.api),
+               std::nullopt));
   }
 }
 
@@ -72,10 +78,10 @@ void find_small_batch(const Case& run, Findings& findings) {
     const auto total = number_fact(run, fmt::format("memory.{}.total", gpu));
     const auto free = number_fact(run, fmt::format("memory.{}.free_at_peak", gpu));
     if (!total || !free || !(*total > 0) || 100 * *free / *total <= kMostFreeMemory) continue;
-    findings.push_back({nullptr,
-                        fmt::format("With a batch size of {:.0f} at least {:.3g} % of the memory of GPU {} stayed free.", *batch,
-                                    100 * *free / *total, gpu),
-                        "", "", std::nullopt});
+    findings.push_back(of_run(run,
+                              fmt::format("With a batch size of {:.0f} at least {:.3g} % of the memory of GPU {} stayed free.",
+                                          *batch, 100 * *free / *total, gpu),
+                              std::nullopt));
     return;  // the other GPUs of a run have the same batch
   }
 }
@@ -88,7 +94,7 @@ void find_missing_nvtx(const Case& run, Findings& findings) {
                        std::any_of(kernels.begin(), kernels.end(),
                                    [](const model::Kernel& kernel) { return contains(kernel.long_name, "at::native::"); });
   if (!pytorch) return;
-  findings.push_back({nullptr, "PyTorch ran, but told nothing of its ops: its kernels belong to no op.", "", "", std::nullopt});
+  findings.push_back(of_run(run, "PyTorch ran, but told nothing of its ops: its kernels belong to no op.", std::nullopt));
 }
 
 }  // namespace
@@ -99,11 +105,13 @@ std::vector<Rule> framework_rules() {
       {"dataloader", "Dataloader Detector", "The GPU waits for the data loader", "PyTorch",
        fmt::format("More than {:g} % of the wall clock is in ranges of the data loader while the GPU is idle.", kMostDataLoading),
        "The guide (10.10) says \"significant\"; the figure is ours.", "That share of the wall clock.",
-       "Give the DataLoader more workers (num_workers), persistent_workers=True and pin_memory=True, and prefetch.", "",
-       find_data_loading},
+       "Give the DataLoader more workers: DataLoader(..., num_workers=8, persistent_workers=True, pin_memory=True, "
+       "prefetch_factor=4).",
+       "", find_data_loading},
       {"cudnn_benchmark", "Cudnn Benchmark Detector", "cuDNN does not try its algorithms", "PyTorch",
        "torch.backends.cudnn.benchmark was false from beginning to end, and an op that convolves took GPU time.",
-       "The guide (10.10).", "The GPU time of convolutions.",
+       "The guide (10.10).",
+       "The GPU time of convolutions above that at the peak of memory, where memory throughput was measured; else all of it.",
        "Set torch.backends.cudnn.benchmark = True where shapes of inputs do not change from one iteration to the next.", "",
        find_cudnn_benchmark_off},
       {"slow_api", "Slow Api Detector", "The program runs with debugging aids on", "PyTorch",

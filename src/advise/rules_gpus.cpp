@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <numeric>
+#include <utility>
 
 #include "advise/rule_parts.h"
 #include "model/fold/time_arithmetic.h"
@@ -32,10 +33,10 @@ void find_imbalance(const Case& run, Findings& findings) {
   const auto [least, most] = std::minmax_element(busy.begin(), busy.end());
   if (*most == 0 || 100 * static_cast<double>(*least) / static_cast<double>(*most) >= kLeastOfBusiest) return;
   const double mean = std::accumulate(busy.begin(), busy.end(), 0.0) / static_cast<double>(busy.size());
-  findings.push_back({nullptr,
-                      fmt::format("GPU {} was busy for {:.3g} % of the time that GPU {} was.", least - busy.begin(),
-                                  100 * static_cast<double>(*least) / static_cast<double>(*most), most - busy.begin()),
-                      "", "", static_cast<std::int64_t>(static_cast<double>(*most) - mean)});
+  findings.push_back(of_run(run,
+                            fmt::format("GPU {} was busy for {:.3g} % of the time that GPU {} was.", least - busy.begin(),
+                                        100 * static_cast<double>(*least) / static_cast<double>(*most), most - busy.begin()),
+                            static_cast<std::int64_t>(static_cast<double>(*most) - mean)));
 }
 
 std::optional<std::uint64_t> visible_gpus(const Case& run) {
@@ -51,9 +52,9 @@ void find_unused_gpus(const Case& run, Findings& findings) {
   const auto used = static_cast<std::uint64_t>(std::count_if(busy.begin(), busy.end(), [](std::int64_t ns) { return ns > 0; }));
   const std::uint64_t there = std::max<std::uint64_t>(busy.size(), visible_gpus(run).value_or(0));
   if (used == 0 || used >= there) return;
-  findings.push_back({nullptr, fmt::format("Of {} GPUs that the program saw {} did anything.", there, used),
-                      "Spread the work over all GPUs, or leave those not needed to others with CUDA_VISIBLE_DEVICES.", "",
-                      std::nullopt});
+  findings.push_back(of_run(run, fmt::format("Of {} GPUs that the program saw {} did anything.", there, used), std::nullopt));
+  findings.back().recommendation =
+      "Spread the work over all GPUs, or leave those not needed to others with CUDA_VISIBLE_DEVICES.";
 }
 
 // Launches that the GPU waited for, and how long it was idle before them.
@@ -90,18 +91,31 @@ void find_underused(const Case& run, Findings& findings) {
     problem += fmt::format(" Of the rest {:.3g} % is time before launches that they waited for.",
                            100 * static_cast<double>(explained_ns) / static_cast<double>(idle_ns));
   }
-  findings.push_back({nullptr, problem, "", "", idle_ns - explained_ns});
+  findings.push_back(of_run(run, std::move(problem), idle_ns - explained_ns));
+}
+
+// By how much GPU times may be too early beside those of the CPU, in the process where that is most.
+std::int64_t clocks_apart_ns(const Case& run) {
+  std::int64_t most = 0;
+  for (const model::Process& process : run.profile.timeline.processes) most = std::max(most, process.gpu_early_ns);
+  return most;
 }
 
 void find_launch_bound(const Case& run, Findings& findings) {
   const WaitedFor waited = waited_for(run);
   if (waited.percent() < kWaitedPercent) return;
-  findings.push_back(
-      {nullptr,
-       fmt::format("Before {:.3g} % of all launches the GPU had nothing left to do, and was idle for longer than they then "
-                   "ran: the CPU cannot launch fast enough.",
-                   waited.percent()),
-       "", "", waited.idle_ns});
+  std::string problem = fmt::format(
+      "Before {:.3g} % of all launches the GPU had nothing left to do, and was idle for longer than they then ran: the CPU "
+      "cannot "
+      "launch fast enough.",
+      waited.percent());
+  // Where the program never waits for the GPU little bounds how far the clocks are apart.
+  const std::int64_t apart_ns = clocks_apart_ns(run);
+  if (static_cast<double>(apart_ns) > run.profile.aggregate.summary.mean_iteration_ns) {
+    problem += fmt::format(" This compares GPU times with CPU times, which are only known to agree within {:.3g} ms.",
+                           static_cast<double>(apart_ns) / 1e6);
+  }
+  findings.push_back(of_run(run, std::move(problem), waited.idle_ns));
 }
 
 }  // namespace
@@ -131,7 +145,9 @@ std::vector<Rule> gpu_rules() {
            kWaitedPercent),
        "Ours. GPU and CPU times are compared, whose clocks may be apart by what the summary states.",
        "The time that the GPU was idle before those launches.",
-       "Launch less often: CUDA graphs, torch.compile(mode=\"reduce-overhead\"), fused optimizers (fused=True), larger batches.",
+       "Launch less often: torch.compile(model, mode=\"reduce-overhead\"), which uses CUDA graphs; a fused optimizer "
+       "(fused=True); "
+       "a larger batch.",
        "", find_launch_bound}};
 }
 

@@ -54,24 +54,23 @@ void find_bad_range(const Case& run, Findings& findings) {
     steady = fmt::format("Aggregate the steady range: --database=<file> --iter_start={} --iter_stop={}", ideal.first,
                          ideal.first + ideal.count - 1);
   }
-  findings.push_back(
-      {nullptr,
-       fmt::format("The {} iterations aggregated differ by {:.3g} % of their mean length (standard deviation): means "
-                   "over them say little of a usual iteration.",
-                   summary.aggregated_iterations, deviation),
-       steady, "", std::nullopt});
+  findings.push_back(of_run(run,
+                            fmt::format("The {} iterations aggregated differ by {:.3g} % of their mean length (standard "
+                                        "deviation): means over them say little of a usual iteration.",
+                                        summary.aggregated_iterations, deviation),
+                            std::nullopt));
+  findings.back().recommendation = steady;
 }
 
 void find_no_iterations(const Case& run, Findings& findings) {
   const model::Fold& fold = run.profile.fold;
   if (fold.key_nodes_found > 0 || run.profile.timeline.activities.empty()) return;
   findings.push_back(
-      {nullptr,
-       fold.key_node.empty()
-           ? "No iterations were found: no key node is known for this program, and its launches "
-             "do not repeat."
-           : fmt::format("No iterations were found: the key node {} never ends within the profile.", shown(fold.key_node)),
-       "", "", std::nullopt});
+      of_run(run,
+             fold.key_node.empty()
+                 ? "No iterations were found: no key node is known for this program, and its launches do not repeat."
+                 : fmt::format("No iterations were found: the key node {} never ends within the profile.", shown(fold.key_node)),
+             std::nullopt));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "advise/occupancy_advice.h"
 #include "advise/rule_parts.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -13,25 +14,68 @@ constexpr double kMostSectors = 17;       // one more, as means are never exact
 constexpr double kFewestSectors = 4;      // 32 threads with 4 bytes each
 constexpr double kMostConflicts = 25;     // % of the wavefronts
 constexpr double kWarpThreads = 32;
+constexpr std::size_t kMostOpsNamed = 60;  // characters: what is longer reads no better
 constexpr double kFewestThreads = 24;  // of a warp, an instruction
 
 constexpr const char* kFewerRegisters =
     "Use __launch_bounds__ or -maxrregcount, smaller tiles, or another algorithm of the library; watch for spills.";
 
 std::string share_text(const Case& run, const ConfigUse& use) {
-  return fmt::format("{} ({:.3g} % of the GPU time)", kernel_name(run, use), run.percent_of_gpu_time(use.gpu_ns));
+  return fmt::format("{}, {:.3g} % of the GPU time,", kernel_text(run, use), run.percent_of_gpu_time(use.gpu_ns));
+}
+
+// The blocks of a grid, where they are too few for the multiprocessors.
+struct SmallGrid {
+  double blocks = 0, sms = 0;
+  [[nodiscard]] bool is_small() const { return sms > 0 && blocks > 0 && 100 * blocks / sms < kFilledPercent; }
+};
+
+SmallGrid grid_of(const Case& run, const ConfigUse& use) {
+  const capture::Dim3& grid = run.profile.timeline.configs[use.config].key.grid;
+  return {double{1} * grid.x * grid.y * grid.z, double{1} * run.profile.timeline.devices[use.device].record.sm_count};
+}
+
+// The kernels of torch.optim's foreach implementations, one for each step of the arithmetic.
+bool is_foreach(const Case& run, const ConfigUse& use) { return kernel_name(run, use) == "multi_tensor_apply_kernel"; }
+
+// All of them are one finding: one setting replaces them.
+void find_small_foreach(const Case& run, Findings& findings) {
+  std::int64_t gpu_ns = 0, bound_ns = 0;
+  std::string ops;
+  const ConfigUse* largest = nullptr;
+  for (const ConfigUse& use : run.configs) {
+    const SmallGrid grid = grid_of(run, use);
+    if (!is_foreach(run, use) || !grid.is_small()) continue;
+    if (largest == nullptr) largest = &use;
+    model::add_ns(gpu_ns, use.gpu_ns);
+    model::add_ns(bound_ns, part_ns(use.gpu_ns, 1 - grid.blocks / grid.sms));
+    const std::string type = use.op == model::kNone ? "" : shown(run.profile.fold.ops[use.op].type);
+    if (!type.empty() && ops.size() < kMostOpsNamed && !contains(ops, type)) ops += (ops.empty() ? "" : ", ") + type;
+  }
+  if (largest == nullptr || run.percent_of_gpu_time(gpu_ns) < kLeastShare) return;
+  const SmallGrid grid = grid_of(run, *largest);
+  findings.push_back(
+      of_config(run, *largest,
+                fmt::format("The grids of the optimizer's foreach kernels ({}), {:.3g} % of the GPU time, are small: "
+                            "{:.0f} blocks for {:.0f} multiprocessors in the longest.",
+                            ops, run.percent_of_gpu_time(gpu_ns), grid.blocks, grid.sms),
+                bound_ns, "Let one kernel do it all: pass fused=True to the optimizer, as torch.optim.Adam(..., fused=True)."));
 }
 
 void find_small_grids(const Case& run, Findings& findings) {
+  find_small_foreach(run, findings);
   for_each_large_config(run, [&](const ConfigUse& use) {
-    const double sms = run.profile.timeline.devices[use.device].record.sm_count;
-    const capture::Dim3& grid = run.profile.timeline.configs[use.config].key.grid;
-    const double blocks = double{1} * grid.x * grid.y * grid.z;
-    if (sms <= 0 || blocks <= 0 || 100 * blocks / sms >= kFilledPercent) return false;
-    findings.push_back({nullptr,
-                        fmt::format("The grid of {} has {:.0f} block{} for {:.0f} multiprocessors.", share_text(run, use), blocks,
-                                    blocks == 1 ? "" : "s", sms),
-                        "", kernel_name(run, use), part_ns(use.gpu_ns, 1 - blocks / sms)});
+    const SmallGrid grid = grid_of(run, use);
+    if (!grid.is_small() || is_foreach(run, use)) return false;
+    const bool library = is_library_kernel(run.profile.timeline.kernels[use.kernel]);
+    findings.push_back(of_config(run, use,
+                                 fmt::format("The grid of {} has {:.0f} block{} for {:.0f} multiprocessors.",
+                                             share_text(run, use), grid.blocks, grid.blocks == 1 ? "" : "s", grid.sms),
+                                 part_ns(use.gpu_ns, 1 - grid.blocks / grid.sms),
+                                 library
+                                     ? "Give the library more to do at once, with a larger batch: it chose this grid, and its "
+                                       "kernel cannot be changed."
+                                     : ""));
     return true;
   });
 }
@@ -45,19 +89,18 @@ bool is_held_by_latency(const ConfigUse& use) {
 
 void find_register_limits(const Case& run, Findings& findings) {
   for_each_large_config(run, [&](const ConfigUse& use) {
-    if (!is_held_by_latency(use)) return false;
+    if (!is_held_by_latency(use) || is_library_kernel(run.profile.timeline.kernels[use.kernel])) return false;
     const OccupancyAdvice advice = advise_occupancy(run.profile.timeline, use);
     if (!advice.theoretical || !advice.step || advice.step->registers_fewer == 0) return false;
     const model::Occupancy& now = *advice.theoretical;
     // A grid that fills no wave has no block to put there.
     if (now.percent > kLowOccupancy || now.waves <= 1) return false;
-    findings.push_back(
-        {nullptr,
-         fmt::format("Registers hold the occupancy of {} to {:.3g} %, and neither compute nor memory reaches {:g} % of its "
-                     "peak.",
-                     share_text(run, use), now.percent, kBoundPercent),
-         step_text(advice) + ". " + kFewerRegisters, kernel_name(run, use),
-         part_ns(use.gpu_ns, 1 - now.percent / advice.step->percent)});
+    findings.push_back(of_config(run, use,
+                                 fmt::format("Registers hold the occupancy of {} to {:.3g} %, and neither compute nor memory "
+                                             "reaches {:g} % of its peak.",
+                                             share_text(run, use), now.percent, kBoundPercent),
+                                 part_ns(use.gpu_ns, 1 - now.percent / advice.step->percent),
+                                 step_text(advice) + ". " + kFewerRegisters));
     return true;
   });
 }
@@ -68,11 +111,12 @@ void find_uncoalesced(const Case& run, Findings& findings) {
     const double stores = find(use.values, Quantity::sectors_per_store).value_or(0);
     const double sectors = std::max(loads, stores);
     if (sectors < kMostSectors) return false;
-    findings.push_back({nullptr,
-                        fmt::format("Warps of {} touch {:.3g} sectors with each {} of global memory: neighbouring threads access "
-                                    "places far apart.",
-                                    share_text(run, use), sectors, loads >= stores ? "load" : "store"),
-                        "", kernel_name(run, use), part_ns(use.gpu_ns, 1 - kFewestSectors / sectors)});
+    findings.push_back(
+        of_config(run, use,
+                  fmt::format("Warps of {} touch {:.3g} sectors with each {} of global memory: neighbouring threads "
+                              "access places far apart.",
+                              share_text(run, use), sectors, loads >= stores ? "load" : "store"),
+                  part_ns(use.gpu_ns, 1 - kFewestSectors / sectors)));
     return true;
   });
 }
@@ -84,10 +128,10 @@ void find_bank_conflicts(const Case& run, Findings& findings) {
     if (!conflicts || !wavefronts || *wavefronts <= 0) return false;
     const double percent = 100 * std::min(*conflicts / *wavefronts, 1.0);
     if (percent <= kMostConflicts) return false;
-    findings.push_back(
-        {nullptr,
-         fmt::format("{:.3g} % of the shared-memory wavefronts of {} are bank conflicts.", percent, share_text(run, use)), "",
-         kernel_name(run, use), part_ns(use.gpu_ns, percent / 100)});
+    findings.push_back(of_config(
+        run, use,
+        fmt::format("{:.3g} % of the shared-memory wavefronts of {} are bank conflicts.", percent, share_text(run, use)),
+        part_ns(use.gpu_ns, percent / 100)));
     return true;
   });
 }
@@ -96,10 +140,10 @@ void find_divergence(const Case& run, Findings& findings) {
   for_each_large_config(run, [&](const ConfigUse& use) {
     const auto threads = find(use.values, Quantity::active_threads);
     if (!threads || *threads <= 0 || *threads >= kFewestThreads) return false;
-    findings.push_back({nullptr,
-                        fmt::format("Of the {:g} threads of a warp of {} only {:.3g} are active an instruction.", kWarpThreads,
-                                    share_text(run, use), *threads),
-                        "", kernel_name(run, use), part_ns(use.gpu_ns, 1 - *threads / kWarpThreads)});
+    findings.push_back(of_config(run, use,
+                                 fmt::format("Of the {:g} threads of a warp of {} only {:.3g} are active per instruction.",
+                                             kWarpThreads, share_text(run, use), *threads),
+                                 part_ns(use.gpu_ns, 1 - *threads / kWarpThreads)));
     return true;
   });
 }
@@ -111,7 +155,7 @@ std::vector<Rule> kernel_rules() {
       {"small_grid", "Small Grid Detector", "A grid leaves multiprocessors without a block", "All",
        fmt::format("A kernel's grid has blocks for fewer than {:g} % of the multiprocessors.", kFilledPercent),
        "Nsight Compute's speed-of-light guidance: below 60 % of the peak a kernel is held back by latencies; with fewer "
-       "multiprocessors at work their mean cannot be higher.",
+       "multiprocessors at work their mean cannot be higher. The kernels of foreach optimizers are one finding.",
        "The part of its GPU time that multiprocessors without a block stand for.",
        "Give it more to do (a larger batch), split the work into more blocks (split-K), or run other kernels beside it on "
        "another stream.",

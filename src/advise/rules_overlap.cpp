@@ -47,9 +47,9 @@ bool is_host_copy(const model::Kernel& kernel) {
 void find_exposed_copies(const Case& run, Findings& findings) {
   const Exposed exposed = find_exposed(run, is_host_copy);
   if (exposed.percent() <= kMostExposed) return;
-  findings.push_back(
-      {nullptr, fmt::format("For {:.3g} % of the time that GPUs are busy they only copy to or from the host.", exposed.percent()),
-       "", "", exposed.exposed_ns});
+  findings.push_back(of_run(
+      run, fmt::format("For {:.3g} % of the time that GPUs are busy they only copy to or from the host.", exposed.percent()),
+      exposed.exposed_ns));
 }
 
 // Kernels of cuDNN and cuBLAS that turn the layout of tensors.
@@ -62,14 +62,19 @@ bool is_transpose(const model::Kernel& kernel) {
 
 void find_transposes(const Case& run, Findings& findings) {
   std::int64_t ns = 0;
+  const model::KernelRow* largest = nullptr;  // rows are by GPU time
   for (const model::KernelRow& row : run.profile.aggregate.kernels) {
-    if (is_transpose(run.profile.timeline.kernels[row.kernel])) ns += std::min(row.gpu.total, run.gpu_ns);
+    if (!is_transpose(run.profile.timeline.kernels[row.kernel])) continue;
+    ns += std::min(row.gpu.total, run.gpu_ns);
+    if (largest == nullptr) largest = &row;
   }
   if (run.percent_of_gpu_time(ns) <= kMostTransposes) return;
-  findings.push_back({nullptr,
-                      fmt::format("{:.3g} % of the GPU time goes into turning tensors from one memory layout into another.",
-                                  run.percent_of_gpu_time(ns)),
-                      "", "", std::min(ns, run.gpu_ns)});
+  findings.push_back(
+      of_run(run,
+             fmt::format("{:.3g} % of the GPU time goes into turning tensors from one memory layout into another{}.",
+                         run.percent_of_gpu_time(ns), largest == nullptr ? "" : ", most of it in " + op_text(run, largest->op)),
+             std::min(ns, run.gpu_ns)));
+  if (largest != nullptr) findings.back().op = largest->op;
 }
 
 bool is_collective(const model::Kernel& kernel) {
@@ -93,11 +98,12 @@ void find_slow_collectives(const Case& run, Findings& findings) {
   if (!fill || *fill >= kFewMultiprocessors) return;
   const Exposed exposed = find_exposed(run, is_collective);
   if (exposed.percent() <= kMostExposed) return;
-  findings.push_back({nullptr,
-                      fmt::format("For {:.3g} % of the time that GPUs are busy only collectives run, on at most {:.3g} % of the "
-                                  "multiprocessors.",
-                                  exposed.percent(), *fill),
-                      "", "", exposed.exposed_ns});
+  findings.push_back(
+      of_run(run,
+             fmt::format("For {:.3g} % of the time that GPUs are busy only collectives run, on at most {:.3g} % of "
+                         "the multiprocessors.",
+                         exposed.percent(), *fill),
+             exposed.exposed_ns));
 }
 
 }  // namespace
@@ -116,7 +122,10 @@ std::vector<Rule> overlap_rules() {
        fmt::format("Kernels that turn NCHW into NHWC or back take more than {:g} % of the GPU time.", kMostTransposes),
        "NVIDIA's Deep Learning Performance Guide, convolutional layers, on tensor layouts; the figure is ours.",
        "The GPU time of these kernels.",
-       "Keep model and inputs in the layout that the kernels want: .to(memory_format=torch.channels_last).", "", find_transposes},
+       "Keep model and inputs in the layout that the kernels want: model.to(memory_format=torch.channels_last), and the same for "
+       "the "
+       "inputs; in JAX and TensorFlow NHWC.",
+       "", find_transposes},
       {"slow_collectives", "Low Occupancy Collective Detector", "Collectives run alone on few multiprocessors", "All",
        fmt::format(
            "NCCL's kernels run while nothing else does for more than {:g} % of the time that GPUs are busy, and have blocks "

@@ -3,11 +3,13 @@
 
 #include "advise/rule_parts.h"
 #include "advise/tensor_use.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 namespace {
 
 constexpr double kLeastEligibleShare = 5;  // % of the GPU time
+constexpr double kHalf = 0.5;
 
 bool can_use_tensor_cores_but_does_not(const Case& run, const model::OpRow& row) {
   return run.profile.fold.ops[row.op].eligible && !row.uses_tc && row.tc_source != model::TensorCoreSource::unknown;
@@ -19,10 +21,9 @@ void find_bad_shapes(const Case& run, Findings& findings) {
     const model::Op& op = run.profile.fold.ops[row.op];
     const auto why = reason_against_tensor_cores(op);
     if (!why) return false;
-    findings.push_back(
-        {nullptr, fmt::format("{} ({}) does not use tensor cores: {}.", op_name(run, row), shown(op.type), *why),
-         type_against_tensor_cores(op) ? "Compute in half precision, bfloat16 or TF32 where the model allows it." : "",
-         op_name(run, row), row.gpu.total});
+    findings.push_back(of_op(
+        run, row, fmt::format("{} does not use tensor cores: {}.", op_text(run, row.op), *why), above_memory_peak_ns(row, 1),
+        type_against_tensor_cores(op) ? "Compute in half precision, bfloat16 or TF32 where the model allows it." : ""));
     return true;
   });
 }
@@ -31,11 +32,11 @@ void find_unused_tensor_cores(const Case& run, Findings& findings) {
   for_each_large_op(run, [&](const model::OpRow& row) {
     if (!can_use_tensor_cores_but_does_not(run, row) || reason_against_tensor_cores(run.profile.fold.ops[row.op])) return false;
     const bool counted = row.tc_source == model::TensorCoreSource::counter;
-    findings.push_back({nullptr,
-                        fmt::format("{} could use tensor cores, but {} {:.3g} % of the GPU time.", op_name(run, row),
-                                    counted ? "its tensor pipe stayed idle in" : "by their names its kernels do not, in",
-                                    run.percent_of_gpu_time(row.gpu.total)),
-                        "", op_name(run, row), row.gpu.total});
+    findings.push_back(of_op(run, row,
+                             fmt::format("{} could use tensor cores, but {} {:.3g} % of the GPU time.", op_text(run, row.op),
+                                         counted ? "its tensor pipe stayed idle in" : "by their names its kernels do not, in",
+                                         run.percent_of_gpu_time(row.gpu.total)),
+                             above_memory_peak_ns(row, 1)));
     return true;
   });
 }
@@ -64,8 +65,8 @@ void find_no_fusion(const Case& run, Findings& findings) {
     const std::string& type = fold.ops[row.op].type;
     if (contains(type, "BiasAdd") || contains(type, "Relu")) small_ns += std::min(row.gpu.total, run.gpu_ns);
   }
-  findings.push_back({nullptr, "No op is fused: products, biases and activations run as kernels of their own.", "", "",
-                      std::min(small_ns, run.gpu_ns)});
+  findings.push_back(of_run(run, "No op is fused: products, biases and activations run as kernels of their own.",
+                            std::min(small_ns, run.gpu_ns)));
 }
 
 // Kernels of half precision say so: nobody needs mixed precision who computes in it already.
@@ -93,22 +94,30 @@ void find_no_amp(const Case& run, Findings& findings) {
   const bool told = run.fact("amp") == "false";
   const bool tensorflow = has_framework(fold, model::Framework::tensorflow);
   if ((!told && !tensorflow) || computes_in_half(run) || !has_tensor_cores(run.profile.timeline)) return;
-  std::int64_t eligible_ns = 0;
+  std::int64_t eligible_ns = 0, bound_ns = 0;
   for (const model::OpRow& row : run.profile.aggregate.ops) {
-    if (fold.ops[row.op].eligible) eligible_ns += std::min(row.gpu.total, run.gpu_ns);
+    if (!fold.ops[row.op].eligible) continue;
+    model::add_ns(eligible_ns, std::min(row.gpu.total, run.gpu_ns));
+    // Twice the rate of TF32 and half the bytes: tensor cores that compute in TF32 already save half at most.
+    const std::int64_t above = above_memory_peak_ns(row, kHalf);
+    model::add_ns(bound_ns, std::min(row.uses_tc ? std::min(above, row.gpu.total / 2) : above, run.gpu_ns));
   }
   if (run.percent_of_gpu_time(eligible_ns) < kLeastEligibleShare) return;
-  findings.push_back({nullptr,
-                      fmt::format("Automatic mixed precision is not used; ops that could use it take {:.3g} % of the GPU time.",
-                                  run.percent_of_gpu_time(eligible_ns)),
-                      tensorflow && !told ? "Set the policy mixed_float16 or mixed_bfloat16 (tf.keras.mixed_precision)." : "", "",
-                      std::min(eligible_ns, run.gpu_ns)});
+  findings.push_back(
+      of_run(run,
+             fmt::format("Automatic mixed precision is not used; ops that could use it take {:.3g} % of the GPU time.",
+                         run.percent_of_gpu_time(eligible_ns)),
+             std::min(bound_ns, run.gpu_ns)));
+  if (tensorflow && !told) {
+    findings.back().recommendation = "Set the policy mixed_float16 or mixed_bfloat16 (tf.keras.mixed_precision).";
+  }
 }
 
 }  // namespace
 
 std::vector<Rule> tensor_rules() {
-  constexpr const char* kWhole = "The whole GPU time of the ops.";
+  constexpr const char* kWhole =
+      "The GPU time of the op above that at the peak of memory, where memory throughput was measured; else all of it.";
   return {
       {"tensor_shape", "Bad Tensor Shape Detector", "Shapes or types keep an op from tensor cores", "All (in DLProf: TensorFlow)",
        fmt::format(
@@ -126,8 +135,12 @@ std::vector<Rule> tensor_rules() {
            "PyTorch says that autocast was never on, or ops are of TensorFlow; no kernel on tensor cores bears the name of "
            "half precision; a GPU has tensor cores; and ops that can use them take at least {:g} % of the GPU time.",
            kLeastEligibleShare),
-       "The guide (10.10); the share is ours.", kWhole,
-       "Run the forward pass under torch.autocast(\"cuda\"), in FP16 with a GradScaler, or in BF16.", "", find_no_amp},
+       "The guide (10.10); the share is ours.",
+       "The GPU time of these ops above that at the peak of memory with half the bytes, where memory throughput was measured; of "
+       "ops "
+       "on tensor cores at most half, as FP16 and BF16 have twice the rate of TF32 (NVIDIA H100 datasheet).",
+       "Run the forward pass under torch.autocast(\"cuda\", dtype=torch.bfloat16), or in FP16 with a GradScaler.", "",
+       find_no_amp},
       {"tensor_cores_unused", "Unused Tensor Cores Detector", "An op could use tensor cores and does not", "All",
        "An op that can use tensor cores does not, by the tensor-pipe counter, or where that was not measured by the names of its "
        "kernels; and neither shapes nor types that its marker tells of keep it from them.",

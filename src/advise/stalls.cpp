@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 namespace dlkprof::advise {
 namespace {
@@ -89,7 +90,9 @@ std::vector<Stall> stalls_of(const Values& values) {
   }
   if (!std::isfinite(all)) return {};
   for (Stall& stall : stalls) stall.percent = 100 * stall.cycles / all;
-  std::stable_sort(stalls.begin(), stalls.end(), [](const Stall& a, const Stall& b) { return a.cycles > b.cycles; });
+  // What is issued waits for nothing, and comes after all that does.
+  const auto order = [](const Stall& stall) { return std::pair(stall.name == "selected", -stall.cycles); };
+  std::stable_sort(stalls.begin(), stalls.end(), [&](const Stall& a, const Stall& b) { return order(a) < order(b); });
   return stalls;
 }
 

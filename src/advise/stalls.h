@@ -26,7 +26,7 @@ struct Stall {
   double cycles = 0;
   double percent = 0;  // of all warp cycles, "selected" included
 };
-// By cycles, falling; those of 0 cycles are left out. "selected", the issue itself, is among them. Empty where none was measured.
+// By cycles, falling; those of 0 cycles are left out. "selected", the issue itself, comes last. Empty where none was measured.
 [[nodiscard]] std::vector<Stall> stalls_of(const Values& values);
 
 // A reason by the name that PC sampling has for it, in the words of counters: smsp__pcsamp_warps_issue_stalled_no_instructions is

@@ -1,6 +1,8 @@
 #include "report/diagnosis/reports.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "advise/verdict.h"
 #include "report/diagnosis/diagnosis_rows.h"
@@ -20,7 +22,10 @@ std::vector<Judged> judge_rows(const model::Profile& profile) {
     const advise::Evidence& its_own =
         row.kernel == nullptr ? evidence.ops[static_cast<std::size_t>(row.op - profile.aggregate.ops.data())]
                               : evidence.kernels[static_cast<std::size_t>(row.kernel - profile.aggregate.kernels.data())];
-    judged.push_back({row, advise::judge(its_own, row.counters())});
+    advise::Judgement judgement = advise::judge(its_own, row.counters());
+    // Nothing saves more than the iterations took.
+    if (judgement.bound_ns) judgement.bound_ns = std::min(*judgement.bound_ns, profile.aggregate.summary.wall_ns);
+    judged.push_back({row, std::move(judgement)});
   }
   return judged;
 }

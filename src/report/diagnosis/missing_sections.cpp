@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "advise/config_use.h"
 #include "advise/quantities.h"
 #include "advise/roofline.h"
 #include "advise/stalls.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::report {
 namespace {
@@ -41,6 +43,21 @@ constexpr std::array kNeeds{Need{"bottleneck", "speed_of_light", has_limits},
                             Need{"expert_systems", "speed_of_light", has_limits},
                             Need{"expert_systems", "memory", has_traffic}};
 
+constexpr double kMostlyInGraphs = 50;  // % of the GPU time: sections would measure less than half
+
+// Of the GPU time of kernels in the iterations aggregated.
+double percent_in_graphs(const model::Profile& profile) {
+  double all = 0, in_graphs = 0;
+  for (std::size_t i = 0; i < profile.timeline.activities.size(); ++i) {
+    const model::Activity& activity = profile.timeline.activities[i];
+    if (activity.config == model::kNone || !advise::is_aggregated(profile, i)) continue;
+    const auto ns = static_cast<double>(model::gpu_ns(activity));
+    all += ns;
+    if (activity.in_graph) in_graphs += ns;
+  }
+  return all > 0 ? 100 * in_graphs / all : 0;
+}
+
 }  // namespace
 
 std::string missing_sections(const std::string& report, const model::Profile& profile) {
@@ -56,7 +73,15 @@ std::string missing_sections(const std::string& report, const model::Profile& pr
     options += fmt::format("{}--section {}", options.empty() ? "" : " ", need.section);
   }
   if (options.empty()) return "";
-  return fmt::format("the report {} has empty cells for what was not measured: collect it with {}", report, options);
+  const std::string what = fmt::format("the report {} has empty cells for what was not measured", report);
+  const double in_graphs = percent_in_graphs(profile);
+  if (in_graphs >= kMostlyInGraphs) {
+    return fmt::format(
+        "{}: {:.3g} % of the GPU time of kernels is in CUDA graphs, which no section can measure; "
+        "--replay-mode sample samples them",
+        what, in_graphs);
+  }
+  return fmt::format("{}: collect it with {}", what, options);
 }
 
 }  // namespace dlkprof::report

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace dlkprof::report {
 namespace {
@@ -51,8 +52,11 @@ Cell to_cell(const model::FigureValue& value) {
 
 std::vector<StallRow> take_stalls(std::vector<SectionValue>& values) {
   std::vector<StallRow> rows;
+  std::string issued;  // the label of what waits for nothing, which comes last
   for (const SectionValue& value : values) {
-    if (is_stall(value)) rows.push_back({value.label, std::get<double>(value.value), 0});
+    if (!is_stall(value)) continue;
+    rows.push_back({value.label, std::get<double>(value.value), 0});
+    if (value.metric.find("_stalled_selected_") != std::string::npos) issued = value.label;
   }
   values.erase(std::remove_if(values.begin(), values.end(), is_stall), values.end());
 
@@ -60,12 +64,13 @@ std::vector<StallRow> take_stalls(std::vector<SectionValue>& values) {
       std::accumulate(rows.begin(), rows.end(), 0.0, [](double all, const StallRow& row) { return all + row.cycles; });
   if (sum <= 0) return rows;
   for (StallRow& row : rows) row.share = row.cycles / sum;
-  std::stable_sort(rows.begin(), rows.end(), [](const StallRow& a, const StallRow& b) { return a.cycles > b.cycles; });
-  const auto small = std::find_if(rows.begin(), rows.end(), [](const StallRow& row) { return row.share < kLeastShare; });
-  if (rows.end() - small < 2) return rows;
-  const StallRow others = fold({small, rows.end()});
-  rows.erase(small, rows.end());
-  rows.push_back(others);
+  const auto order = [&issued](const StallRow& row) { return std::pair(row.label == issued, -row.cycles); };
+  std::stable_sort(rows.begin(), rows.end(), [&](const StallRow& a, const StallRow& b) { return order(a) < order(b); });
+  const auto waits = std::find_if(rows.begin(), rows.end(), [&](const StallRow& row) { return row.label == issued; });
+  const auto small = std::find_if(rows.begin(), waits, [](const StallRow& row) { return row.share < kLeastShare; });
+  if (waits - small < 2) return rows;
+  const StallRow others = fold({small, waits});
+  rows.insert(rows.erase(small, waits), others);
   return rows;
 }
 

@@ -32,7 +32,8 @@ struct StallRow {
   double share = 0;  // 0..1
 };
 
-// Takes the stall reasons out of `values`; sorted descending, those below 0.5 % of the sum folded into one row at the end.
+// Takes the stall reasons out of `values`; sorted descending, those below 0.5 % of the sum folded into one row; then what was
+// issued, as it waits for nothing.
 [[nodiscard]] std::vector<StallRow> take_stalls(std::vector<SectionValue>& values);
 
 }  // namespace dlkprof::report

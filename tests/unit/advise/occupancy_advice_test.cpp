@@ -103,6 +103,7 @@ TEST(OccupancyAdvice, SaysWhatTheGridAllows) {
   OneKernel small({33, 1, 1}, {256, 1, 1}, 32);
   EXPECT_EQ(small.advice().idle_sms_percent, 75) << "33 of 132 have a block";
   EXPECT_EQ(small.advice().grid_percent, 12.5) << "8 of 64 warps on those that have";
+  EXPECT_FALSE(small.advice().tail_percent) << "a grid below one wave has no tail";
 }
 
 TEST(OccupancyAdvice, SaysWhyLessIsAchieved) {
@@ -116,6 +117,30 @@ TEST(OccupancyAdvice, SaysWhyLessIsAchieved) {
   EXPECT_THAT(tail.why(), HasSubstr("of 1.5 waves"));
   EXPECT_EQ(tail.gap(40), OccupancyGap::imbalance) << "which explains 25 of 60 points";
   EXPECT_EQ(tail.why(), "imbalance: 60 points that neither the grid nor the tail explain");
+}
+
+TEST(OccupancyAdvice, ALowOccupancyIsExplainedAlsoWhereItIsNearTheTheoreticalOne) {
+  // 255 registers: 8 warps, 12.5 %.
+  OneKernel kernel({10000, 1, 1}, {128, 1, 1}, 255);
+  EXPECT_EQ(kernel.gap(12), OccupancyGap::none);
+  EXPECT_EQ(kernel.why(), "none: it is near the theoretical one, which registers limit");
+  kernel.use.values = {{"gpu__time_duration.sum", 50000}, {"sm__cycles_active.avg", 90}, {"gpc__cycles_elapsed.max", 1000}};
+  EXPECT_EQ(kernel.gap(5), OccupancyGap::imbalance) << "7.5 points, but less than half of it";
+  EXPECT_THAT(kernel.why(), HasSubstr("multiprocessors are active for 9 % of the cycles"));
+}
+
+TEST(OccupancyAdvice, ProposesNothingWhereTheGridIsTheLimit) {
+  OneKernel small({20, 1, 1}, {256, 1, 1}, 42);
+  EXPECT_FALSE(small.advice().step);
+  EXPECT_THAT(step_text(small.advice()), HasSubstr("does not fill one wave"));
+  EXPECT_EQ(small.advice().better_block_threads, 0U);
+}
+
+TEST(OccupancyAdvice, ProposesNothingForALibraryKernel) {
+  OneKernel kernel({10000, 1, 1}, {256, 1, 1}, 42);
+  kernel.run.timeline().kernels[0].long_name = "sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_ffma_execute_kernel__5x_cudnn";
+  EXPECT_FALSE(kernel.advice().step);
+  EXPECT_THAT(step_text(kernel.advice()), HasSubstr("library kernel"));
 }
 
 TEST(OccupancyAdvice, AShortKernelIsItsBeginningAndEnd) {

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "support/found.h"
 
 namespace dlkprof::advise {
@@ -47,6 +49,49 @@ TEST(SmallGrid, KernelsOfNoWeightAreNotWorthAWord) {
   EXPECT_FALSE(fires(run.profile(), "small_grid")) << "0.1 % of the GPU time";
 }
 
+// Two ops of the same kernel, and each a launch configuration.
+TEST(SmallGrid, SaysWhichOpItIsOf) {
+  TimelineBuilder builder;
+  builder.range("aten::mm, op_id = 1", 0, 50).range("aten::bmm, op_id = 2", 60, 100);
+  builder.launch("gemm", 1, 100, 1100).launch("other gemm", 61, 1200, 2200);
+  test::DiagnosedRun run(builder);
+  run.launched("gemm", {33, 1, 1}, {256, 1, 1}).launched("other gemm", {33, 1, 1}, {256, 1, 1});
+  const Findings findings = found(run.profile(), "small_grid");
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_NE(findings[0].problem, findings[1].problem);
+  for (const Finding& finding : findings) {
+    ASSERT_NE(finding.op, model::kNone);
+    EXPECT_THAT(finding.problem, HasSubstr("(" + run.profile().fold.ops[finding.op].id + ")"));
+    EXPECT_THAT(finding.basis, HasSubstr("without counters"));
+  }
+  run.timeline().measured[0]["dram__bytes.sum"] = {1, 2, 3};
+  EXPECT_THAT(found(run.profile(), "small_grid").at(0).basis + found(run.profile(), "small_grid").at(1).basis,
+              HasSubstr("counters of 3 launches"));
+}
+
+TEST(SmallGrid, OfAForeachOptimizerIsOneFinding) {
+  TimelineBuilder builder;
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t at = 100 * i;
+    builder.range(std::string("aten::_foreach_") + "mlda"[i] + ", op_id = " + std::to_string(i), at, at + 50);
+    builder.launch("multi_tensor_apply_kernel", at + 1, 10'000 * (i + 1), 10'000 * (i + 1) + 1000);
+  }
+  test::DiagnosedRun run(builder);
+  run.launched("multi_tensor_apply_kernel", {33, 1, 1}, {512, 1, 1});
+  const Findings findings = found(run.profile(), "small_grid");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].recommendation, HasSubstr("fused=True"));
+  EXPECT_EQ(findings[0].bound_ns, 2250) << "three quarters of 3,000 ns";
+}
+
+TEST(SmallGrid, OfALibraryKernelAsksForMoreWork) {
+  TimelineBuilder builder;
+  builder.launch("nvjet_hsh_64x8_64x16_4x1_v_bz_TNT", 0, 10, 1010);
+  test::DiagnosedRun run(builder);
+  run.launched("nvjet_hsh_64x8_64x16_4x1_v_bz_TNT", {44, 1, 1}, {384, 1, 1});
+  EXPECT_THAT(found(run.profile(), "small_grid").at(0).recommendation, HasSubstr("cannot be changed"));
+}
+
 const Values kHeldByLatency{{test::kSmThroughput, 30}, {test::kMemoryThroughput, 40}};
 
 TEST(RegisterLimited, FiresWhereRegistersKeepWarpsOut) {
@@ -57,6 +102,17 @@ TEST(RegisterLimited, FiresWhereRegistersKeepWarpsOut) {
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].recommendation, HasSubstr("48 registers fewer a thread: 25 % -> 37.5 %"));
   EXPECT_EQ(findings[0].bound_ns, 333) << "a third, were it as much faster as there are more warps";
+}
+
+TEST(RegisterLimited, IsSilentOfKernelsThatNobodyCanChange) {
+  for (const char* name : {"sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_ffma_aligna4_alignc4_execute_kernel__5x_cublas", "k"}) {
+    TimelineBuilder builder;
+    builder.launch(name, 0, 10, 1010);
+    for (const auto& [metric, value] : kHeldByLatency) builder.measured(name, metric, {value});
+    test::DiagnosedRun run(builder);
+    run.launched(name, {10000, 1, 1}, {256, 1, 1}, 128);
+    EXPECT_EQ(fires(run.profile(), "register_limited"), std::string(name) == "k") << name;
+  }
 }
 
 TEST(RegisterLimited, IsSilentWhereItDoesNotMatter) {
@@ -105,7 +161,7 @@ constexpr const char* kActiveThreads = "smsp__average_thread_inst_executed_per_i
 TEST(Divergence, FiresWhereWarpsRunWithFewOfTheirThreads) {
   const Findings findings = found(one_kernel({{kActiveThreads, 8}}).profile(), "divergence");
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].problem, HasSubstr("Of the 32 threads of a warp of k (100 % of the GPU time) only 8 are active"));
+  EXPECT_THAT(findings[0].problem, HasSubstr("100 % of the GPU time, only 8 are active per instruction"));
   EXPECT_EQ(findings[0].bound_ns, 750);
   EXPECT_TRUE(fires(one_kernel({{"smsp__thread_inst_executed_per_inst_executed.ratio", 23.9}}).profile(), "divergence"))
       << "the name of other chips";

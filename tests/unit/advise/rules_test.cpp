@@ -92,6 +92,14 @@ TEST(Rules, NoTimeAtStakeIsBeyondWhatThereWas) {
   }
 }
 
+TEST(Rules, WhatIsShownAsNothingIsNegligible) {
+  model::Summary summary;
+  summary.wall_ns = 1'000'000;
+  EXPECT_TRUE(is_negligible({.bound_ns = 499}, summary)) << "0.0 %";
+  EXPECT_FALSE(is_negligible({.bound_ns = 500}, summary)) << "0.1 %";
+  EXPECT_FALSE(is_negligible({.bound_ns = std::nullopt}, summary)) << "nothing bounds it";
+}
+
 TEST(Rules, HostileNamesAndFactsAreBorne) {
   const std::string hostile = "<script>\x1b[2J\xff" + std::string(5'000'000, 'x');
   TimelineBuilder builder;
@@ -104,7 +112,7 @@ TEST(Rules, HostileNamesAndFactsAreBorne) {
   const Findings findings = diagnose(run.profile());
   ASSERT_FALSE(findings.empty());
   for (const Finding& finding : findings) {
-    EXPECT_LT(finding.problem.size() + finding.recommendation.size() + finding.where.size(), 2000U);
+    EXPECT_LT(finding.problem.size() + finding.recommendation.size() + finding.basis.size(), 2000U);
     EXPECT_EQ(finding.problem.find('\x1b'), std::string::npos);
     EXPECT_EQ(valid_utf8(finding.problem), finding.problem);
   }

@@ -22,8 +22,8 @@ TEST(Stalls, AreSharesOfAllWarpCycles) {
   EXPECT_EQ(stalls[0].name, "long_scoreboard");
   EXPECT_EQ(stalls[0].cycles, 2.5);
   EXPECT_EQ(stalls[0].percent, 62.5) << "2.5 of 4 cycles";
-  EXPECT_EQ(stalls[1].name, "selected");
-  EXPECT_EQ(stalls[2].percent, 12.5);
+  EXPECT_EQ(stalls[1].percent, 12.5);
+  EXPECT_EQ(stalls[2].name, "selected") << "no wait, and last";
 }
 
 TEST(Stalls, WhatIsNoFigureIsLeftOut) {

@@ -41,6 +41,31 @@ TEST(ExpertSystemsReport, BeginsWithTheGuidesColumns) {
   EXPECT_EQ(cell(table, table.rows.size() - 1, "Time At Stake (ns/iteration)"), Cell{});
 }
 
+TEST(ExpertSystemsReport, NamesOpAndKernelInFull) {
+  const std::string kernel = "sm90_xmma_wgrad_" + std::string(200, 'x');
+  TimelineBuilder builder;
+  builder.range("aten::mm, op_id = 1", 0, 50).launch(kernel, 1, 100, 1100);
+  test::DiagnosedRun run(builder);
+  run.launched(kernel, {1, 1, 1}, {32, 1, 1});
+  const Table table = to_table(expert_systems_report(run.profile()));
+  const auto row =
+      std::find_if(table.rows.begin(), table.rows.end(), [&](const auto& cells) { return cells[3] == Cell{kernel}; });
+  ASSERT_NE(row, table.rows.end());
+  const auto number = static_cast<std::size_t>(row - table.rows.begin());
+  EXPECT_EQ(cell(table, number, "Op ID"), Cell{run.profile().fold.ops[0].id});
+  EXPECT_EQ(cell(table, number, "Op Name"), Cell{run.profile().fold.ops[0].name});
+}
+
+// One kernel on a small grid among much else: it can save 0.02 % of the time.
+TEST(TopFindings, HoldNothingOfZeroPerCent) {
+  TimelineBuilder builder;
+  builder.range("op", 0, 10'000'000).launch("k", 10, 100, 3100);
+  test::DiagnosedRun run(builder);
+  run.launched("k", {33, 1, 1}, {32, 1, 1});
+  ASSERT_GT(expert_systems_report(run.profile()).count, 0U);
+  EXPECT_EQ(top_findings(run.profile()).find("A grid leaves"), std::string::npos);
+}
+
 TEST(ExpertSystemsReport, IsEmptyWhereNothingIsWrong) {
   test::DiagnosedRun run{TimelineBuilder()};
   EXPECT_EQ(expert_systems_report(run.profile()).count, 0U);

@@ -44,5 +44,16 @@ TEST(MissingSections, SamplesFillCellsToo) {
   EXPECT_EQ(missing_sections("stall", profile), "");
 }
 
+TEST(MissingSections, OfKernelsInGraphsNoneIsNamed) {
+  TimelineBuilder builder;
+  builder.launch("k", 10, 20, 120).launch("other", 130, 140, 150);
+  test::DiagnosedRun run(builder);
+  for (model::Activity& activity : run.timeline().activities)
+    activity.in_graph = run.timeline().kernels[activity.kernel].name == "k";
+  const std::string hint = missing_sections("expert_systems", run.profile());
+  EXPECT_THAT(hint, testing::HasSubstr("90.9 % of the GPU time of kernels is in CUDA graphs"));
+  EXPECT_THAT(hint, testing::Not(testing::HasSubstr("--section")));
+}
+
 }  // namespace
 }  // namespace dlkprof::report

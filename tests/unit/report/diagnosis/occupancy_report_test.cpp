@@ -35,12 +35,21 @@ TEST(OccupancyReport, HasARowAConfigurationWithWhatLimitsIt) {
   EXPECT_EQ(cell(table, 0, "Limiter"), Cell{"registers"});
   EXPECT_EQ(cell(table, 0, "Block Limit Registers"), Cell{std::uint64_t{5}});
   EXPECT_EQ(cell(table, 0, "Block Limit Warps"), Cell{std::uint64_t{8}});
+  EXPECT_EQ(cell(table, 0, "Next Step"), Cell{"none: the grid does not fill one wave, so that no block is left to add"});
+  EXPECT_EQ(cell(table, 0, "Registers Fewer (register/thread)"), Cell{});
+  EXPECT_EQ(cell(table, 0, "Occupancy After Step (%)"), Cell{});
+  EXPECT_EQ(cell(table, 0, "Waves Per SM"), Cell{0.5});  // 330 of 132 * 5
+  EXPECT_EQ(cell(table, 0, "Tail Effect (%)"), Cell{}) << "no wave is full";
+  EXPECT_EQ(cell(table, 0, "Why Below Theoretical"), Cell{"grid too small: its 330 blocks allow 31.2 % at most"});
+}
+
+TEST(OccupancyReport, HasTheNextStepWhereTheGridHasBlocksForIt) {
+  test::DiagnosedRun run = sample();
+  run.launched("k", {3300, 1, 1}, {256, 1, 1}, 42);
+  const Table table = to_table(occupancy_report(run.profile()));
   EXPECT_EQ(cell(table, 0, "Next Step"), Cell{"2 registers fewer a thread: 62.5 % -> 75 %"});
   EXPECT_EQ(cell(table, 0, "Registers Fewer (register/thread)"), Cell{std::uint64_t{2}});
   EXPECT_EQ(cell(table, 0, "Occupancy After Step (%)"), Cell{75.0});
-  EXPECT_EQ(cell(table, 0, "Waves Per SM"), Cell{0.5});  // 330 of 132 * 5
-  EXPECT_EQ(cell(table, 0, "Tail Effect (%)"), Cell{50.0});
-  EXPECT_EQ(cell(table, 0, "Why Below Theoretical"), Cell{"grid too small: its 330 blocks allow 31.2 % at most"});
 }
 
 TEST(OccupancyReport, CellsOfWhatIsNotKnownAreEmpty) {

@@ -42,6 +42,16 @@ TEST(TakeStalls, FoldsWhatIsBelowHalfAPercent) {
   EXPECT_NEAR(rows[0].share + rows[1].share, 1.0, 1e-12);
 }
 
+TEST(TakeStalls, WhatIsIssuedComesLast) {
+  std::vector<SectionValue> values{stall("issued", 60), stall("wait", 38), stall("small", 0.1), stall("tiny", 0.1)};
+  values[0].metric = "smsp__average_warps_issue_stalled_selected_per_issue_active.ratio";
+  const std::vector<StallRow> rows = take_stalls(values);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].label, "wait");
+  EXPECT_EQ(rows[1].label, "2 others");
+  EXPECT_EQ(rows[2].label, "issued");
+}
+
 TEST(TakeStalls, OneSmallReasonKeepsItsName) {
   std::vector<SectionValue> values{stall("big", 99.9), stall("small", 0.1)};
   EXPECT_EQ(take_stalls(values).back().label, "small");
