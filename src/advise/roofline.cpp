@@ -78,12 +78,20 @@ class RooflineMaker {
     made_.dram = derived(per_second(*made_.dram_bytes), find(values_, Quantity::dram_throughput));
   }
 
+  void add_caches() {
+    made_.l2_bytes = find(values_, Quantity::l2_bytes);
+    made_.l1_bytes = find(values_, Quantity::l1_bytes);
+    made_.l2 = by_counter(metric(values_, "lts__t_bytes.sum.peak_sustained_elapsed.per_second"));
+    made_.l1 = by_counter(metric(values_, "l1tex__t_bytes.sum.peak_sustained_elapsed.per_second"));
+  }
+
   void add_scalar(const ScalarPrecision& precision) {
     const auto add = metric(values_, instructions(precision.letter, "add"));
     const auto mul = metric(values_, instructions(precision.letter, "mul"));
     const auto fma = metric(values_, instructions(precision.letter, "fma"));
     if (!add || !mul || !fma) return;
     made_.counted = true;
+    if (precision.letter[0] == 'h' && !is_arithmetic(*add, *mul, *fma)) return;
     // Pairs of FP32, of GPUs that have such instructions.
     const auto pairs = [&](const char* operation) {
       return precision.letter[0] == 'f' ? 2 * metric(values_, instructions("f", operation)).value_or(0) : 0.0;
@@ -115,6 +123,13 @@ class RooflineMaker {
   }
 
  private:
+  // Of FP16: and no moves and conversions.
+  [[nodiscard]] bool is_arithmetic(double add, double mul, double fma) const {
+    constexpr double kLeastShare = 0.1, kWarpThreads = 32;
+    const auto executed = metric(values_, "smsp__inst_executed.sum");  // of warps
+    return mul > 0 || (executed && add + fma >= kLeastShare * kWarpThreads * *executed);
+  }
+
   [[nodiscard]] double per_second(double count) const { return count / made_.duration_ns * 1e9; }
 
   void add_point(const char* precision, double operations, const std::optional<Peak>& peak) {
@@ -137,6 +152,7 @@ std::optional<Roofline> roofline_of(const Values& values) {
   made.duration_ns = *duration;
   RooflineMaker maker(values, made);
   maker.add_dram();
+  maker.add_caches();
   for (const ScalarPrecision& precision : kScalar) maker.add_scalar(precision);
   maker.add_tensor();
   std::stable_sort(made.points.begin(), made.points.end(),

@@ -16,7 +16,10 @@ struct Peak {
 };
 
 // The operations of one precision. An add or a multiplication is one operation, a fused multiply-add is two. Of FP16 outside of
-// tensor cores each thread's instruction counts once, though it may work on two values: a lower bound, as its peak is.
+// tensor cores each thread's instruction counts once, though it may work on two values: a lower bound, as its peak is. HFMA alone
+// is no arithmetic where it is rare: compilers load constants with it (model/aggregate/tensor_core_use.h), and convert FP16 with
+// HADD. So FP16 has a point where there are multiplications, or where its instructions are a tenth of all: on an H200, moves and
+// conversions were at most 2.9 % of them.
 struct RooflinePoint {
   const char* precision = "";  // "FP32", "Tensor FP16"
   double operations = 0;
@@ -28,9 +31,10 @@ struct RooflinePoint {
 struct Roofline {
   double duration_ns = 0;
   std::optional<double> dram_bytes;
-  std::optional<Peak> dram;
+  std::optional<double> l2_bytes, l1_bytes;
+  std::optional<Peak> dram, l2, l1;
   bool counted = false;               // the operations were measured
-  std::vector<RooflinePoint> points;  // of precisions with any operation, by operations, falling
+  std::vector<RooflinePoint> points;  // of precisions with any operation, by operations, falling: the first is the dominant one
 };
 
 // None where neither duration nor bytes were measured. Metrics of one launch, or those of Counters: sums of counts over

@@ -47,6 +47,13 @@ Fields<RooflineRow> roofline_fields(const model::Profile& profile) {
              {"Attainable (op/s)", "op/s",
               [](const RooflineRow& row) { return row.point ? number_cell(attainable(row.roofline, *row.point)) : Cell{}; }},
              {"Of Attainable (%)", "%", [](const RooflineRow& row) { return number_cell(part_of_attainable(row)); }}});
+  append(fields,
+         Fields<RooflineRow>{
+             {"Dominant", "", [](const RooflineRow& row) -> Cell { return row.point ? Cell{row.is_dominant()} : Cell{}; }},
+             {"L2 Bytes", "byte", [](const RooflineRow& row) { return number_cell(row.roofline.l2_bytes); }},
+             {"Peak L2 Rate (byte/s)", "byte/s", [](const RooflineRow& row) { return rate_cell(row.roofline.l2); }},
+             {"L1 Bytes", "byte", [](const RooflineRow& row) { return number_cell(row.roofline.l1_bytes); }},
+             {"Peak L1 Rate (byte/s)", "byte/s", [](const RooflineRow& row) { return rate_cell(row.roofline.l1); }}});
   append(fields, scaling_fields_of<RooflineRow>());
   return fields;
 }
