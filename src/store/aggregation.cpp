@@ -91,7 +91,19 @@ void insert_placement(const Writer& to) {
 enum class CounterKind : std::uint8_t { op = 0, kernel = 1, op_type = 2 };
 
 void insert_counters(Inserter& rows, CounterKind kind, std::size_t rank, const model::Counters& counters) {
-  for (const auto& [metric, value] : counters.values) rows.add(kind, rank, metric, value);
+  using Number = std::optional<std::uint64_t>;
+  for (const auto& [metric, value] : counters.values) {
+    const auto count = counters.counts.find(metric);
+    const bool counted = count != counters.counts.end();
+    const bool measured = counted && count->second.launches > 0;
+    rows.add(kind, rank, metric, value, measured ? std::optional(count->second.measured) : std::nullopt,
+             measured ? Number(count->second.launches) : Number(), counted ? Number(count->second.scaled_to) : Number(),
+             counters.unreliable.contains(metric));
+  }
+  for (const std::string& metric : counters.unreliable) {
+    if (counters.values.contains(metric)) continue;
+    rows.add(kind, rank, metric, std::optional<double>(), std::optional<double>(), Number(), Number(), true);
+  }
 }
 
 void insert_op_stats(const Writer& to) {

@@ -167,13 +167,18 @@ std::span<const Table> aggregation_tables() {
       op_type_stats_table(),
       group_stats_table(),
       summary_stats_table(),
-      Table{
-          "counter",
-          "Hardware counters of a row of figures: ratios are means weighted by GPU time, counts are sums over the launches "
-          "measured.",
-          {of_aggregation(), number("kind", "", "Of row: 0 op_stats, 1 kernel_stats, 2 op_type_stats."),
-           number("rank", "", "Of that row."), text("metric", "As NVPerf has it."), nullable(real("value", "of the metric", ""))},
-          4}};
+      Table{"counter",
+            "Hardware counters of a row of figures: ratios are means weighted by GPU time, counts are scaled from the launches "
+            "measured to all of the row's launches of their configurations (docs/diagnosis.md).",
+            {of_aggregation(), number("kind", "", "Of row: 0 op_stats, 1 kernel_stats, 2 op_type_stats."),
+             number("rank", "", "Of that row."), text("metric", "As NVPerf has it."),
+             nullable(real("value", "of the metric", "NULL: nothing is left of what was measured, as it cannot be.")),
+             nullable(real("measured", "of the metric",
+                           "Of counts: the sum over the launches measured; NULL of all else, and of samples.")),
+             nullable(number("measured_on", "launches", "That this is the sum of.")),
+             nullable(number("scaled_to", "launches", "Of counts: those that value stands for.")),
+             flag("unreliable", "1: values above 100 % were left out.")},
+            4}};
   return tables;
 }
 

@@ -9,7 +9,7 @@
 
 namespace dlkprof::store {
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 
 // Writes `path` whole, with 0600, under a temporary name beside it and then moved there: never half a file, never through a
 // link. Replaces what is there. Throws Error (folder not writable, disk full).

@@ -1,9 +1,12 @@
 #include "store/measured_views.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
 #include "model/aggregate/provenance.h"
+#include "model/aggregate/reliable.h"
 #include "store/names.h"
 
 namespace dlkprof::store {
@@ -38,6 +41,16 @@ std::string replay_modes() {
   return text + " ELSE '' END";
 }
 
+constexpr const char* kUnreliable =
+    "1: a share above 100 %, as counters of different passes disagree. Figures of ops leave it out.";
+
+// SQL: model::is_unreliable().
+std::string unreliable(const std::string& value) {
+  return fmt::format(
+      "coalesce({} > {} AND (instr(t.name, '.pct_of_peak_sustained_') > 0 OR t.name LIKE '%\\_hit\\_rate.pct' ESCAPE '\\'), 0)",
+      value, model::kMostPercent);
+}
+
 void append(std::vector<ViewColumn>& columns, const std::vector<ViewColumn>& more) {
   columns.insert(columns.end(), more.begin(), more.end());
 }
@@ -58,7 +71,8 @@ View metrics_view() {
                    {"cache_control", "m.cache_control", "", kAsTheyWere},
                    {"passes", "m.passes", "", "That a launch was measured in."},
                    {"metric_set", "m.metric_set", "id of metric_set", "That it was measured with."},
-                   {"clock_hz", "m.clock_hz", "Hz", kClockMeaning}});
+                   {"clock_hz", "m.clock_hz", "Hz", kClockMeaning},
+                   {"unreliable", unreliable("m.max"), "0 or 1", kUnreliable}});
   return {"metrics",
           "Hardware counters of launch configurations: a row for those launches that were measured alike, so that what was "
           "collected in different ways is never mixed.",
@@ -82,7 +96,8 @@ View metric_samples_view() {
            {"metric_set", "l.metric_set", "id of metric_set", "That it was measured with."},
            {"clock_hz", "l.clock_hz", "Hz", kClockMeaning},
            {"start_unix_ns", "l.start_unix_ns", "ns since 1970", ""},
-           {"cost_ns", "l.cost_ns", "ns", "Host time that measuring the launch took."}},
+           {"cost_ns", "l.cost_ns", "ns", "Host time that measuring the launch took."},
+           {"unreliable", unreliable("m.value"), "0 or 1", kUnreliable}},
           "FROM measured m JOIN metric t ON t.id = m.metric JOIN config f ON f.id = m.config "
           "LEFT JOIN kernel k ON k.id = f.kernel "
           "LEFT JOIN measured_launch l ON l.config = m.config AND l.position = m.position"};

@@ -263,9 +263,15 @@ View utilization_view() {
 }
 
 ViewColumns counter_columns() {
-  return {{"metric", "v.metric", "", "As NVPerf has it."},
-          {"value", "v.value", "of the metric", "Ratios are means weighted by GPU time, counts are sums over launches measured."},
-          {"samples", "s.samples", "launches", "Measured behind it."}};
+  return {
+      {"metric", "v.metric", "", "As NVPerf has it."},
+      {"value", "v.value", "of the metric",
+       "Ratios are means weighted by GPU time, counts are scaled to all launches of the configurations measured."},
+      {"samples", "s.samples", "launches", "Measured behind it."},
+      {"measured", "v.measured", "of the metric", "Of counts: the sum over the launches measured, before it is scaled."},
+      {"measured_on", "v.measured_on", "launches", "That measured is the sum of."},
+      {"scaled_to", "v.scaled_to", "launches", "Of counts: those that value stands for."},
+      {"unreliable", "v.unreliable", "0 or 1", "1: values above 100 % were left out, as counters of different passes disagree."}};
 }
 
 std::string counters_of(int kind) {

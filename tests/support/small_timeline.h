@@ -167,7 +167,9 @@ inline model::Aggregate small_aggregate() {
   mm.tc_gpu_ns = 1000;
   mm.tc_kernels = {1};
   mm.others = {0, 2};
-  mm.counters = {.values = {{"sm__cycles_active.avg", 2.0}, {"tensor.pct", 50.5}},
+  mm.counters = {.values = {{"sm__cycles_active.avg", 2.0}, {"tensor.pct", 50.5}, {"dram__bytes.sum", 300}},
+                 .counts = {{"dram__bytes.sum", {100, 1, 3}}},
+                 .unreliable = {"lts__t_sector_hit_rate.pct", "tensor.pct"},
                  .samples = 2,
                  .covered_ns = 1000,
                  .replay_modes = 2,

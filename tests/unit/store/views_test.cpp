@@ -109,8 +109,12 @@ TEST_F(ViewsTest, MetricsAreOfConfigurationsAndOfFigures) {
               ElementsAre("0|gemm|4|sm__cycles_active.avg|2|2.0|1.5|2.5"))
       << "of tensor.pct no value came";
   EXPECT_THAT(rows("SELECT op_id, metric, value, samples FROM op_metrics"),
-              ElementsAre("aten::mm_fprop_1|sm__cycles_active.avg|2.0|2", "aten::mm_fprop_1|tensor.pct|50.5|2"));
-  EXPECT_THAT(rows("SELECT kernel_name, op_id, metric, value FROM op_kernel_metrics WHERE value > 50"),
+              ElementsAre("aten::mm_fprop_1|dram__bytes.sum|300.0|2", "aten::mm_fprop_1|lts__t_sector_hit_rate.pct||2",
+                          "aten::mm_fprop_1|sm__cycles_active.avg|2.0|2", "aten::mm_fprop_1|tensor.pct|50.5|2"));
+  EXPECT_THAT(rows("SELECT metric, measured, measured_on, scaled_to, unreliable FROM op_metrics ORDER BY metric"),
+              ElementsAre("dram__bytes.sum|100.0|1|3|0", "lts__t_sector_hit_rate.pct||||1", "sm__cycles_active.avg||||0",
+                          "tensor.pct||||1"));
+  EXPECT_THAT(rows("SELECT kernel_name, op_id, metric, value FROM op_kernel_metrics WHERE value BETWEEN 50 AND 51"),
               ElementsAre("gemm|aten::mm_fprop_1|tensor.pct|50.5"));
   EXPECT_THAT(rows("SELECT op_type, metric, value FROM op_type_metrics WHERE value < 50"),
               ElementsAre("aten::mm|sm__cycles_active.avg|2.0"));

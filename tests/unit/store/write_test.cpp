@@ -147,7 +147,7 @@ TEST_F(WriteTest, HasNothingForSqliteToComplainOf) {
   write();
   EXPECT_THAT(rows("PRAGMA integrity_check"), ElementsAre("ok"));
   EXPECT_THAT(rows("PRAGMA application_id"), ElementsAre(std::to_string(kApplicationId)));
-  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("3"));
+  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("4"));
 }
 
 TEST_F(WriteTest, ConfigurationsNameTheKernelTheyLaunch) {
