@@ -39,8 +39,9 @@ inline constexpr std::size_t kTopFindings = 3;
 // per precision; an op or kernel without a count of operations has one row with empty cells.
 [[nodiscard]] Rows roofline_report(const model::Profile& profile);
 
-// The kernels of the same as a picture: a self-contained SVG, both axes logarithmic. Points are as large as their GPU time, and
-// name their kernel and figures when pointed at. Where there is nothing to show it says what to collect.
+// The kernels of the same as a picture: a self-contained SVG, both axes logarithmic. A point per kernel, at its dominant
+// precision, as large as its GPU time; it names its kernel and figures, also of other precisions, when pointed at. Where there is
+// nothing to show it says what to collect.
 [[nodiscard]] std::string roofline_svg(const model::Profile& profile);
 
 }  // namespace dlkprof::report

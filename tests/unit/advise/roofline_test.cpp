@@ -89,12 +89,38 @@ TEST(Rooflines, WhatWasNotMeasuredIsNotThere) {
   EXPECT_TRUE(roofline_of(hostile)->points.empty());
 }
 
+// A kernel of PyTorch's in FP32 on an H200 loads four constants per thread with HFMA, in 139 instructions of a warp.
+TEST(Rooflines, MovesAndConversionsAreNoArithmetic) {
+  const auto has_fp16 = [](double add, double mul, double fma) {
+    Values values = fp32_kernel();
+    values[instructions("hadd")] = 32 * add;
+    values[instructions("hmul")] = 32 * mul;
+    values[instructions("hfma")] = 32 * fma;
+    values["smsp__inst_executed.sum"] = 139;
+    return roofline_of(values)->points.size() == 2;
+  };
+  EXPECT_FALSE(has_fp16(0, 0, 4)) << "constants";
+  EXPECT_FALSE(has_fp16(4, 0, 0)) << "conversions to FP32";
+  EXPECT_TRUE(has_fp16(0, 1, 4));
+  EXPECT_TRUE(has_fp16(0, 0, 64));
+}
+
+TEST(Rooflines, HaveRoofsOfCaches) {
+  Values values = fp32_kernel();
+  values["lts__t_bytes.sum"] = 4000;
+  values["lts__t_bytes.sum.peak_sustained_elapsed.per_second"] = 8e12;
+  const auto roofline = roofline_of(values);
+  EXPECT_EQ(roofline->l2_bytes, 4000);
+  EXPECT_EQ(roofline->l2->rate, 8e12);
+  EXPECT_FALSE(roofline->l1);
+}
+
 TEST(Rooflines, TakeEveryCountOfTheSection) {
   const auto catalogue = cupti::Catalogue::load(std::filesystem::path(DLKPROF_SOURCE_DIR) / "metrics");
   for (const cupti::SectionRow& row : catalogue.section("roofline").rows) {
     for (const std::string& metric : row.metrics) {
       if (metric.find(".peak_") != std::string::npos || row.unit == "byte" || row.unit == "ns") continue;
-      Values values{{"gpu__time_duration.sum", 1000}, {"dram__bytes.sum", 10}};
+      Values values{{"gpu__time_duration.sum", 1000}, {"dram__bytes.sum", 10}, {"smsp__inst_executed.sum", 1}};
       for (const char* letter : {"h", "f", "d"}) {
         for (const char* operation : {"add", "mul", "fma"}) values[instructions(std::string(letter) + operation)] = 0;
       }

@@ -50,6 +50,8 @@ TEST(RooflineReport, HasARowAPrecision) {
   EXPECT_EQ(cell(table, 2, "Peak Performance (op/s)"), Cell{8e9});
   EXPECT_EQ(cell(table, 2, "Peak Performance Source"), Cell{"achieved / share of peak"});
   EXPECT_EQ(cell(table, 2, "Of Attainable (%)"), Cell{50.0});
+  EXPECT_EQ(cell(table, 2, "Dominant"), Cell{true});
+  EXPECT_EQ(cell(table, 3, "Dominant"), Cell{false});
   EXPECT_EQ(cell(table, 3, "Precision"), Cell{"FP32"});
   EXPECT_EQ(cell(table, 3, "Peak Performance Source"), Cell{"counter"});
   EXPECT_EQ(cell(table, 3, "Attainable (op/s)"), Cell{2e9}) << "1 op/byte at 4e9, but no more than the pipe's 2e9";
@@ -63,6 +65,23 @@ TEST(RooflineReport, WhatWasNotCountedHasEmptyCells) {
   for (const char* column : {"Precision", "Operations", "Arithmetic Intensity (op/byte)", "Attainable (op/s)"}) {
     EXPECT_EQ(cell(table, 0, column), Cell{}) << column;
   }
+}
+
+TEST(RooflinePicture, HasAPointPerKernelUnitsAndOrigin) {
+  TimelineBuilder builder = sample("gemm");
+  builder.measured("gemm", "lts__t_bytes.sum.peak_sustained_elapsed.per_second", {8e12});
+  test::DiagnosedRun run(builder);
+  run.timeline().processes[0].record.start_unix_ns = 1'763'769'600'000'000'000;  // 2025-11-22
+  const std::string svg = roofline_svg(run.profile());
+  std::size_t points = 0;
+  for (std::size_t at = svg.find("class=\"p\""); at != std::string::npos; at = svg.find("class=\"p\"", at + 1)) ++points;
+  EXPECT_EQ(points, 1U) << "of tensor cores, which do most; FP32 stands in its text";
+  EXPECT_THAT(svg, HasSubstr("FP32: 500 MFLOP/s"));
+  EXPECT_THAT(svg, HasSubstr(">DRAM 4 GB/s<"));
+  EXPECT_THAT(svg, HasSubstr(">L2 8 TB/s<"));
+  EXPECT_THAT(svg, HasSubstr("NVIDIA H200, 2025-11-22"));
+  EXPECT_THAT(svg, HasSubstr(">gemm</text>"));
+  EXPECT_THAT(svg, HasSubstr("GPU time 4 us"));
 }
 
 TEST(RooflinePicture, OfTheSample) {
