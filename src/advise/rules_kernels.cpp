@@ -15,7 +15,7 @@ constexpr double kFewestSectors = 4;      // 32 threads with 4 bytes each
 constexpr double kMostConflicts = 25;     // % of the wavefronts
 constexpr double kWarpThreads = 32;
 constexpr std::size_t kMostOpsNamed = 60;  // characters: what is longer reads no better
-constexpr double kFewestThreads = 24;  // of a warp, an instruction
+constexpr double kFewestThreads = 24;      // of a warp, an instruction
 
 constexpr const char* kFewerRegisters =
     "Use __launch_bounds__ or -maxrregcount, smaller tiles, or another algorithm of the library; watch for spills.";
