@@ -130,7 +130,27 @@ class ShippedDiagnosisTest(ShippedCaptures):
         for rules in found.values():
             self.assertLessEqual(both, set(rules))
         self.assertLessEqual({"launch_bound", "small_grid"}, set(found["cifar10_b4"]))
-        self.assertFalse({"launch_bound", "small_grid", "dataloader", "nvtx_missing", "no_iterations"} & set(found["cifar10_b512"]))
+        self.assertFalse({"launch_bound", "dataloader", "nvtx_missing", "no_iterations"} & set(found["cifar10_b512"]))
+        small = [row for row in self.rows(self.paths["cifar10_b512"], "expert_systems") if row["Rule"] == "small_grid"]
+        self.assertEqual(1, len(small), small)
+        self.assertIn("optimizer's foreach kernels", small[0]["Problem"])
+
+    def test_figures_that_cannot_be_are_left_out(self):
+        """Theoretical occupancy stands in every report of ops, and no share is above 100 %."""
+        for path in self.paths.values():
+            for report in ("detail", "kernel", "iteration", "op_type", "tensor", "memory"):
+                rows = self.rows(path, report)
+                if report != "memory":
+                    self.assertTrue(any(row["Theoretical Occupancy (%)"] for row in rows), report)
+                for row in rows:
+                    for name, value in row.items():
+                        if name.endswith("(%)") and isinstance(value, float):
+                            self.assertLessEqual(value, 100.005, (report, name))
+            marked = [row for row in self.rows(path, "measured") if row["Unreliable"]]
+            self.assertTrue(marked)
+            self.assertTrue(all(row["Max"] > 100 for row in marked))
+
+    def test_stakes_fall(self):
         for path in self.paths.values():
             stakes = [row["Time At Stake (ns/iteration)"] for row in self.rows(path, "expert_systems")]
             known = [stake for stake in stakes if stake is not None]

@@ -101,6 +101,7 @@ class Picture {
  public:
   Picture(const model::Profile& profile, std::vector<RooflineRow> points) : profile_(profile), points_(std::move(points)) {
     for (const RooflineRow& row : points_) include(row);
+    include_roofs();
   }
 
   std::string draw() {
@@ -145,6 +146,16 @@ class Picture {
       if (of_memory.at(i)) memory_.at(i).rate = std::max(memory_.at(i).rate, of_memory.at(i)->rate);
     }
     colours_.try_emplace(row.point->precision, kColours.at(colours_.size() % kColours.size()));
+  }
+
+  // Some of each roof of memory is seen, also left of all points.
+  void include_roofs() {
+    double highest = 0;
+    for (const auto& [precision, peak] : peaks_) highest = std::max(highest, peak);
+    for (const MemoryRoof& memory : memory_) {
+      const double left = highest / memory.rate / 2;
+      if (memory.rate > 0 && left > 0 && std::isfinite(left)) x_.include(left);
+    }
   }
 
   void draw_axes() {
