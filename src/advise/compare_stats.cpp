@@ -6,15 +6,10 @@
 #include <numeric>
 #include <utility>
 
+#include "model/aggregate/quantile.h"
+
 namespace dlkprof::advise {
 namespace {
-
-double quantile(const std::vector<double>& sorted, double part) {
-  const double position = part * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(position);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
 
 // What both samples together say.
 struct Ranks {
@@ -46,7 +41,7 @@ Ranks rank(std::span<const double> a, std::span<const double> b) {
 Spread spread_of(std::vector<double> values) {
   if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  return {values.size(), quantile(values, 0.5), quantile(values, 0.25), quantile(values, 0.75)};
+  return {values.size(), model::quantile(values, 0.5), model::quantile(values, 0.25), model::quantile(values, 0.75)};
 }
 
 std::optional<double> mann_whitney(std::span<const double> a, std::span<const double> b) {

@@ -14,8 +14,7 @@ struct Spread {
   double median = 0, lower = 0, upper = 0;  // lower and upper: the quartiles
 };
 
-// Quantiles are interpolated linearly between order statistics (definition 7 of Hyndman and Fan, "Sample quantiles in
-// statistical packages", 1996).
+// Quantiles are those of model/aggregate/quantile.h.
 [[nodiscard]] Spread spread_of(std::vector<double> values);
 
 // From here on, on either side, the normal approximation of the rank test holds: its authors find it good for 8 and 8.

@@ -47,6 +47,7 @@ it, and the time at stake, which is the estimated gain. Each rule is a row of da
 
 **Time at stake** is a bound: mending what was found saves at most that much of the iterations aggregated, if nothing else
 changes. It is given in ns an iteration (divided by the number of iterations aggregated) and as a share of their wall clock.
+Without --iter_start and --iter_stop they are the steady range: warm-up and what follows the loop are no part of any finding.
 Findings overlap, so bounds do not add up, and GPU time that runs beside other work saves less when it goes. Where no figure
 bounds it the cell is empty. No bound is above the time of the iterations aggregated. A finding of an op names it with its
 direction and its Op ID; *Basis* says whether its figures are from counters, and of how many launches.

@@ -136,7 +136,7 @@ std::vector<Rule> gpu_rules() {
        "The wall clock in which GPUs were idle, without that before launches that the Launch Bound Detector stands for; none for "
        "unused GPUs.",
        "Find what the GPU waits for: the data loader, launches (CUDA graphs, torch.compile), or synchronizing calls such as "
-       ".item() and .cpu(). A range of iterations without the first ones shows the usual state.",
+       ".item() and .cpu().",
        "", find_underused},
       {"launch_bound", "Launch Bound Detector", "The GPU waits for launches", "All",
        fmt::format(

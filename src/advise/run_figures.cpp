@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "advise/run_figures_parts.h"
-#include "model/aggregate/aggregate_parts.h"
+#include "model/aggregate/tensor_core_use.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {

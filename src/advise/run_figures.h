@@ -50,13 +50,13 @@ struct OpFigures {
   [[nodiscard]] bool is_regular() const { return !gpu_ns.empty(); }
 };
 
-// Iterations that are whole: neither what comes before the first end of the key node, nor what comes after the last.
+// Of the steady range, or of the iterations asked for.
 struct RunFigures {
   std::string label;
   std::vector<std::string> gpus, frameworks;  // by name, each once
   std::size_t processes = 0;
   std::string key_node;
-  bool has_iterations = false;        // false: the whole run stands for one
+  bool has_iterations = false;        // false: none is whole, and the whole run stands for one
   std::uint32_t first = 0, last = 0;  // iterations that figures are of, inclusive
   std::optional<std::uint64_t> batch_size;
   bool batch_size_recorded = true;  // false: whoever compares gave it

@@ -1,24 +1,16 @@
 #include <algorithm>
 
 #include "advise/run_figures_parts.h"
-#include "model/aggregate/aggregate_parts.h"
+#include "model/fold/iterations.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 
-// The first iteration holds all that comes before the key node first ended, and the last one all that comes after it last did:
-// neither is a whole step (guide, chapter 7).
 Window::Window(const model::Profile& profile)
-    : first_(profile.aggregate.first_iteration), last_(profile.aggregate.last_iteration) {
+    : has_iterations_(profile.fold.key_nodes_found > 1),
+      first_(profile.aggregate.first_iteration),
+      last_(profile.aggregate.last_iteration) {
   const model::Fold& fold = profile.fold;
-  const std::uint32_t first_whole = std::max(first_, 1U);
-  const auto most = static_cast<std::uint32_t>(fold.iterations.size());
-  const std::uint32_t end = std::min(last_ + 1, most - 1);  // behind the last whole one
-  has_iterations_ = fold.key_nodes_found > 1 && first_whole < end;
-  if (has_iterations_) {
-    first_ = first_whole;
-    last_ = end - 1;
-  }
   std::int64_t reached = fold.iterations[first_].start_ns;
   bounds_.push_back(reached);
   for (std::uint32_t i = first_; i <= last_; ++i) {

@@ -23,10 +23,14 @@ std::optional<double> filled(const model::Timeline& timeline, const model::Activ
   return blocks > 0 ? std::optional(std::min(1.0, blocks / sms)) : std::nullopt;
 }
 
-// How long a GPU was idle before a work, since all that was before it had ended when it was called.
+// How long a GPU was idle before a work, since all that was before it had ended when it was called. Idle time before the
+// iterations aggregated is not theirs.
 class IdleGpu {
  public:
-  explicit IdleGpu(const model::Timeline& timeline) : timeline_(timeline), ends_(timeline.devices.size(), kNothing) {}
+  explicit IdleGpu(const model::Profile& profile)
+      : timeline_(profile.timeline),
+        begin_(profile.fold.iterations[profile.aggregate.first_iteration].start_ns),
+        ends_(timeline_.devices.size(), kNothing) {}
 
   // By start on the GPU.
   std::int64_t before(const model::Activity& activity) {
@@ -34,12 +38,13 @@ class IdleGpu {
     const std::int64_t before = end;
     end = std::max(end, activity.end_ns);
     if (before == kNothing || activity.call == kNone || timeline_.calls[activity.call].start_ns < before) return 0;
-    return model::elapsed_ns(before, activity.start_ns);
+    return model::elapsed_ns(std::max(before, begin_), activity.start_ns);
   }
 
  private:
   static constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
   const model::Timeline& timeline_;
+  std::int64_t begin_;
   std::vector<std::int64_t> ends_;
 };
 
@@ -94,10 +99,11 @@ bool by_throughput(const model::Counters& counters, Judgement& judgement) {
 
 EvidenceTable gather_evidence(const model::Profile& profile) {
   const model::Timeline& timeline = profile.timeline;
-  EvidenceTable table{std::vector<Evidence>(profile.aggregate.ops.size()),
-                      std::vector<Evidence>(profile.aggregate.kernels.size())};
+  const Evidence none{.wall_ns = profile.aggregate.summary.wall_ns};
+  EvidenceTable table{std::vector<Evidence>(profile.aggregate.ops.size(), none),
+                      std::vector<Evidence>(profile.aggregate.kernels.size(), none)};
   const RowNumbers rows(profile);
-  IdleGpu idle(timeline);
+  IdleGpu idle(profile);
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const model::Activity& activity = timeline.activities[i];
     if (!model::is_timed(activity)) continue;
@@ -130,6 +136,7 @@ Judgement judge(const Evidence& evidence, const model::Counters& counters) {
   } else if (!by_throughput(counters, judgement)) {
     judgement.verdict = Verdict::unknown;
   }
+  if (judgement.bound_ns) judgement.bound_ns = std::min(*judgement.bound_ns, evidence.wall_ns);
   return judgement;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "advise/quantities.h"
+#include "model/fold/time_arithmetic.h"
 #include "model/profile.h"
 
 namespace dlkprof::advise {
@@ -20,6 +21,7 @@ struct Evidence {
   std::int64_t idle_before_ns = 0;  // of those: how long it was idle
   double filled_ns = 0;             // GPU time times the share of multiprocessors that the grid has a block for
   std::int64_t grid_ns = 0;         // GPU time of launches whose grid and GPU are known
+  std::int64_t wall_ns = model::kMostNs;  // of the iterations aggregated: nobody can save more
 };
 
 // In the order of Aggregate::ops and Aggregate::kernels.
@@ -43,9 +45,10 @@ inline constexpr std::uint64_t kLeastWaitedFor = 3;
 
 struct Judgement {
   Verdict verdict = Verdict::unknown;
-  // At most so much of the iterations aggregated is saved where what the verdict names is mended, and nothing else changes:
-  // launch-bound: the idle time before its launches; too small: the part of its GPU time that multiprocessors without a block
-  // stand for; else what its measured GPU time is above that at the peak of compute or memory, whichever it is nearer to.
+  // At most so much of the iterations aggregated, and never more than they took, is saved where what the verdict names is mended,
+  // and nothing else changes: launch-bound: the idle time before its launches; too small: the part of its GPU time that
+  // multiprocessors without a block stand for; else what its measured GPU time is above that at the peak of compute or memory,
+  // whichever it is nearer to.
   std::optional<std::int64_t> bound_ns;
   std::optional<double> sm_percent, memory_percent;  // of peak
   std::optional<double> filled_percent;              // multiprocessors that its grids have blocks for

@@ -83,8 +83,12 @@ void add_folding(CLI::App& app, Folding& folding) {
       ->default_str("auto");
   add("--key_node,--key_op", folding.fold.key_node, "<op>",
       "The op that ends an iteration, by name or op ID of the report detail (default: the framework's usual one)");
-  add("--iter_start", folding.range.start, "<n>", "The first iteration that reports are about")->check(not_negative());
-  add("--iter_stop", folding.range.stop, "<n>", "The last one, inclusive")->check(not_negative());
+  add("--iter_start", folding.range.start, "<n>",
+      "The first iteration that reports are about; 0 for everything (default: the steady range)")
+      ->check(not_negative());
+  add("--iter_stop", folding.range.stop, "<n>",
+      "The last one, inclusive (default: the steady range's, or with --iter_start the last)")
+      ->check(not_negative());
   add("--domains", folding.fold.domains, "<domain,domain>",
       "NVTX domains that count; default is the one without a name (default: all)")
       ->delimiter(',')

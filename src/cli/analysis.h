@@ -24,8 +24,7 @@ struct Folding {
   [[nodiscard]] bool simple() const { return mode == Mode::simple; }
   // Whether anything was said of it on the command line.
   [[nodiscard]] bool is_asked() const {
-    const bool part = range.start.has_value() || range.stop.has_value();
-    return mode != Mode::automatic || !fold.key_node.empty() || !fold.domains.empty() || part;
+    return mode != Mode::automatic || !fold.key_node.empty() || !fold.domains.empty() || range.is_asked();
   }
 };
 

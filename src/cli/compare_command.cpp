@@ -89,7 +89,7 @@ advise::RunFigures figures_of(const CompareCommand& command, const std::string& 
   const auto end = static_cast<std::uint32_t>(profile.fold.iterations.size() - 1);
   std::uint32_t& first = profile.aggregate.first_iteration;
   std::uint32_t& last = profile.aggregate.last_iteration;
-  if (asked.start || asked.stop) {
+  if (asked.is_asked()) {
     first = asked.start.value_or(0);
     last = asked.stop.value_or(end);
   }
@@ -111,7 +111,9 @@ advise::RunFigures load_figures(const CompareCommand& command, const std::string
   profile.timeline = is_database ? store::read_timeline(file) : model::load_timeline(files.captures);
   say_unknown_domains(profile.timeline, options.domains, file);
   profile.fold = model::fold(profile.timeline, options);
-  profile.aggregate.last_iteration = static_cast<std::uint32_t>(profile.fold.iterations.size() - 1);
+  const model::SteadyRange steady = model::find_steady_range(profile.fold);
+  profile.aggregate.first_iteration = steady.first;
+  profile.aggregate.last_iteration = steady.last;
   return figures_of(command, file, std::move(profile));
 }
 

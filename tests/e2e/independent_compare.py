@@ -11,6 +11,7 @@ import sqlite3
 import statistics
 
 from independent import union
+from independent_steady import steady_range
 
 OCCUPANCY = "sm__warps_active.avg.pct_of_peak_sustained_active"
 TENSOR_PIPE = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"
@@ -50,10 +51,11 @@ class Run:
     def __init__(self, path):
         self.database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         starts = [row[0] for row in self.database.execute("SELECT start_ns FROM iterations ORDER BY iteration")]
-        self.bounds = starts[1:]  # of whole iterations: the first one and the last one are not
+        self.first, self.last = steady_range(starts[1:])
+        self.bounds = starts[self.first : self.last + 2]
         self.count = len(self.bounds) - 1
         works = [Work(*row) for row in self.database.execute(WORKS)]
-        self.works = [work for work in works if 1 <= work.iteration <= self.count]
+        self.works = [work for work in works if self.first <= work.iteration <= self.last]
         self.all_works = works
         self.kernels = [work for work in self.works if work.kind == "kernel"]
         batch = self.database.execute("SELECT value FROM fact WHERE name = 'batch_size'").fetchone()
@@ -80,7 +82,7 @@ class Run:
     def by_iteration(self, works, value):
         sums = [0] * self.count
         for work in works:
-            sums[work.iteration - 1] += value(work)
+            sums[work.iteration - self.first] += value(work)
         return sums
 
     def gpu_ns(self, works=None):
@@ -92,7 +94,7 @@ class Run:
         for work in sorted((work for work in self.works if work.in_graph and work.call), key=lambda work: work.start or 0):
             of_graphs.setdefault(work.call, work.iteration)
         for iteration in of_graphs.values():
-            single[iteration - 1] += 1
+            single[iteration - self.first] += 1
         return single
 
     def utilization(self):

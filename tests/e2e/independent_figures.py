@@ -7,6 +7,7 @@ import collections
 import dataclasses
 
 from independent import mapped, timed, union
+from independent_steady import steady_range
 
 
 @dataclasses.dataclass
@@ -44,13 +45,12 @@ class GroupFigures:
 
 
 class Figures:
-    """Of iterations `first` to `last`, both included; None: from the first, to the last."""
+    """Of iterations `first` to `last`, both included; None: of the steady range."""
 
     def __init__(self, fold, first=None, last=None):
         self.fold = fold
         self.iterations = len(fold.ends) + 1
-        self.first = 0 if first is None else first
-        self.last = self.iterations - 1 if last is None else last
+        self.first, self.last = steady_range(fold.ends) if first is None else (first, last)
         self.instances = [instance for instance in fold.instances if self._is_in(instance)]
         self.works = [work for work in fold.timeline.works if self._is_in(work)]
         self.gpu_ns = sum(work.gpu_ns for work in self.works)

@@ -64,7 +64,7 @@ class CompareShippedTest(EndToEndTest):
         for (name, run), row in zip(self.runs.items(), rows):
             with self.subTest(run=name):
                 self.assertEqual((name, run.count, run.batch_size), (row["Run"], row["Iterations"], row["Batch Size"]))
-                self.assertEqual((1, run.count), (row["First Iteration"], row["Last Iteration"]))
+                self.assertEqual((run.first, run.last), (row["First Iteration"], row["Last Iteration"]))
                 self.assert_spread(run.iteration_ns(), row, "Iteration Time", "ns")
                 self.assert_spread(run.gpu_ns(), row, "GPU Time", "ns")
                 self.assert_spread(run.utilization(), row, "GPU Utilization", "%")

@@ -72,7 +72,7 @@ class MarkedProgramTest(FiguresTestCase):
 
     def test_iteration_range(self):
         self.profile_marked()
-        for key_node, first, last in (("", 1, 3), ("", 2, 2), ("Optimizer.step#SGD.step/aten::_foreach_add_", 1, 2)):
+        for key_node, first, last in (("", 1, 3), ("", 2, 2), ("", 0, STEPS), ("Optimizer.step#SGD.step/aten::_foreach_add_", 1, 2)):
             fold = self.fold((lambda op: op[0].endswith(key_node)) if key_node else None)
             options = [f"--key_node=/step/{key_node}"] if key_node else []
             reports = self.reports(DATABASE, f"--iter_start={first}", f"--iter_stop={last}", *options)
@@ -97,7 +97,7 @@ class MarkedProgramTest(FiguresTestCase):
 
     def test_iterations_add_up_to_the_whole(self):
         self.profile_marked()
-        whole = self.reports(DATABASE)
+        whole = self.reports(DATABASE, "--iter_start=0")
         single = [
             self.reports(DATABASE, f"--iter_start={i}", f"--iter_stop={i}") for i in range(STEPS + 1)
         ]

@@ -40,8 +40,8 @@ class DiagnosedRun {
     return *this;
   }
 
-  // To be called when all has been said.
-  const model::Profile& profile(const model::IterationRange& range = {}) {
+  // To be called when all has been said. Of all iterations unless a range is given; {} stands for the steady range.
+  const model::Profile& profile(const model::IterationRange& range = {.start = 0, .stop = {}}) {
     profile_.fold = model::fold(profile_.timeline);
     profile_.aggregate = model::aggregate(profile_.timeline, profile_.fold, range);
     return profile_;

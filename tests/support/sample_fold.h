@@ -145,10 +145,13 @@ inline model::Summary sample_summary() {
   summary.wall_ns = 4200;
   summary.tc_utilization = 100;
   summary.share = {.gpu = 35.7, .tc = 19, .non_tc = 14.3, .memory = 2.4, .dataloader = 0, .io = 0, .cpu = 8.5, .other = 55.8};
-  summary.total_iterations = summary.aggregated_iterations = 2;
+  summary.total_iterations = 3;
+  summary.aggregated_iterations = 2;
   summary.stop_iteration = 1;
   summary.mean_iteration_ns = 2100;
+  summary.median_iteration_ns = 2100;
   summary.iteration_deviation_ns = 141.5;
+  summary.after = {.iterations = 1, .wall_ns = 900, .gpu_ns = 50};
   summary.all_ops = {1500, 431, 3};
   summary.tc_ops = {800, 200, 1};
   summary.other_ops = {700, 231, 2};
@@ -162,6 +165,8 @@ inline model::Summary sample_summary() {
 inline model::Aggregate sample_aggregate() {
   model::Aggregate aggregate;
   aggregate.last_iteration = 1;
+  aggregate.range_source = model::RangeSource::found;
+  aggregate.steady = {0, 1, true, ""};
   aggregate.summary = sample_summary();
   aggregate.ops = sample_op_rows();
   aggregate.kernels = {

@@ -29,11 +29,30 @@ void Stats::add(std::int64_t value) {
   ++n;
 }
 
+const char* range_source_text(RangeSource source) {
+  switch (source) {
+    case RangeSource::all:
+      break;
+    case RangeSource::found:
+      return "found";
+    case RangeSource::asked:
+      return "asked";
+  }
+  return "all";
+}
+
 Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range) {
   Aggregate made;
-  made.first_iteration = range.start.value_or(0);
-  made.last_iteration = range.stop.value_or(static_cast<std::uint32_t>(fold.iterations.size() - 1));
-  check_range(made.first_iteration, made.last_iteration, fold.iterations.size());
+  made.steady = find_steady_range(fold);
+  made.first_iteration = made.steady.first;
+  made.last_iteration = made.steady.last;
+  made.range_source = made.steady.found ? RangeSource::found : RangeSource::all;
+  if (range.is_asked()) {
+    made.first_iteration = range.start.value_or(0);
+    made.last_iteration = range.stop.value_or(static_cast<std::uint32_t>(fold.iterations.size() - 1));
+    made.range_source = RangeSource::asked;
+    check_range(made.first_iteration, made.last_iteration, fold.iterations.size());
+  }
   const IterationSlice slice{timeline, fold, made.first_iteration, made.last_iteration, TensorCoreTable(timeline)};
   made.kernels = make_kernel_rows(slice);
   made.ops = make_op_rows(slice, made.kernels);

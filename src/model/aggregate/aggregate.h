@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/aggregate/steady_range.h"
 #include "model/fold/fold.h"
 #include "model/timeline/timeline.h"
 
@@ -103,19 +104,36 @@ struct OpsLine {  // sums over ops, or over kernels by name
   std::uint64_t count = 0;
 };
 
+// Iterations that figures are not of.
+struct LeftOut {
+  std::uint64_t iterations = 0;
+  std::int64_t wall_ns = 0;
+  std::int64_t gpu_ns = 0;  // of what was called in them
+  friend bool operator==(const LeftOut&, const LeftOut&) = default;
+};
+
 struct Summary {
   std::int64_t wall_ns = 0;
   std::optional<double> tc_utilization;  // per cent; none where no op is eligible
   Duration share;
   std::uint64_t total_iterations = 0;  // 0 where no key node was found
   std::uint64_t aggregated_iterations = 0, start_iteration = 0, stop_iteration = 0;
-  double mean_iteration_ns = 0, iteration_deviation_ns = 0;  // sample standard deviation
+  double mean_iteration_ns = 0, median_iteration_ns = 0;
+  double iteration_deviation_ns = 0;  // sample standard deviation
+  LeftOut before, after;              // the start iteration, the stop iteration
   OpsLine all_ops, tc_ops, eligible_without_tc, other_ops;
   OpsLine all_kernels, tc_kernels, memory, other_kernels;  // cpu_ns: time in their CUDA calls
 };
 
+// How the iterations aggregated were chosen: everything, since no iteration is whole; by find_steady_range(); by the user.
+enum class RangeSource : std::uint8_t { all, found, asked };  // "all" "found" "asked"
+
+[[nodiscard]] const char* range_source_text(RangeSource source);
+
 struct Aggregate {
   std::uint32_t first_iteration = 0, last_iteration = 0;  // inclusive
+  RangeSource range_source = RangeSource::all;
+  SteadyRange steady;  // also where another range was asked for
   Summary summary;
   std::vector<OpRow> ops;          // by GPU time, then CPU time, falling
   std::vector<KernelRow> kernels;  // by GPU time, falling
@@ -125,10 +143,12 @@ struct Aggregate {
 
 struct IterationRange {
   std::optional<std::uint32_t> start, stop;
+  [[nodiscard]] bool is_asked() const { return start || stop; }
   friend bool operator==(const IterationRange&, const IterationRange&) = default;
 };
 
-// Throws UsageError where there are no such iterations, saying which there are.
+// Without a range: of the steady one. With a part of it: from the first iteration, or to the last. Throws UsageError where there
+// are no such iterations, saying which there are.
 [[nodiscard]] Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range = {});
 
 // Whether a kernel of a configuration uses tensor cores: by its tensor-pipe counter where it was measured and says so, else by

@@ -34,8 +34,6 @@ struct IterationSlice {
 [[nodiscard]] std::vector<OpTypeRow> make_type_rows(const IterationSlice& slice, const std::vector<OpRow>& ops);
 [[nodiscard]] std::vector<GroupRow> make_group_rows(const IterationSlice& slice, const std::vector<OpRow>& ops);
 
-// Where an iteration ends for those who measure its length: at the beginning of the next.
-[[nodiscard]] std::int64_t iteration_end_ns(const Fold& fold, std::uint32_t iteration);
 [[nodiscard]] Duration find_shares(const IterationSlice& slice);
 // From the rows of `aggregate`.
 [[nodiscard]] Summary make_summary(const IterationSlice& slice, const Aggregate& aggregate);

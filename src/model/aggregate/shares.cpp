@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/aggregate/aggregate_parts.h"
+#include "model/fold/iterations.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {

@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <optional>
+#include <vector>
 
 #include "model/aggregate/aggregate_parts.h"
+#include "model/aggregate/quantile.h"
+#include "model/fold/iterations.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -61,24 +65,37 @@ void add_iterations(const IterationSlice& slice, Summary& summary) {
   summary.wall_ns = elapsed_ns(fold.iterations[first].start_ns, iteration_end_ns(fold, last));
   const auto n = static_cast<double>(summary.aggregated_iterations);
   summary.mean_iteration_ns = static_cast<double>(summary.wall_ns) / n;
-  if (first == last) return;
+  std::vector<double> lengths;
   double squares = 0;
   for (std::uint32_t i = first; i <= last; ++i) {
-    const auto duration = static_cast<double>(elapsed_ns(fold.iterations[i].start_ns, iteration_end_ns(fold, i)));
-    squares += (duration - summary.mean_iteration_ns) * (duration - summary.mean_iteration_ns);
+    const double length = lengths.emplace_back(static_cast<double>(iteration_length_ns(fold, i)));
+    squares += (length - summary.mean_iteration_ns) * (length - summary.mean_iteration_ns);
   }
-  summary.iteration_deviation_ns = std::sqrt(squares / (n - 1));
+  std::sort(lengths.begin(), lengths.end());
+  summary.median_iteration_ns = quantile(lengths, 0.5);
+  if (first < last) summary.iteration_deviation_ns = std::sqrt(squares / (n - 1));
+}
+
+void add_left_out(const IterationSlice& slice, Summary& summary) {
+  const Fold& fold = slice.fold;
+  const std::uint32_t first = slice.first_iteration, last = slice.last_iteration;
+  summary.before.iterations = first;
+  summary.before.wall_ns = elapsed_ns(fold.iterations.front().start_ns, fold.iterations[first].start_ns);
+  summary.after.iterations = fold.iterations.size() - 1 - last;
+  summary.after.wall_ns = elapsed_ns(iteration_end_ns(fold, last), fold.iterations.back().stop_ns);
+  for (std::size_t i = 0; i < slice.timeline.activities.size(); ++i) {
+    const std::uint32_t iteration = fold.activity_iteration[i];
+    if (slice.has(iteration)) continue;
+    add_ns((iteration < first ? summary.before : summary.after).gpu_ns, gpu_ns(slice.timeline.activities[i]));
+  }
 }
 
 }  // namespace
 
-std::int64_t iteration_end_ns(const Fold& fold, std::uint32_t iteration) {
-  return iteration + 1 < fold.iterations.size() ? fold.iterations[iteration + 1].start_ns : fold.iterations[iteration].stop_ns;
-}
-
 Summary make_summary(const IterationSlice& slice, const Aggregate& aggregate) {
   Summary summary;
   add_iterations(slice, summary);
+  add_left_out(slice, summary);
   summary.share = find_shares(slice);
   add_ops(slice.fold, aggregate.ops, summary);
   add_kernels(slice.timeline, aggregate.kernels, summary);

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "model/fold/time_arithmetic.h"
+
 namespace dlkprof::model {
 
 std::vector<Iteration> IterationSplit::intervals(const Timeline& timeline) const {
@@ -15,6 +17,14 @@ std::vector<Iteration> IterationSplit::intervals(const Timeline& timeline) const
   }
   intervals.push_back({start, std::max(start, timeline.last_ns)});
   return intervals;
+}
+
+std::int64_t iteration_end_ns(const Fold& fold, std::uint32_t iteration) {
+  return iteration + 1 < fold.iterations.size() ? fold.iterations[iteration + 1].start_ns : fold.iterations[iteration].stop_ns;
+}
+
+std::int64_t iteration_length_ns(const Fold& fold, std::uint32_t iteration) {
+  return elapsed_ns(fold.iterations[iteration].start_ns, iteration_end_ns(fold, iteration));
 }
 
 }  // namespace dlkprof::model

@@ -31,4 +31,8 @@ class IterationSplit {
   std::vector<std::int64_t> stops_;
 };
 
+// Where an iteration ends for those who measure its length: at the beginning of the next.
+[[nodiscard]] std::int64_t iteration_end_ns(const Fold& fold, std::uint32_t iteration);
+[[nodiscard]] std::int64_t iteration_length_ns(const Fold& fold, std::uint32_t iteration);
+
 }  // namespace dlkprof::model

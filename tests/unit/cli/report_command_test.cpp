@@ -99,7 +99,9 @@ TEST_F(ReportCommandTest, OfACaptureWithoutEvents) {
 }
 
 TEST_F(ReportCommandTest, KeepsToIterations) {
-  const auto all = rows(capture_, "iteration");
+  const auto all =
+      nlohmann::json::parse(report(capture_, {"--format=json", "--reports=iteration", "--iter_start=0"}).out)["rows"];
+  EXPECT_LT(rows(capture_, "iteration").size(), all.size()) << "the steady range";
   const auto few =
       nlohmann::json::parse(report(capture_, {"--format=json", "--reports=iteration", "--iter_start=1", "--iter_stop=2"}).out);
   EXPECT_LT(few["rows"].size(), all.size());

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -67,7 +68,7 @@ TEST(AggregateTest, AnEmptyTimelineHasNoRows) {
 }
 
 TEST(AggregateTest, AccumulatesInstances) {
-  const Folded folded(three_steps());
+  const Folded folded(three_steps(), {0, {}});
   const OpRow& op = folded.op("/op");
   EXPECT_EQ(op.cpu, stats(3, 90, 20, 40));
   EXPECT_EQ(op.gpu, stats(3, 18, 5, 7));
@@ -92,6 +93,42 @@ TEST(AggregateTest, OfARangeOfIterationsOnly) {
   const Folded last(three_steps(), {2, std::nullopt});
   EXPECT_EQ(last.op("/op").cpu, stats(1, 40, 40, 40));
   EXPECT_EQ(last.made.last_iteration, 3U);
+}
+
+// Steps of 100 ns with a kernel of 5, after one of 5,000 with a kernel of 4,000, and 700 ns at the end.
+TimelineBuilder steps_after_warm_up() {
+  TimelineBuilder builder;
+  builder.range("op", 0, 20).range(kKeyNode, 60, 70);
+  std::int64_t at = 70;
+  for (const std::int64_t length : {5'000, 100, 110, 90, 100}) {
+    builder.range("op", at, at + 20).launch("k", at + 4, at + 10, at + (length > 1'000 ? 4'010 : 15));
+    at += length;
+    builder.range(kKeyNode, at - 10, at);
+  }
+  return builder.range("op", at, at + 700);
+}
+
+TEST(AggregateTest, IsOfTheSteadyRangeUnlessAnotherIsAskedFor) {
+  const Folded found(steps_after_warm_up());
+  EXPECT_EQ(found.made.first_iteration, 2U);
+  EXPECT_EQ(found.made.last_iteration, 5U);
+  EXPECT_EQ(found.made.range_source, RangeSource::found);
+  EXPECT_EQ(found.op("/op").gpu, stats(4, 20, 5, 5));
+  EXPECT_DOUBLE_EQ(found.made.summary.mean_iteration_ns, 100);
+  EXPECT_DOUBLE_EQ(found.made.summary.median_iteration_ns, 100);
+  EXPECT_NEAR(found.made.summary.iteration_deviation_ns, std::sqrt(200.0 / 3), 1e-9);
+  EXPECT_EQ(found.made.summary.before, (LeftOut{2, 5'070, 4'000}));
+  EXPECT_EQ(found.made.summary.after, (LeftOut{1, 700, 0}));
+
+  const Folded all(steps_after_warm_up(), {0, {}});
+  EXPECT_EQ(all.made.range_source, RangeSource::asked);
+  EXPECT_EQ(all.made.last_iteration, 6U);
+  EXPECT_EQ(all.made.steady, found.made.steady);
+  EXPECT_EQ(all.op("/op").gpu, stats(7, 4'020, 0, 4'000));
+  EXPECT_EQ(all.made.summary.before, LeftOut());
+  const Folded until(steps_after_warm_up(), {{}, 2});
+  EXPECT_EQ(until.made.first_iteration, 0U);
+  EXPECT_EQ(until.made.summary.after.iterations, 4U);
 }
 
 TEST(AggregateTest, IterationsThatThereAreNotAreUsageErrors) {
@@ -297,7 +334,7 @@ TEST(AggregateGroupsTest, FlattenTheirSubTreePerIteration) {
     builder.launch("k", t + 90, t + 220, t + 240, engine).launch("k", t + 94, t + 250, t + 260, engine);
     builder.range(kKeyNode, t + 500, t + 510);
   }
-  const Folded folded(builder);
+  const Folded folded(builder, {0, {}});
   const GroupRow& net = folded.group("/net");
   EXPECT_EQ(net.cpu, stats(2, 300, 150, 150)) << "both threads, the overlap once";
   EXPECT_EQ(net.gpu, stats(2, 100, 50, 50));
@@ -339,7 +376,7 @@ TEST(AggregateSharesTest, EachLeavesOutThoseBefore) {
 }
 
 TEST(AggregateSummaryTest, IterationTimes) {
-  const Folded folded(three_steps());
+  const Folded folded(three_steps(), {0, {}});
   const Summary& summary = folded.made.summary;
   EXPECT_EQ(summary.total_iterations, 4U);
   EXPECT_EQ(summary.wall_ns, 270);
