@@ -220,7 +220,7 @@ class FiguresTestCase(EndToEndTest):
         without = [row for row in rows if row["TC Eligibility"] and not row["Using TC"]]
         others = [row for row in rows if not row["TC Eligibility"] and not row["Using TC"]]
         for some, line in zip((rows, tensor, without, others), reports.summary["All Ops"].values()):
-            times = [sum(row[f"Total {what} Time (ns)"] for row in some) for what in ("GPU", "CPU")]
+            times = [sum(row[f"Total {what} Time (ns)"] or 0 for row in some) for what in ("GPU", "CPU")]
             self.assertEqual([*times, len(some)], list(line.values()))
 
     def check_all_kernels(self, reports, figures):

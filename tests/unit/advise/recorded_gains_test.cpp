@@ -48,7 +48,8 @@ TEST_P(RecordedGains, AreOfTheSteadyRangeAndNeverMoreThanItsIterations) {
   for (const Finding& finding : diagnose(profile_)) EXPECT_LE(finding.bound_ns.value_or(0), wall_ns) << finding.problem;
   const EvidenceTable evidence = gather_evidence(profile_);
   for (std::size_t i = 0; i < made.ops.size(); ++i) {
-    EXPECT_LE(judge(evidence.ops[i], made.ops[i].counters).bound_ns.value_or(0), wall_ns) << profile_.fold.ops[made.ops[i].op].name;
+    EXPECT_LE(judge(evidence.ops[i], made.ops[i].counters).bound_ns.value_or(0), wall_ns)
+        << profile_.fold.ops[made.ops[i].op].name;
   }
   for (std::size_t i = 0; i < made.kernels.size(); ++i) {
     EXPECT_LE(judge(evidence.kernels[i], made.kernels[i].counters).bound_ns.value_or(0), wall_ns) << i;
