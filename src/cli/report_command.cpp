@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "advise/diagnosis.h"
 #include "base/error.h"
 #include "base/say.h"
 #include "base/terminal.h"
@@ -163,7 +164,7 @@ void check_has_ops(const std::vector<std::string>& reports, const model::Profile
 }
 
 void keep(const RunFiles& source, const model::Profile& profile) {
-  const int id = store::add_aggregation(source.database, profile);
+  const int id = store::add_aggregation(source.database, profile, advise::diagnosis_of(profile));
   say("dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
 }
 

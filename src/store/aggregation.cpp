@@ -10,6 +10,7 @@
 #include "dlkprof/version.h"
 #include "model/aggregate/provenance.h"
 #include "store/bulk_insert.h"
+#include "store/diagnosis.h"
 #include "store/names.h"
 #include "store/open.h"
 #include "store/rows.h"
@@ -171,7 +172,7 @@ int next_id(const OpenDatabase& database, const model::Profile& profile) {
 
 }  // namespace
 
-void insert_aggregation(const Connection& connection, int id, const model::Profile& profile) {
+void insert_aggregation(const Connection& connection, int id, const model::Profile& profile, const model::Diagnosis& diagnosis) {
   insert_head(connection, id, profile);
   const Writer writer{connection, id, profile.fold, profile.aggregate};
   insert_fold(writer);
@@ -181,13 +182,14 @@ void insert_aggregation(const Connection& connection, int id, const model::Profi
   insert_type_stats(writer);
   insert_group_stats(writer);
   insert_summary(writer);
+  insert_diagnosis(connection, id, diagnosis);
 }
 
-int add_aggregation(const std::filesystem::path& path, const model::Profile& profile) {
+int add_aggregation(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis) {
   OpenDatabase database = open_ours(path, Access::add);
   Transaction transaction(database.connection);
   const int id = next_id(database, profile);
-  insert_aggregation(database.connection, id, profile);
+  insert_aggregation(database.connection, id, profile, diagnosis);
   transaction.commit();
   return id;
 }

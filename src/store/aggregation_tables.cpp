@@ -1,6 +1,8 @@
-#include <array>
+#include <utility>
+#include <vector>
 
 #include "store/columns.h"
+#include "store/diagnosis.h"
 #include "store/schema.h"
 
 namespace dlkprof::store {
@@ -136,49 +138,51 @@ Table summary_stats_table() {
                ops_line("other_kernels", "All other kernels.")})};
 }
 
+std::vector<Table> with_diagnosis(std::vector<Table> tables) {
+  for (Table& table : diagnosis_tables()) tables.push_back(std::move(table));
+  return tables;
+}
+
 }  // namespace
 
 std::span<const Table> aggregation_tables() {
-  static const std::array tables{
-      aggregation_table(),
-      Table{"op_group",
-            "A group node: a node of the op tree that has others below it.",
-            {of_aggregation(), id("From 0."), text("name", "Path."), nullable(reference("parent", "op_group", ""))},
-            2},
-      op_table(),
-      Table{"iteration",
-            "An iteration: from one end of the key node to before the next.",
-            {of_aggregation(), id("From 0."), number("start_ns", "ns", "Of CLOCK_MONOTONIC."),
-             number("stop_ns", "ns", "Of CLOCK_MONOTONIC, inclusive.")},
-            2},
-      Table{"placement",
-            "Where folding put what a GPU did.",
-            {of_aggregation(), reference("work", "work", ""), reference("op", "op", "That launched it."),
-             reference("iteration", "iteration", "In which it was called."),
-             nullable(reference("range", "range", "The instance of the op; NULL: outside of every range."))},
-            2},
-      op_stats_table(),
-      Table{"op_kernel",
-            "That an op ran a kernel.",
-            {of_aggregation(), reference("op", "op", ""), reference("kernel", "kernel", ""),
-             flag("uses_tc", "1: using tensor cores; the kernel may be here both ways.")},
-            4},
-      kernel_stats_table(),
-      op_type_stats_table(),
-      group_stats_table(),
-      summary_stats_table(),
-      Table{"counter",
-            "Hardware counters of a row of figures: ratios are means weighted by GPU time, counts are scaled from the launches "
-            "measured to all of the row's launches of their configurations (docs/diagnosis.md).",
-            {of_aggregation(), number("kind", "", "Of row: 0 op_stats, 1 kernel_stats, 2 op_type_stats."),
-             number("rank", "", "Of that row."), text("metric", "As NVPerf has it."),
-             nullable(real("value", "of the metric", "NULL: nothing is left of what was measured, as it cannot be.")),
-             nullable(real("measured", "of the metric",
-                           "Of counts: the sum over the launches measured; NULL of all else, and of samples.")),
-             nullable(number("measured_on", "launches", "That this is the sum of.")),
-             nullable(number("scaled_to", "launches", "Of counts: those that value stands for.")),
-             flag("unreliable", "1: values above 100 % were left out.")},
-            4}};
+  static const std::vector<Table> tables = with_diagnosis(
+      {aggregation_table(),
+       Table{"op_group",
+             "A group node: a node of the op tree that has others below it.",
+             {of_aggregation(), id("From 0."), text("name", "Path."), nullable(reference("parent", "op_group", ""))},
+             2},
+       op_table(),
+       Table{"iteration",
+             "An iteration: from one end of the key node to before the next.",
+             {of_aggregation(), id("From 0."), number("start_ns", "ns", "Of CLOCK_MONOTONIC."),
+              number("stop_ns", "ns", "Of CLOCK_MONOTONIC, inclusive.")},
+             2},
+       Table{"placement",
+             "Where folding put what a GPU did.",
+             {of_aggregation(), reference("work", "work", ""), reference("op", "op", "That launched it."),
+              reference("iteration", "iteration", "In which it was called."),
+              nullable(reference("range", "range", "The instance of the op; NULL: outside of every range."))},
+             2},
+       op_stats_table(),
+       Table{"op_kernel",
+             "That an op ran a kernel.",
+             {of_aggregation(), reference("op", "op", ""), reference("kernel", "kernel", ""),
+              flag("uses_tc", "1: using tensor cores; the kernel may be here both ways.")},
+             4},
+       kernel_stats_table(), op_type_stats_table(), group_stats_table(), summary_stats_table(),
+       Table{"counter",
+             "Hardware counters of a row of figures: ratios are means weighted by GPU time, counts are scaled from the launches "
+             "measured to all of the row's launches of their configurations (docs/diagnosis.md).",
+             {of_aggregation(), number("kind", "", "Of row: 0 op_stats, 1 kernel_stats, 2 op_type_stats."),
+              number("rank", "", "Of that row."), text("metric", "As NVPerf has it."),
+              nullable(real("value", "of the metric", "NULL: nothing is left of what was measured, as it cannot be.")),
+              nullable(real("measured", "of the metric",
+                            "Of counts: the sum over the launches measured; NULL of all else, and of samples.")),
+              nullable(number("measured_on", "launches", "That this is the sum of.")),
+              nullable(number("scaled_to", "launches", "Of counts: those that value stands for.")),
+              flag("unreliable", "1: values above 100 % were left out.")},
+             4}});
   return tables;
 }
 

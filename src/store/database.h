@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "model/diagnosis.h"
 #include "model/profile.h"
 
 namespace dlkprof::store {
@@ -12,12 +13,12 @@ namespace dlkprof::store {
 inline constexpr int kSchemaVersion = 4;
 
 // Writes `path` whole, with 0600, under a temporary name beside it and then moved there: never half a file, never through a
-// link. Replaces what is there. Throws Error (folder not writable, disk full).
-void write_database(const std::filesystem::path& path, const model::Profile& profile);
+// link. Replaces what is there. `diagnosis`: what advise found of the profile. Throws Error (folder not writable, disk full).
+void write_database(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis = {});
 
 // Adds what was folded and aggregated to a database of ours, as the one that views show; the earlier ones stay, by their ids.
 // Returns its id. Throws Error.
-int add_aggregation(const std::filesystem::path& path, const model::Profile& profile);
+int add_aggregation(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis = {});
 
 // Throws Error: no such file, not a database of ours, damaged, or written by a newer version (named). Its content is hostile
 // input: whatever it says, the timeline keeps what timeline.h promises.

@@ -70,7 +70,8 @@ ones stay.
 ## Views
 
 What your own queries should use: views keep their names and columns when the tables beneath them change. They show the
-newest aggregation.
+newest aggregation. [cookbook.md](cookbook.md) answers the usual questions with them. Join views by `op_id`, which names an op
+in all of them, and by `kernel` and `config`, as several kernels may share a short name.
 
     sqlite3 dlkprof_dldb.sqlite "SELECT op_name, gpu_total_ns FROM detail LIMIT 10"
 )";

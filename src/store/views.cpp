@@ -1,6 +1,8 @@
-#include <array>
 #include <initializer_list>
+#include <utility>
+#include <vector>
 
+#include "store/diagnosis.h"
 #include "store/measured_views.h"
 #include "store/schema.h"
 
@@ -59,7 +61,8 @@ View ops_view() {
                  {"input_shapes", "o.input_shapes", "", "Of its first instance."},
                  {"group_node", "g.name", "", "The group node it lies in; NULL: none."},
                  {"tc_eligible", "o.eligible", "0 or 1", "Can use tensor cores."},
-                 {"leaf", "o.leaf", "0 or 1", "No range lies inside any of its instances."}}}),
+                 {"leaf", "o.leaf", "0 or 1", "No range lies inside any of its instances."},
+                 {"phase", phase_of_op("ELSE 'other'"), "", "forward, backward, optimizer, data or other; see view phases."}}}),
           "FROM op o LEFT JOIN op_group g ON g.aggregation = o.aggregation AND g.id = o.op_group " + of_newest("o")};
 }
 
@@ -70,8 +73,14 @@ View iterations_view() {
            {"start_ns", "i.start_ns", "ns", "Of CLOCK_MONOTONIC."},
            {"stop_ns", "i.stop_ns", "ns", "Of CLOCK_MONOTONIC, inclusive."},
            {"duration_ns", "i.stop_ns - i.start_ns + 1", "ns", ""},
-           {"aggregated", "i.id BETWEEN a.first_iteration AND a.last_iteration", "0 or 1", "Figures are of it, too."}},
-          "FROM aggregation a JOIN iteration i ON i.aggregation = a.id WHERE a.id = " + kNewest};
+           {"aggregated", "i.id BETWEEN a.first_iteration AND a.last_iteration", "0 or 1", "Figures are of it, too."},
+           {"calls", "coalesce(w.calls, 0)", "", "Kernels, copies and sets that were called in it."},
+           {"gpu_ns", "coalesce(w.gpu_ns, 0)", "ns", "Sum of their times on GPUs."}},
+          "FROM aggregation a JOIN iteration i ON i.aggregation = a.id LEFT JOIN (SELECT p.aggregation, p.iteration, count(*) AS "
+          "calls, "
+          "sum(k.end_ns - k.start_ns) AS gpu_ns FROM placement p JOIN work k ON k.id = p.work GROUP BY 1, 2) w "
+          "ON w.aggregation = a.id AND w.iteration = i.id WHERE a.id = " +
+              kNewest};
 }
 
 // SQL: a message with a number in its place again.
@@ -187,7 +196,8 @@ View op_kernels_view() {
                 stats("api", "On the CPU, in the CUDA calls that caused them."),
                 counted(),
                 {{"long_kernel_name", "k.long_name", "", "The whole name in C++."}},
-                collected()}),
+                collected(),
+                {{"kernel", "k.id", "id of kernel", "Tells kernels of one name apart."}}}),
           "FROM kernel_stats s JOIN kernel k ON k.id = s.kernel " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
 }
 
@@ -285,7 +295,11 @@ View op_metrics_view() {
 
 View op_kernel_metrics_view() {
   return {"op_kernel_metrics", "Hardware counters of kernels within ops.",
-          join({{{"kernel_name", "k.name", "", ""}}, op_columns(), counter_columns()}),
+          join({{{"kernel_name", "k.name", "", ""}},
+                op_columns(),
+                counter_columns(),
+                {{"long_kernel_name", "k.long_name", "", "The whole name in C++."},
+                 {"kernel", "k.id", "id of kernel", "Tells kernels of one name apart."}}}),
           "FROM kernel_stats s JOIN kernel k ON k.id = s.kernel " + kOpOfStats + counters_of(1) + of_newest("s")};
 }
 
@@ -311,13 +325,17 @@ View pc_samples_view() {
 }  // namespace
 
 std::span<const View> views() {
-  static const std::array all{summary_view(),           detail_view(),          ops_view(),
-                              iterations_view(),        ranges_view(),          kernels_view(),
-                              op_kernels_view(),        tensor_view(),          op_types_view(),
-                              group_nodes_view(),       metrics_view(),         op_metrics_view(),
-                              op_kernel_metrics_view(), op_type_metrics_view(), metric_samples_view(),
-                              coverage_view(),          sampled_metrics_view(), utilization_view(),
-                              pc_samples_view()};
+  static const std::vector<View> all = [] {
+    std::vector<View> made{summary_view(),           detail_view(),          ops_view(),
+                           iterations_view(),        ranges_view(),          kernels_view(),
+                           op_kernels_view(),        tensor_view(),          op_types_view(),
+                           group_nodes_view(),       metrics_view(),         op_metrics_view(),
+                           op_kernel_metrics_view(), op_type_metrics_view(), metric_samples_view(),
+                           coverage_view(),          sampled_metrics_view(), utilization_view(),
+                           pc_samples_view()};
+    for (View& view : diagnosis_views()) made.push_back(std::move(view));
+    return made;
+  }();
   return all;
 }
 

@@ -134,7 +134,7 @@ void create_schema(Connection& connection) {
 
 }  // namespace
 
-void write_database(const std::filesystem::path& path, const model::Profile& profile) {
+void write_database(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis) {
   NewFile file(path);
   {
     Connection connection(file.path(), Access::build);
@@ -142,7 +142,7 @@ void write_database(const std::filesystem::path& path, const model::Profile& pro
     Transaction transaction(connection);
     create_schema(connection);
     insert_timeline(connection, profile.timeline);
-    insert_aggregation(connection, 1, profile);
+    insert_aggregation(connection, 1, profile, diagnosis);
     transaction.commit();
   }
   file.move_to_target();

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "advise/diagnosis.h"
 #include "base/error.h"
 #include "store/database.h"
 
@@ -14,7 +15,7 @@ void write(const std::filesystem::path& database, const std::vector<std::filesys
   profile.timeline = model::load_timeline(captures);
   profile.fold = model::fold(profile.timeline);
   profile.aggregate = model::aggregate(profile.timeline, profile.fold);
-  store::write_database(database, profile);
+  store::write_database(database, profile, advise::diagnosis_of(profile));
 }
 
 }  // namespace

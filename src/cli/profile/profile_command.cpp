@@ -10,6 +10,7 @@
 #include <cstring>
 #include <future>
 
+#include "advise/diagnosis.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/say.h"
@@ -149,8 +150,9 @@ std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const mod
   std::future<void> database;  // written beside the reports: with millions of ranges each takes seconds
   if (command.outputs.database) {
     files.push_back(database_file(command.outputs));
-    database =
-        std::async(std::launch::async, [&command, &profile, path = files.back()] { store::write_database(path, profile); });
+    database = std::async(std::launch::async, [&command, &profile, path = files.back()] {
+      store::write_database(path, profile, advise::diagnosis_of(profile));
+    });
   }
   const ReportInputs inputs{runs,
                             &profile,

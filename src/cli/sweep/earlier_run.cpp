@@ -7,6 +7,7 @@
 #include <system_error>
 #include <variant>
 
+#include "advise/diagnosis.h"
 #include "base/error.h"
 #include "capture/reader.h"
 #include "cli/captures.h"
@@ -89,7 +90,7 @@ void fold_again(const ProfileCommand& command) {
   const auto database = database_file(command.outputs);
   const Folding& folding = command.folding;
   const model::Profile profile = analyse_somehow(store::read_timeline(database), folding);
-  (void)store::add_aggregation(database, profile);
+  (void)store::add_aggregation(database, profile, advise::diagnosis_of(profile));
 }
 
 }  // namespace dlkprof::cli

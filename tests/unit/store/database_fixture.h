@@ -22,7 +22,7 @@ class DatabaseTest : public testing::Test {
   [[nodiscard]] std::filesystem::path in(const char* name) const { return directory_.path() / name; }
   [[nodiscard]] std::filesystem::path path() const { return in("run_dldb.sqlite"); }
 
-  void write(const std::filesystem::path& where) const { write_database(where, profile_); }
+  void write(const std::filesystem::path& where) const { write_database(where, profile_, diagnosis_); }
   void write() const { write(path()); }
 
   // As any program would, views and all.
@@ -56,6 +56,7 @@ class DatabaseTest : public testing::Test {
   }
 
   model::Profile profile_{test::small_timeline(), test::small_fold(), test::small_aggregate(), {}, {}};
+  model::Diagnosis diagnosis_;
   model::Timeline& timeline_ = profile_.timeline;
   model::Fold& fold_ = profile_.fold;
   model::Aggregate& aggregate_ = profile_.aggregate;

@@ -13,9 +13,37 @@ class ViewsTest : public DatabaseTest {
     timeline_.sampled[config][metrics.begin()->first] = {.samples = 9, .launches = 3, .mean = 2, .deviation = 1, .interval = 0.5};
     timeline_.sampled_metrics = {metrics.begin()->first};
     timeline_.bins = {{0, 0, 1000, 1100, 4, 0.25}};
+    diagnose();
     write();
   }
+
+  // An op and its kernel with a verdict and stalls, an occupancy with little known of it, and two findings.
+  void diagnose() {
+    using model::DiagnosedRow;
+    const DiagnosedRow op{DiagnosedRow::Kind::op, 0}, kernel{DiagnosedRow::Kind::kernel, 0};
+    diagnosis_.verdicts = {{op, "memory-bound", "memory at 90 % of peak", 200, 30.0, 90.0, {}, {}},
+                           {kernel, "launch-bound", "waits", {}, {}, {}, {}, 75.0}};
+    diagnosis_.stalls = {{op, "long_scoreboard", 3, 75, true}, {op, "selected", 1, 25, false}, {kernel, "wait", 2, 100, true}};
+    model::Occupancy theoretical;
+    theoretical.percent = 50;
+    theoretical.limiter = "registers";
+    theoretical.waves = 1.5;
+    diagnosis_.occupancy = {{0, 2, 1, 1000, theoretical, 40.0, 0.0, {}, "imbalance", "8 registers fewer"}};
+    diagnosis_.findings = {{"amp", "AMP Detector", "Mixed precision is not used", "p", "r", "", "b", 500, model::kNone},
+                           {"small_grid", "d", "h", "p", "r", "gemm", "b", {}, 0}};
+  }
 };
+
+TEST_F(ViewsTest, DiagnosisNamesTheRowsItIsOf) {
+  EXPECT_THAT(rows("SELECT level, op_id, kernel IS NULL, verdict, bound_ns, memory_pct, waited_pct FROM verdicts"),
+              ElementsAre("op|aten::mm_fprop_1|1|memory-bound|200|90.0|", "kernel|aten::mm_fprop_1|0|launch-bound|||75.0"));
+  EXPECT_THAT(rows("SELECT level, reason, pct, waits FROM stalls"),
+              ElementsAre("op|long_scoreboard|75.0|1", "op|selected|25.0|0", "kernel|wait|100.0|1"));
+  EXPECT_THAT(rows("SELECT config, launches, theoretical_pct, achieved_pct, limiter, waves, gap, step FROM occupancy"),
+              ElementsAre("0|2|50.0|40.0|registers|1.5|imbalance|8 registers fewer"));
+  EXPECT_THAT(rows("SELECT rule, op_id, gain_ns_per_iteration IS NULL, gain_pct IS NULL FROM findings"),
+              ElementsAre("amp||0|0", "small_grid|memcpy_1|1|1"));
+}
 
 TEST_F(ViewsTest, AllAnswerWithTheColumnsTheyPromise) {
   const Connection connection(path(), Access::build);
@@ -54,7 +82,7 @@ TEST_F(ViewsTest, DetailIsTheFiguresOfOps) {
 TEST_F(ViewsTest, MeansOfNothingAreNull) { EXPECT_THAT(rows("SELECT mapped_avg_ns IS NULL FROM detail"), ElementsAre("0", "1")); }
 
 TEST_F(ViewsTest, IterationsAreAllThereAre) {
-  EXPECT_THAT(rows("SELECT * FROM iterations"), ElementsAre("0|500|1999|1500|1", "1|2000|4000|2001|1"));
+  EXPECT_THAT(rows("SELECT * FROM iterations"), ElementsAre("0|500|1999|1500|1|2|600", "1|2000|4000|2001|1|2|500"));
 }
 
 TEST_F(ViewsTest, KernelsAreTheRunsInTheirPlaces) {
