@@ -52,7 +52,7 @@ void write(const std::filesystem::path& path, const model::Profile& made) { stor
 auto report(const std::filesystem::path& folder, const model::Profile& made) {
   const cli::Outputs outputs{
       .directory = folder, .reports = report::report_names({"all"}, false), .formats = {"csv", "json"}, .force = true};
-  return cli::write_reports(outputs, {.profile = &made, .profile_name = "made_up"});
+  return cli::write_reports(outputs, {.profile = made, .profile_name = "made_up"});
 }
 
 // What the stages work on, made when first asked for. Kept for one size of program at a time.

@@ -146,7 +146,6 @@ void Gatherer::add(std::size_t index, const model::Activity& activity) {
   count(*iteration, activity, is_kernel);
   LaunchSum& sum = groups_[{op, activity.kernel, activity.config}];
   sum.device = activity.device;
-  sum.is_kernel = is_kernel;
   sum.uses_tc = is_kernel && tensor_cores_.of(activity).uses;
   ++sum.launches;
   model::add_ns(sum.gpu_ns, gpu_ns);

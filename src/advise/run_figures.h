@@ -25,7 +25,7 @@ struct Measured {
   std::optional<double> tensor_pipe;      // % of the cycles in which an SM is active
   std::optional<double> dram_rate;        // bytes a second
   std::optional<double> dram_throughput;  // % of peak
-  std::optional<double> share;            // of the GPU time of the kernels
+  std::optional<double> share;            // of all GPU time, copies and sets included
 };
 
 struct KernelFigures {
@@ -64,7 +64,7 @@ struct RunFigures {
   std::vector<double> iteration_ns, gpu_ns;          // of each: its length; the GPU time of what it launched
   Spread iteration, gpu, kernels, launches, copies;  // of iterations: length, GPU time, counts
   std::optional<Spread> utilization;                 // share of an iteration in which a GPU works, mean over GPUs
-  std::optional<double> tensor_core_share;           // of the GPU time of kernels: in those that use tensor cores
+  std::optional<double> tensor_core_share;           // of all GPU time: in kernels that use tensor cores
   Fill fill;
   Measured measured;
   std::vector<OpFigures> ops;  // those that launched anything, by mean GPU time, falling

@@ -101,11 +101,9 @@ Measured LaunchGroups::measured_of(Range range, std::size_t row) const {
   measured.tensor_pipe = find(counters.values, Quantity::tensor_pipe);
   measured.dram_rate = find(counters.values, Quantity::dram_rate);
   measured.dram_throughput = find(counters.values, Quantity::dram_throughput);
-  std::int64_t kernels_ns = 0;
-  for (auto it = range.first; it != range.second; ++it) {
-    if (it->second.is_kernel) model::add_ns(kernels_ns, it->second.gpu_ns);
-  }
-  if (kernels_ns > 0) measured.share = static_cast<double>(counters.covered_ns) / static_cast<double>(kernels_ns);
+  std::int64_t gpu_ns = 0;
+  for (auto it = range.first; it != range.second; ++it) model::add_ns(gpu_ns, it->second.gpu_ns);
+  if (gpu_ns > 0) measured.share = static_cast<double>(counters.covered_ns) / static_cast<double>(gpu_ns);
   return measured;
 }
 
@@ -113,13 +111,13 @@ void LaunchGroups::describe(RunFigures& figures) const {
   const Range all{sums_.begin(), sums_.end()};
   figures.fill = fill_of(all);
   figures.measured = measured_of(all, 0);
-  double kernels_ns = 0;
+  double gpu_ns = 0;
   double tc_ns = 0;
   for (const auto& [id, sum] : sums_) {
-    if (sum.is_kernel) kernels_ns += static_cast<double>(sum.gpu_ns);
+    gpu_ns += static_cast<double>(sum.gpu_ns);
     if (sum.uses_tc) tc_ns += static_cast<double>(sum.gpu_ns);
   }
-  if (kernels_ns > 0) figures.tensor_core_share = tc_ns / kernels_ns;
+  if (gpu_ns > 0) figures.tensor_core_share = tc_ns / gpu_ns;
 }
 
 void LaunchGroups::describe(std::uint32_t op, std::size_t iterations, OpFigures& figures) const {

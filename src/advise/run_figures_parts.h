@@ -71,7 +71,7 @@ struct LaunchSum {
   std::uint64_t launches = 0;
   std::int64_t gpu_ns = 0;
   std::uint32_t device = 0;
-  bool is_kernel = false, uses_tc = false;
+  bool uses_tc = false;
 };
 using LaunchSums = std::unordered_map<LaunchId, LaunchSum, HashLaunchId>;
 

@@ -17,7 +17,7 @@
 #include "cli/arguments.h"
 #include "cli/installation.h"
 #include "cli/verbs.h"
-#include "model/aggregate/coverage_times.h"
+#include "model/timeline/raw_counters.h"
 #include "report/diagnosis/reports.h"
 #include "report/launches/asked.h"
 #include "report/launches/coverage.h"
@@ -55,14 +55,13 @@ int run_demo(int argc, char** argv) {
   check_cupti_path(cupti_path);
   const cupti::Catalogue catalogue = load_catalogue();
   for (const std::filesystem::path& path : recorded_captures(folder)) {
-    model::Run run = model::load_run(path, {.evaluate_raw = true, .cupti_path = cupti_path, .metrics = {}});
-    const report::Asked asked = report::asked_of(run, catalogue);
+    model::RawEvaluator evaluator(cupti_path, {});
+    const model::Profile profile = analyse(model::load_timeline(std::array{path}, &evaluator), {});
+    const report::Asked asked = report::asked_of(profile.timeline, catalogue);
     print_data(fmt::format("==== {} ====\n\n", printable(path.filename().string(), 60)));
-    print_data(report::kernel_tables(run, {asked.sections, asked.metrics, is_styled(STDOUT_FILENO)}));
-    const model::Profile profile = analyse(model::load_timeline(std::array{path}), {});
-    model::add_gpu_times(std::span(&run, 1), profile.timeline);
+    print_data(report::kernel_tables(profile.timeline, {asked.sections, asked.metrics, is_styled(STDOUT_FILENO)}));
     if (profile.has_ops()) print_data("\n" + report::top_ops(profile) + "\n" + report::top_findings(profile));
-    print_data("\n" + report::coverage(run) + "\n");
+    print_data("\n" + report::coverage(profile.timeline) + "\n");
   }
   return 0;
 }

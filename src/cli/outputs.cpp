@@ -14,10 +14,7 @@
 #include "report/format/csv.h"
 #include "report/format/json.h"
 #include "report/launches/coverage.h"
-#include "report/launches/kernels_report.h"
-#include "report/launches/reports.h"
 #include "report/ops/model_dump.h"
-#include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
 #include "report/ops/top_ops.h"
 #include "report/people_columns.h"
@@ -39,70 +36,46 @@ void check_name(const std::string& name, const std::vector<std::string>& names, 
                    near.empty() ? fmt::format("There are: {}", fmt::join(names, ", ")) : fmt::format("Did you mean {}?", near));
 }
 
-const model::Run& only_run(const std::string& report, std::span<const model::Run> runs) {
-  if (runs.size() == 1) return runs.front();
-  throw UsageError(fmt::format("the report {} is of one capture", report), "",
-                   runs.empty() ? "A database does not hold what it shows: name a capture, a .dlkcap file."
-                                : "Name one of the captures, or write files with --formats: then each has its own.");
-}
-
-std::vector<report::SummaryTable> summary_of(const ReportInputs& inputs) {
-  const model::Profile& profile = *inputs.profile;
-  return inputs.simple ? report::simple_summary_tables(profile)
-                       : report::summary_tables(profile, {inputs.profile_name, inputs.runs});
-}
-
-report::Table capture_report(const std::string& name, const ReportInputs& inputs) {
-  const model::Run& run = only_run(name, inputs.runs);
-  return name == "kernels" ? report::kernels_report(run, inputs.sections) : report::metrics_report(run, inputs.unit_of);
+std::vector<report::SummaryTable> summary_of(const report::Inputs& inputs, bool coverage) {
+  if (inputs.simple) return report::simple_summary_tables(inputs.profile);
+  return report::summary_tables(inputs.profile, {inputs.profile_name, coverage});
 }
 
 // What was measured, and before it what became of it on the timeline where there is one.
-std::string summary_text(const ReportInputs& inputs) {
+std::string summary_text(const report::Inputs& inputs) {
+  const model::Profile& profile = inputs.profile;
   std::string text;
-  if (inputs.profile->has_ops() || inputs.runs.empty()) {
-    const model::Profile& profile = *inputs.profile;
-    const report::SummaryInputs shown{.profile_name = {}, .runs = {}, .coverage = inputs.runs.empty()};
-    text = report::summary_text(inputs.simple ? report::simple_summary_tables(profile) : report::summary_tables(profile, shown),
-                                inputs.page);
+  if (profile.has_ops()) {
+    text = report::summary_text(summary_of(inputs, false), inputs.page);
     if (!inputs.simple) text += "\n" + report::top_ops(profile) + "\n" + report::top_findings(profile);
     const std::string stalls = inputs.simple ? "" : report::top_stalls(profile);
     if (!stalls.empty()) text += "\n" + stalls;
   }
-  for (const model::Run& run : inputs.runs) text += (text.empty() ? "" : "\n") + report::coverage(run);
-  return text;
+  return text + (text.empty() ? "" : "\n") + report::coverage(profile.timeline);
+}
+
+fs::path file_of(const Outputs& outputs, const std::string& what, const std::string& format) {
+  return outputs.directory / fmt::format("{}_{}.{}", outputs.base_name, what, format);
 }
 
 // One file to write: what is in it and where it goes.
 struct OutputFile {
   std::string report, format;
-  std::span<const model::Run> runs;
   fs::path path;
 };
 
-fs::path file_of(const Outputs& outputs, const std::string& base_name, const std::string& what, const std::string& format) {
-  return outputs.directory / fmt::format("{}_{}.{}", base_name, what, format);
-}
-
-std::vector<OutputFile> plan(const Outputs& outputs, std::span<const model::Run> runs) {
+std::vector<OutputFile> plan(const Outputs& outputs) {
   std::vector<OutputFile> files;
   for (const std::string& report : outputs.reports) {
     for (const std::string& format : outputs.formats) {
-      const report::Report& kind = report::report_of(report);
-      if (!kind.has_format(format)) continue;
-      if (!kind.of_launches || runs.size() < 2) {
-        files.push_back({report, format, runs, file_of(outputs, outputs.base_name, report, format)});
-        continue;
-      }
-      for (std::size_t i = 0; i < runs.size(); ++i) {
-        files.push_back({report, format, runs.subspan(i, 1), file_of(outputs, runs[i].path.stem(), report, format)});
-      }
+      if (!report::report_of(report).has_format(format)) continue;
+      files.push_back({report, format, file_of(outputs, report, format)});
     }
   }
   return files;
 }
 
-fs::path model_file(const Outputs& outputs) { return file_of(outputs, outputs.base_name, "model", "json"); }
+fs::path model_file(const Outputs& outputs) { return file_of(outputs, "model", "json"); }
 
 void check_free(const std::vector<fs::path>& files) {
   for (const fs::path& file : files) {
@@ -115,12 +88,12 @@ void check_free(const std::vector<fs::path>& files) {
 
 }  // namespace
 
-fs::path database_file(const Outputs& outputs) { return file_of(outputs, outputs.base_name, "dldb", "sqlite"); }
+fs::path database_file(const Outputs& outputs) { return file_of(outputs, "dldb", "sqlite"); }
 
 std::vector<fs::path> output_files(const Outputs& outputs) {
   std::vector<fs::path> paths;
   if (outputs.database) paths.push_back(database_file(outputs));
-  for (const OutputFile& file : plan(outputs, {})) paths.push_back(file.path);
+  for (const OutputFile& file : plan(outputs)) paths.push_back(file.path);
   if (outputs.model_data) paths.push_back(model_file(outputs));
   return paths;
 }
@@ -128,13 +101,7 @@ std::vector<fs::path> output_files(const Outputs& outputs) {
 std::vector<fs::path> earlier_files(const Outputs& outputs, const std::vector<fs::path>& captures) {
   std::vector<fs::path> paths = output_files(outputs);
   if (!outputs.database) paths.push_back(database_file(outputs));  // of another run, where this one writes none
-  for (const fs::path& capture : captures) {
-    paths.push_back(capture);
-    for (const std::string& report : outputs.reports) {
-      if (!report::report_of(report).of_launches) continue;
-      for (const std::string& format : outputs.formats) paths.push_back(file_of(outputs, capture.stem(), report, format));
-    }
-  }
+  paths.insert(paths.end(), captures.begin(), captures.end());
   return paths;
 }
 
@@ -195,67 +162,56 @@ void say_if_empty(const report::Report& report, const report::Rows& rows) {
 
 }  // namespace
 
-void print_hints(const std::vector<std::string>& reports, const ReportInputs& inputs) {
-  if (inputs.profile == nullptr) return;
+void print_hints(const std::vector<std::string>& reports, const report::Inputs& inputs) {
   for (const std::string& name : reports) {
-    const std::string hint = report::missing_sections(name, *inputs.profile);
+    const std::string hint = report::missing_sections(name, inputs.profile);
     if (!hint.empty()) say("dlkprof: {}\n", hint);
   }
 }
 
-void write_report(const std::string& name, const std::string& format, const ReportInputs& inputs, const report::Sink& sink) {
+void write_report(const std::string& name, const std::string& format, const report::Inputs& inputs, const report::Sink& sink) {
   const bool csv = format == "csv";
   const auto write_rows = [&](const report::Rows& all) {
     const report::Rows rows = report::choose(all, inputs.choice).rows;
     csv ? report::write_csv(rows, sink) : report::write_json(rows, sink);
   };
   const report::Report& report = report::report_of(name);
-  if (report.of_launches) {
-    const report::Table table = capture_report(name, inputs);
-    write_rows(report::rows_of(table));
-  } else if (format == "svg") {
-    sink(report.picture(*inputs.profile));
+  if (format == "svg") {
+    sink(report.picture(inputs.profile));
   } else if (report.rows != nullptr) {
-    const report::Rows rows = report.rows(*inputs.profile);
+    const report::Rows rows = report.rows(inputs);
     say_if_empty(report, rows);
     write_rows(rows);
   } else {
-    const auto tables = summary_of(inputs);
+    const auto tables = summary_of(inputs, true);
     sink(csv ? report::to_csv(report::flatten(tables)) : report::summary_json(tables));
   }
 }
 
-std::string report_text(const std::string& name, const ReportInputs& inputs) {
+std::string report_text(const std::string& name, const report::Inputs& inputs) {
   const report::Report& report = report::report_of(name);
-  if (report.text != nullptr) return report.text(*inputs.profile, inputs.choice, inputs.page);
-  if (report.rows == nullptr && !report.of_launches) return summary_text(inputs);
-  const auto text_of = [&](const report::Rows& rows) {
-    return report::people_table(rows, inputs.choice, report::people_columns(name), inputs.page);
-  };
-  if (report.of_launches) return text_of(report::rows_of(capture_report(name, inputs)));
-  const report::Rows rows = report.rows(*inputs.profile);
+  if (report.text != nullptr) return report.text(inputs.profile, inputs.choice, inputs.page);
+  if (report.rows == nullptr) return summary_text(inputs);
+  const report::Rows rows = report.rows(inputs);
   say_if_empty(report, rows);
-  return text_of(rows);
+  return report::people_table(rows, inputs.choice, report::people_columns(name), inputs.page);
 }
 
-std::vector<fs::path> write_reports(const Outputs& outputs, const ReportInputs& inputs) {
+std::vector<fs::path> write_reports(const Outputs& outputs, const report::Inputs& inputs) {
   Outputs checked = outputs;
   checked.database = false;  // has been written already
   check_outputs(checked);
-  const std::vector<OutputFile> files = plan(outputs, inputs.runs);
+  const std::vector<OutputFile> files = plan(outputs);
   std::vector<fs::path> paths;
-  for (const OutputFile& file : files) paths.push_back(file.path);
-  if (!outputs.force) check_free(paths);
   if (!files.empty() || outputs.model_data) make_folder(outputs.directory);
   for (const OutputFile& file : files) {
-    ReportInputs its_own = inputs;
-    its_own.runs = file.runs;
+    paths.push_back(file.path);
     write_pieces(file.path, outputs.force,
-                 [&](const report::Sink& sink) { write_report(file.report, file.format, its_own, sink); });
+                 [&](const report::Sink& sink) { write_report(file.report, file.format, inputs, sink); });
   }
   if (outputs.model_data) {
     paths.push_back(model_file(outputs));
-    write_pieces(paths.back(), outputs.force, [&](const report::Sink& sink) { report::write_model(*inputs.profile, sink); });
+    write_pieces(paths.back(), outputs.force, [&](const report::Sink& sink) { report::write_model(inputs.profile, sink); });
   }
   return paths;
 }

@@ -2,17 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "cupti/catalogue.h"
-#include "model/profile.h"
-#include "model/run.h"
-#include "report/format/choice.h"
-#include "report/format/layout.h"
-#include "report/format/rows.h"
-#include "report/launches/metrics_report.h"
+#include "report/registry.h"
 
 namespace dlkprof::cli {
 
@@ -39,43 +32,29 @@ void check_files(const std::filesystem::path& directory, const std::string& base
 // Throws Error.
 void make_folder(const std::filesystem::path& folder);
 
-// The files that check_outputs() looks at. A profile of several processes has some reports once a capture: these come beside.
+// The files that check_outputs() looks at.
 [[nodiscard]] std::vector<std::filesystem::path> output_files(const Outputs& outputs);
 
 [[nodiscard]] std::filesystem::path database_file(const Outputs& outputs);
 
-// What an earlier run of that name left behind: its captures, the database, and the reports that are asked for now, those of each
-// capture among them.
+// What an earlier run of that name left behind: its captures, the database, and the reports that are asked for now.
 [[nodiscard]] std::vector<std::filesystem::path> earlier_files(const Outputs& outputs,
                                                                const std::vector<std::filesystem::path>& captures);
-
-// What reports are made from. All of it outlives them.
-struct ReportInputs {
-  std::span<const model::Run> runs;         // one a capture; none for a database
-  const model::Profile* profile = nullptr;  // none where only reports of captures are asked for
-  bool simple = false;
-  std::string profile_name;
-  std::vector<cupti::Section> sections;  // those shown by `kernels`
-  report::UnitLookup unit_of;
-  report::Choice choice;  // of rows and columns
-  report::Page page;      // for people
-};
 
 // Throws UsageError where the report does not come in this format.
 void check_format(const std::string& report, const std::string& format);
 
 // Says on stderr, a line a report, what was not measured that it shows, and how to collect it.
-void print_hints(const std::vector<std::string>& reports, const ReportInputs& inputs);
+void print_hints(const std::vector<std::string>& reports, const report::Inputs& inputs);
 
-// A report as data: csv or json, or svg. `name` is one of report::report_names(). Throws UsageError where it takes one capture,
-// and there is none, or more.
-void write_report(const std::string& name, const std::string& format, const ReportInputs& inputs, const report::Sink& sink);
+// A report as data: csv or json, or svg. `name` is one of report::report_names().
+void write_report(const std::string& name, const std::string& format, const report::Inputs& inputs, const report::Sink& sink);
 
 // For people.
-[[nodiscard]] std::string report_text(const std::string& name, const ReportInputs& inputs);
+[[nodiscard]] std::string report_text(const std::string& name, const report::Inputs& inputs);
 
 // Writes every report in every format, and the model where it is asked for, and returns the files, after check_outputs(). The
-// folder is made. Where there are several runs, reports of captures are written for each, by the capture's name. Throws Error.
-std::vector<std::filesystem::path> write_reports(const Outputs& outputs, const ReportInputs& inputs);
+// folder is made. Throws Error.
+std::vector<std::filesystem::path> write_reports(const Outputs& outputs, const report::Inputs& inputs);
 
 }  // namespace dlkprof::cli

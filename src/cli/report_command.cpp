@@ -17,9 +17,11 @@
 #include "cli/captures.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
-#include "model/aggregate/coverage_times.h"
+#include "cli/metric_names.h"
+#include "model/timeline/raw_counters.h"
 #include "report/launches/asked.h"
 #include "report/launches/kernel_tables.h"
+#include "report/launches/section_rows.h"
 #include "report/launches/units.h"
 #include "report/registry.h"
 #include "select/filters.h"
@@ -52,7 +54,7 @@ void check_choice(const ReportCommand& command) {
                    "Leave out -k, --top, --sort and --columns, or name another report: --reports kernel");
 }
 
-void check_command(const ReportCommand& command, const RunFiles& source) {
+void check_command(const ReportCommand& command) {
   check_folding(command.folding);
   check_outputs(command.outputs);
   check_choice(command);
@@ -63,18 +65,13 @@ void check_command(const ReportCommand& command, const RunFiles& source) {
   }
   if (!command.to_files)
     std::for_each(reports.begin(), reports.end(), [&](const auto& one) { check_format(one, command.format); });
-  const auto name = std::find_if(reports.begin(), reports.end(), report::is_of_launches);
-  if (source.is_database() && name != reports.end()) {
-    throw UsageError(fmt::format("the report {} needs a capture, and {} is a database", *name, printable(command.file)), "",
-                     "Name the .dlkcap file of the run instead, or see --reports measured and the view metric_samples.");
-  }
 }
 
-// What the command line asks to be shown, else what the capture was asked for.
-report::Asked choose_sections(const ReportCommand& command, const model::Run& run, const cupti::Catalogue& catalogue) {
+// What the command line asks to be shown, else what the run was asked for.
+report::Asked choose_sections(const ReportCommand& command, const model::Timeline& timeline, const cupti::Catalogue& catalogue) {
   report::Asked chosen;
   if (command.set.empty() && command.sections.empty()) {
-    chosen = report::asked_of(run, catalogue);
+    chosen = report::asked_of(timeline, catalogue);
   } else {
     std::vector<std::string> names = command.sections;
     if (!command.set.empty()) {
@@ -89,26 +86,21 @@ report::Asked choose_sections(const ReportCommand& command, const model::Run& ru
   return chosen;
 }
 
-// Of a database no section is shown, but a name that does not exist is told.
 void check_section_names(const ReportCommand& command, const cupti::Catalogue& catalogue) {
   if (!command.set.empty()) (void)catalogue.set(command.set);
   for (const std::string& name : command.sections) (void)catalogue.section(name);
 }
 
-std::string as_table(const std::string& name, const report::Asked& chosen, const ReportInputs& inputs) {
+std::string as_table(const std::string& name, const report::Inputs& inputs) {
   if (name != "kernels") return report_text(name, inputs);
-  std::string text;
-  for (const model::Run& run : inputs.runs) {
-    text += report::kernel_tables(run, {chosen.sections, chosen.metrics, is_styled(STDOUT_FILENO)});
-  }
-  return text;
+  return report::kernel_tables(inputs.profile.timeline, {inputs.sections, inputs.metrics, is_styled(STDOUT_FILENO)});
 }
 
-void print_reports(const ReportCommand& command, const report::Asked& chosen, const ReportInputs& inputs) {
+void print_reports(const ReportCommand& command, const report::Inputs& inputs) {
   const char* before = "";
   for (const std::string& name : command.outputs.reports) {
     if (command.format == "table") {
-      print_data(before + as_table(name, chosen, inputs));
+      print_data(before + as_table(name, inputs));
     } else {
       write_report(name, command.format, inputs, [](std::string_view piece) { print_data(std::string(piece)); });
     }
@@ -116,39 +108,27 @@ void print_reports(const ReportCommand& command, const report::Asked& chosen, co
   }
 }
 
+// Of what the command line names and nothing was measured of: said once, with what collects it.
+void print_unmeasured(const ReportCommand& command, const report::Inputs& inputs) {
+  if (command.set.empty() && command.sections.empty()) return;
+  const std::vector<std::string> names = report::unmeasured_sections(inputs.profile.timeline, inputs.sections);
+  if (names.empty()) return;
+  const std::string list = fmt::format("{}", fmt::join(names, ","));
+  say("dlkprof: nothing was measured of {}: collect it with dlkprof --section {} <program>\n",
+      names.size() == 1 ? "the section " + list : "these sections", list);
+}
+
+// A report as data does not say what is wrong with the captures, nor what is not in them.
 void print_warning(const capture::NoticeRecord& notice) {
   if (notice.severity == capture::Severity::info) return;
   const Error words(printable(notice.what), printable(notice.detail), printable(notice.remedy));
   say("dlkprof: {}\n", words.message());
 }
 
-// The runs of captures say what is wrong with their files, naming them; what the timeline adds are counts of events.
-bool is_told(const capture::NoticeRecord& notice, std::span<const model::Run> runs) {
-  return !runs.empty() && !notice.detail.empty();
-}
-
-// A report as data does not say what is wrong with the capture; whoever reads it shall see it once.
-void print_warnings(const ReportInputs& inputs, bool runs_are_told) {
-  for (const model::Run& run : inputs.runs) {
-    if (!runs_are_told) std::for_each(run.notices.begin(), run.notices.end(), print_warning);
-  }
-  if (inputs.profile == nullptr) return;
-  for (const capture::NoticeRecord& notice : inputs.profile->timeline.notices) {
-    if (!is_told(notice, inputs.runs)) print_warning(notice);
-  }
-}
-
-std::vector<model::Run> load_runs(const ReportCommand& command, const RunFiles& source) {
-  std::vector<model::Run> runs;
-  for (const fs::path& capture : source.captures) {
-    runs.push_back(
-        model::load_run(capture, {.evaluate_raw = true, .cupti_path = command.cupti_path, .metrics = command.metrics}));
-  }
-  return runs;
-}
-
-model::Timeline load(const RunFiles& source) {
-  return source.is_database() ? store::read_timeline(source.database) : model::load_timeline(source.captures);
+model::Timeline load(const ReportCommand& command, const RunFiles& source) {
+  if (source.is_database()) return store::read_timeline(source.database);
+  model::RawEvaluator evaluator(command.cupti_path, command.metrics);
+  return model::load_timeline(source.captures, &evaluator);
 }
 
 // A report of ops is not to be empty where none were recorded.
@@ -168,15 +148,17 @@ void keep(const RunFiles& source, const model::Profile& profile) {
   say("dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
 }
 
-void show(const ReportCommand& command, const report::Asked& chosen, const ReportInputs& inputs) {
+void show(const ReportCommand& command, const report::Inputs& inputs) {
   const std::vector<std::string>& reports = command.outputs.reports;
   for (const fs::path& file : write_reports(command.outputs, inputs)) {
     say("dlkprof: wrote {}\n", printable(file.string()));
   }
-  if (!command.to_files) print_reports(command, chosen, inputs);
+  if (!command.to_files) print_reports(command, inputs);
   const bool told =
       !command.to_files && command.format == "table" && std::find(reports.begin(), reports.end(), "summary") != reports.end();
-  print_warnings(inputs, told);
+  const std::vector<capture::NoticeRecord>& notices = inputs.profile.timeline.notices;
+  if (!told) std::for_each(notices.begin(), notices.end(), print_warning);
+  print_unmeasured(command, inputs);
   print_hints(reports, inputs);
 }
 
@@ -187,32 +169,23 @@ int report_again(ReportCommand command) {
   if (!command.kernel_name.empty()) command.choice.accepts = name_filter(command.kernel_name);
   std::vector<std::string>& reports = command.outputs.reports;
   reports = report::report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
-  check_command(command, source);
+  check_command(command);
   const cupti::Catalogue catalogue = load_catalogue();
   check_section_names(command, catalogue);
   const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is to be an error, not our end
-  std::vector<model::Run> runs = load_runs(command, source);
-  ReportInputs inputs;
-  inputs.runs = runs;
-  inputs.simple = command.folding.simple();
-  inputs.profile_name = command.outputs.base_name;
-  inputs.choice = command.choice;
-  inputs.page = {text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};
-  report::Asked chosen;
-  if (!runs.empty()) {
-    chosen = choose_sections(command, runs.front(), catalogue);
-    inputs.sections = chosen.sections;
-    inputs.unit_of = report::unit_lookup(catalogue, runs.front(), command.cupti_path);
-  }
-  std::optional<model::Profile> profile;
-  const bool keeps = command.keep_aggregation && source.is_database() && !command.folding.simple();
-  if (keeps || command.outputs.model_data || !std::all_of(reports.begin(), reports.end(), report::is_of_launches)) {
-    inputs.profile = &profile.emplace(analyse(load(source), command.folding));
-    check_has_ops(reports, *profile);
-    model::add_gpu_times(runs, profile->timeline);
-  }
-  if (keeps) keep(source, *profile);
-  show(command, chosen, inputs);
+  const model::Profile profile = analyse(load(command, source), command.folding);
+  check_has_ops(reports, profile);
+  check_metrics_measured(command.metrics, profile.timeline, command.cupti_path);
+  if (command.keep_aggregation && source.is_database() && !command.folding.simple()) keep(source, profile);
+  report::Asked chosen = choose_sections(command, profile.timeline, catalogue);
+  show(command, {.profile = profile,
+                 .simple = command.folding.simple(),
+                 .profile_name = command.outputs.base_name,
+                 .sections = std::move(chosen.sections),
+                 .metrics = std::move(chosen.metrics),
+                 .unit_of = report::unit_lookup(catalogue, profile.timeline, command.cupti_path),
+                 .choice = command.choice,
+                 .page = {text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)}});
   return 0;
 }
 

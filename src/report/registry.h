@@ -5,19 +5,32 @@
 #include <string>
 #include <vector>
 
+#include "cupti/catalogue.h"
 #include "model/profile.h"
 #include "report/format/choice.h"
 #include "report/format/layout.h"
 #include "report/format/rows.h"
+#include "report/launches/reports.h"
 
 namespace dlkprof::report {
 
+// What reports are made from. All of it outlives their rows.
+struct Inputs {
+  const model::Profile& profile;
+  bool simple = false;                        // the three figures of simple mode stand for the summary
+  std::string profile_name = {};              // for the summary
+  std::vector<cupti::Section> sections = {};  // those shown by `kernels`
+  std::vector<std::string> metrics = {};      // shown besides, under their own names
+  UnitLookup unit_of = [](const std::string&) { return std::string(); };
+  Choice choice = {};  // of rows and columns
+  Page page = {};      // for people
+};
+
 struct Report {
   const char* name;
-  const char* a_row_per;  // what a row is of: the line that people read
-  const char* order;      // what rows are ordered by
-  // Makes the rows; null for the summary, which is tables, and for reports of single launches.
-  Rows (*rows)(const model::Profile& profile) = nullptr;
+  const char* a_row_per;                         // what a row is of: the line that people read
+  const char* order;                             // what rows are ordered by
+  Rows (*rows)(const Inputs& inputs) = nullptr;  // none: the summary, which is tables
   // What a terminal gets in the place of a table.
   std::string (*text)(const model::Profile& profile, const Choice& choice, const Page& page) = nullptr;
   std::string (*picture)(const model::Profile& profile) = nullptr;  // as SVG
@@ -25,7 +38,7 @@ struct Report {
   const char* when_empty = nullptr;                                 // why it may have no rows where all went well
   bool in_all = true;                                               // part of --reports=all
   bool in_simple_mode = false;
-  bool of_launches = false;  // shows the launches of one capture rather than ops
+  bool of_launches = false;  // shows single launches, which need no timeline, rather than ops
 
   // "table" "csv" "json" "svg".
   [[nodiscard]] bool has_format(const std::string& format) const { return format != "svg" || picture != nullptr; }

@@ -57,7 +57,8 @@ void insert_launches(const Connection& connection, const Timeline& timeline) {
     std::uint32_t position = 0;
     for (const model::MeasuredLaunch& launch : timeline.measured_launches.at(config)) {
       rows.run(config, position, launch.launch_index, launch.occurrence, launch.metric_set, launch.passes, launch.replay_mode,
-               launch.cache_control, launch.start_unix_ns, launch.cost_ns, model::clock_hz(timeline, config, position));
+               launch.cache_control, launch.start_unix_ns, launch.cost_ns, launch.context, launch.stream, launch.thread,
+               launch.evaluated_here, model::clock_hz(timeline, config, position));
       ++position;
     }
   }
@@ -154,6 +155,8 @@ void MeasuredReader::launches() {
     launch.cache_control = row.enumeration(model::kLastCacheControl);
     launch.start_unix_ns = row.number<std::int64_t>();
     launch.cost_ns = row.number<std::uint64_t>();
+    for (std::uint32_t* number : {&launch.context, &launch.stream, &launch.thread}) *number = row.number<std::uint32_t>();
+    launch.evaluated_here = row.flag();
     launches.push_back(launch);
   }
 }

@@ -73,6 +73,7 @@ void TimelineReader::processes() {
     process.timing_complete = row.flag();
     process.ended = row.flag();
     process.damaged_records = row.number<std::uint64_t>();
+    process.capture = row.text();
     timeline_.processes.push_back(std::move(process));
   }
   for (Rows row = rows("argument"); row.next();) {
@@ -98,6 +99,11 @@ void TimelineReader::devices() {
     record.sm_clock_khz = row.number<std::uint32_t>();
     record.memory_clock_khz = row.number<std::uint32_t>();
     timeline_.devices.push_back({std::move(record)});
+  }
+  for (Rows row = rows("process_device"); row.next();) {
+    model::Process& process = timeline_.processes[row.index(timeline_.processes.size())];
+    const auto ordinal = row.number<std::uint32_t>();
+    process.devices[ordinal] = row.index(timeline_.devices.size());
   }
 }
 

@@ -13,9 +13,13 @@ constexpr const char* kClock = "ns";  // of CLOCK_MONOTONIC
 Table process_table() {
   return {"process",
           "A process that was profiled.",
-          {id("From 0."), number("pid", "", ""), number("parent_pid", "", ""),
-           number("start_unix_ns", "ns since 1970", "When its capture was opened."), text("host", "Name of the machine."),
-           text("dlkprof_version", "That collected it."), number("cupti_version", "", "As cuptiGetVersion gives it."),
+          {id("From 0."),
+           number("pid", "", ""),
+           number("parent_pid", "", ""),
+           number("start_unix_ns", "ns since 1970", "When its capture was opened."),
+           text("host", "Name of the machine."),
+           text("dlkprof_version", "That collected it."),
+           number("cupti_version", "", "As cuptiGetVersion gives it."),
            number("driver_version", "", "1000 * major + 10 * minor of the CUDA driver."),
            text("options_json", "What was asked for when it was collected."),
            number("monotonic_ns", kClock, "Read together with unix_ns: how times relate to the wall clock."),
@@ -27,13 +31,22 @@ Table process_table() {
            number("graph_gpu_ns", "ns", "GPU time of the kernels in them."),
            flag("timing_complete", "0: only some launches were timed, to leave the program its speed."),
            flag("ended", "0: its capture was not closed, as of a program that was killed; counts may be behind."),
-           number("damaged_records", "", "Of its capture, which were left out.")}};
+           number("damaged_records", "", "Of its capture, which were left out."),
+           text("capture", "The name of its file.")}};
 }
 
 Table argument_table() {
   return {"argument",
           "The command line of a process.",
           {reference("process", "process", ""), number("position", "", "From 0, which is the program."), text("value", "")},
+          2};
+}
+
+Table process_device_table() {
+  return {"process_device",
+          "A GPU that a process used.",
+          {reference("process", "process", ""), number("ordinal", "", "CUDA's number of it in that process."),
+           reference("device", "device", "")},
           2};
 }
 
@@ -156,6 +169,9 @@ Table measured_launch_table() {
            number("way", "", "Of collecting: 0 not known, 1 kernel replay, 2 iteration replay."),
            number("cache_control", "", "0: caches as they were left, 1: flushed before each pass."),
            number("start_unix_ns", "ns since 1970", ""), number("cost_ns", "ns", "Host time that measuring it took."),
+           number("context", "", "As CUPTI numbers them."), number("stream", "", "As CUPTI numbers them."),
+           number("tid", "", "As gettid(2) gives it."),
+           flag("evaluated_here", "1: its counters were kept, and evaluated when the capture was read."),
            nullable(real("clock_hz", "Hz", "Of the multiprocessors while it was measured; NULL: not measured."))},
           2};
 }
@@ -234,6 +250,7 @@ std::span<const Table> timeline_tables() {
         process_table(),
         argument_table(),
         device_table(),
+        process_device_table(),
         Table{"thread",
               "A thread of a process.",
               {id("From 0."), reference("process", "process", ""), number("tid", "", "As gettid(2) gives it.")}},

@@ -24,7 +24,7 @@ void insert_processes(const Connection& connection, const Timeline& timeline) {
     processes.run(id, record.pid, record.parent_pid, record.start_unix_ns, record.host, record.dlkprof_version,
                   record.cupti_version, record.driver_version, record.options_json, process.clock.monotonic_ns,
                   process.clock.unix_ns, process.gpu_early_ns, process.gpu_late_ns, process.held_ns, process.graph_launches,
-                  process.graph_gpu_ns, process.timing_complete, process.ended, process.damaged_records);
+                  process.graph_gpu_ns, process.timing_complete, process.ended, process.damaged_records, process.capture);
     std::uint32_t position = 0;
     for (const std::string& argument : record.arguments) arguments.run(id, position++, argument);
     ++id;
@@ -43,6 +43,13 @@ void insert_devices(const Connection& connection, const Timeline& timeline) {
                 record.max_blocks_per_sm, record.registers_per_sm, record.registers_per_block, record.shared_per_sm,
                 record.shared_per_block, record.shared_per_block_optin, record.shared_reserved_per_block, record.l2_bytes,
                 record.memory_bytes, record.sm_clock_khz, record.memory_clock_khz);
+  }
+}
+
+void insert_process_devices(const Connection& connection, const Timeline& timeline) {
+  Statement rows = insert_into(connection, "process_device");
+  for (std::uint32_t process = 0; process < timeline.processes.size(); ++process) {
+    for (const auto& [ordinal, device] : timeline.processes[process].devices) rows.run(process, ordinal, device);
   }
 }
 
@@ -115,6 +122,7 @@ void insert_words(const Connection& connection, const Timeline& timeline) {
 void insert_timeline(const Connection& connection, const Timeline& timeline) {
   insert_processes(connection, timeline);
   insert_devices(connection, timeline);
+  insert_process_devices(connection, timeline);
   insert_ranges(connection, timeline);
   insert_kernels(connection, timeline);
   insert_functions(connection, timeline);

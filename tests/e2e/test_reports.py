@@ -68,10 +68,23 @@ class ReportsTest(EndToEndTest):
         self.assertEqual(1, len(capture.rows))
         self.assert_recorded_values(capture.rows[0])
 
-    def test_counters_not_kept_leave_the_cell_empty(self):
+    def test_counters_not_kept_are_told(self):
         self.profile("train:1", options=["-k", NVJET], metrics=METRICS[:2])
-        row = self.read(self.folder / "dlkprof.dlkcap", f"--metrics={METRICS[5]}").rows[0]
+        path = self.folder / "dlkprof.dlkcap"
+        row = self.read(path, f"--metrics={METRICS[0]},{METRICS[5]}").rows[0]
         self.assertIsNone(row.get(METRICS[5]))
+        done = self.dlkprof("report", path, f"--metrics={METRICS[5]}")
+        self.assertEqual((1, ""), (done.code, done.stdout))
+        self.assertIn(f"Profile with --metrics {METRICS[5]}", done.stderr)
+
+    def test_counters_evaluated_later_reach_every_report_and_the_database(self):
+        self.profile("train:1", options=["-k", NVJET, "--keep-counters", "--timeline=on"], metrics=METRICS[:1])
+        path = self.folder / "dlkprof.dlkcap"
+        later = f"--metrics={','.join(METRICS)}"
+        self.assertIn(METRICS[5], self.report(path, "--reports=measured", "--format=csv", later).stdout)
+        for report in ("detail", "kernel", "op_type"):
+            rows = self.report_json(path, f"--reports={report}", later)
+            self.assertEqual(1, sum(row["Achieved Occupancy (%)"] is not None for row in rows), report)
 
     def test_sections(self):
         self.profile("train:1", options=["-k", ADD, "--section=occupancy"], metrics=())

@@ -1,24 +1,45 @@
 // The sample capture (sample_capture.h) as a run, and sections that fit it, for the tests of reports.
 #pragma once
 
+#include <array>
+#include <stdexcept>
 #include <vector>
 
 #include "cupti/catalogue.h"
-#include "model/run.h"
+#include "model/profile.h"
 #include "support/sample_capture.h"
 #include "support/temporary_directory.h"
 
 namespace dlkprof::test {
 
-inline model::Run load_records(const std::vector<capture::Record>& records) {
+// Not folded: there are no events.
+inline model::Profile load_records(const std::vector<capture::Record>& records) {
   const TemporaryDirectory folder;
-  model::Run run =
-      model::load_run(write_capture(folder.path(), records), {.evaluate_raw = false, .cupti_path = {}, .metrics = {}});
-  run.path = "/captures/sample.dlkcap";
-  return run;
+  model::Profile profile;
+  profile.timeline = model::load_timeline(std::array{write_capture(folder.path(), records)});
+  return profile;
 }
 
-inline model::Run sample_run() { return load_records(sample_records()); }
+inline model::Profile sample_run() { return load_records(sample_records()); }
+
+// Of the sample's launches the first alone.
+inline std::vector<capture::Record> one_launch() {
+  std::vector<capture::Record> records = sample_records();
+  std::erase_if(records, [](const capture::Record& record) {
+    const auto* launch = std::get_if<capture::LaunchRecord>(&record);
+    return launch != nullptr && launch->index != 3;
+  });
+  return records;
+}
+
+// A record of the sample, to be changed before it is loaded.
+template <typename Record>
+Record& first(std::vector<capture::Record>& records) {
+  for (capture::Record& record : records) {
+    if (auto* found = std::get_if<Record>(&record)) return *found;
+  }
+  throw std::logic_error("no such record");
+}
 
 inline cupti::SectionRow row(const std::string& label, const std::string& unit, const std::string& metric) {
   cupti::SectionRow one;

@@ -18,11 +18,11 @@
 #include "cli/captures.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
+#include "cli/metric_names.h"
 #include "cli/profile/fingerprint.h"
 #include "cli/profile/kept_memory.h"
 #include "cli/profile/progress.h"
-#include "cupti/host.h"
-#include "model/aggregate/coverage_times.h"
+#include "model/aggregate/measured_launches.h"
 #include "report/diagnosis/reports.h"
 #include "report/launches/coverage.h"
 #include "report/launches/kernel_tables.h"
@@ -40,28 +40,6 @@ namespace fs = std::filesystem;
 constexpr auto kTick = std::chrono::milliseconds(300);
 // So many tables are read; a training run that selects hundreds of kernels shall not flood its log.
 constexpr std::size_t kMostTables = 20;
-
-// A metric that no chip knows is mistyped. Where CUPTI is not found the run itself will say so.
-void check_metrics_exist(const std::vector<std::string>& metrics, const fs::path& cupti_path) {
-  if (metrics.empty()) return;
-  const auto& library = cupti::Library::open(cupti_path);
-  auto unknown = metrics;
-  std::vector<std::string> bases;
-  for (const auto& chip : cupti::Host::chips(library)) {
-    const auto host = cupti::Host::create(library, chip);
-    std::erase_if(unknown, [&](const std::string& metric) { return host.offers(metric); });
-    if (unknown.empty()) return;
-    for (const auto type : {cupti::MetricType::counter, cupti::MetricType::ratio, cupti::MetricType::throughput}) {
-      const auto some = host.base_metrics(type);
-      bases.insert(bases.end(), some.begin(), some.end());
-    }
-  }
-  const auto& metric = unknown.front();
-  const auto near = closest(metric.substr(0, metric.find('.')), bases);
-  throw UsageError("--metrics: no GPU has a metric " + printable(metric, 120), "",
-                   (near.empty() ? "" : "Did you mean " + near + ".<sum|avg|...>? ") +
-                       "List them: dlkprof metrics --chip GH100 --query <regex> --submetrics");
-}
 
 fs::path injected_library() {
   const auto path = install_root() / "lib" / "libdlkprof_inject.so";
@@ -116,14 +94,15 @@ std::optional<std::uint64_t> expected_launches(const capture::ProfileOptions& op
 }
 
 // The tables of the launches measured, for people.
-void show_kernels(const model::Run& run, const ProfileCommand& command) {
-  const bool all = command.verbosity >= Verbosity::detailed || run.launches.size() <= kMostTables;
+void show_kernels(const model::Timeline& timeline, const ProfileCommand& command) {
+  const fs::path where = command.outputs.directory / timeline.processes.front().capture;
+  const std::size_t launches = model::launches_of(timeline).size();
+  const bool all = command.verbosity >= Verbosity::detailed || launches <= kMostTables;
   report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
   if (!all) tables.most = kMostTables;
-  say("{}", report::kernel_tables(run, tables));
-  if (!all) {
-    say("... and {} launches more: dlkprof report {}\n\n", run.launches.size() - kMostTables, printable(run.path.string()));
-  }
+  say("{}", report::kernel_tables(timeline, tables));
+  if (!all)
+    say("... and {} launches more: dlkprof report {} --reports kernels\n\n", launches - kMostTables, printable(where.string()));
 }
 
 // The operations that took most time, or in simple mode its three figures.
@@ -136,16 +115,14 @@ void show_ops(const model::Profile& profile, const ProfileCommand& command) {
   if (!stalls.empty()) say("{}\n", stalls);
 }
 
-void show(const std::vector<model::Run>& runs, const model::Profile& profile, const ProfileCommand& command) {
-  if (command.verbosity >= Verbosity::normal) {
-    for (const auto& run : runs) show_kernels(run, command);
-  }
+void show(const model::Profile& profile, const ProfileCommand& command) {
+  if (command.verbosity >= Verbosity::normal) show_kernels(profile.timeline, command);
   show_ops(profile, command);
-  for (const auto& run : runs) say("{}", report::coverage(run));
+  say("{}", report::coverage(profile.timeline));
 }
 
-std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const model::Profile& profile,
-                                  const ProfileCommand& command, const cupti::Catalogue& catalogue) {
+std::vector<fs::path> write_files(const model::Profile& profile, const ProfileCommand& command,
+                                  const cupti::Catalogue& catalogue) {
   std::vector<fs::path> files;
   std::future<void> database;  // written beside the reports: with millions of ranges each takes seconds
   if (command.outputs.database) {
@@ -154,12 +131,12 @@ std::vector<fs::path> write_files(const std::vector<model::Run>& runs, const mod
       store::write_database(path, profile, advise::diagnosis_of(profile));
     });
   }
-  const ReportInputs inputs{runs,
-                            &profile,
-                            command.folding.simple(),
-                            command.outputs.base_name,
-                            command.sections,
-                            report::unit_lookup(catalogue, runs.front(), command.options.cupti_path)};
+  const report::Inputs inputs{.profile = profile,
+                              .simple = command.folding.simple(),
+                              .profile_name = command.outputs.base_name,
+                              .sections = command.sections,
+                              .metrics = command.extra_metrics,
+                              .unit_of = report::unit_lookup(catalogue, profile.timeline, command.options.cupti_path)};
   for (auto& file : write_reports(command.outputs, inputs)) files.push_back(std::move(file));
   if (command.reports_named && command.verbosity != Verbosity::quiet) print_hints(command.outputs.reports, inputs);
   if (database.valid()) database.get();
@@ -177,14 +154,6 @@ void note_ending(model::Timeline& timeline, const ChildResult& program) {
   timeline.facts.push_back({kFactSource, kToldToEndFact, std::to_string(program.told_to_end)});
 }
 
-std::vector<model::Run> load_runs(const std::vector<fs::path>& captures) {
-  std::vector<model::Run> runs;
-  for (const auto& path : captures) {
-    runs.push_back(model::load_run(path, {.evaluate_raw = false, .cupti_path = {}, .metrics = {}}));
-  }
-  return runs;
-}
-
 // Whether a database was written.
 bool report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
   const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
@@ -193,15 +162,11 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
     if (!quiet) say("dlkprof: the program launched no CUDA kernel, so there is no capture\n");
     return false;
   }
-  // Large captures take seconds either way. The timeline is made by this thread, whose heap can take all of it.
-  std::future<std::vector<model::Run>> launches = std::async(std::launch::async, [&] { return load_runs(captures); });
-  model::Timeline joined = model::load_timeline(captures);
-  std::vector<model::Run> runs = launches.get();
-  note_ending(joined, program);
-  const model::Profile profile = analyse_somehow(std::move(joined), command.folding);
-  model::add_gpu_times(runs, profile.timeline);
-  if (!quiet) show(runs, profile, command);
-  for (const auto& file : write_files(runs, profile, command, catalogue)) {
+  model::Timeline timeline = model::load_timeline(captures);
+  note_ending(timeline, program);
+  const model::Profile profile = analyse_somehow(std::move(timeline), command.folding);
+  if (!quiet) show(profile, command);
+  for (const auto& file : write_files(profile, command, catalogue)) {
     if (!quiet) say("dlkprof: wrote {}\n", printable(file.string()));
   }
   if (command.without_ops && !quiet)

@@ -61,17 +61,16 @@ const std::vector<ComputedFigure>& computed_figures() {
   return kFigures;
 }
 
-Figures compute_figures(const Run& run, const Launch& measured) {
-  const capture::LaunchKey& launch = measured.record.key;
+Figures compute_figures(const Timeline& timeline, const Config& config) {
   Figures figures;
-  add_launch(figures, launch);
-  const auto device = run.devices.find(launch.device);
-  const auto function = run.functions.find(launch.function);
-  if (device != run.devices.end()) figures["driver_shared_bytes"] = double{1} * device->second.shared_reserved_per_block;
-  if (function != run.functions.end()) add_function(figures, function->second.record);
-  if (device == run.devices.end() || function == run.functions.end()) return figures;
+  add_launch(figures, config.key);
+  const capture::DeviceRecord* device = device_of(timeline, config);
+  const capture::FunctionRecord* function = function_of(timeline, config);
+  if (device != nullptr) figures["driver_shared_bytes"] = double{1} * device->shared_reserved_per_block;
+  if (function != nullptr) add_function(figures, *function);
+  if (device == nullptr || function == nullptr) return figures;
   try {
-    add_occupancy(figures, theoretical_occupancy(device->second, function->second.record, launch));
+    add_occupancy(figures, theoretical_occupancy(*device, *function, config.key));
   } catch (const Error&) {
     // Left empty: an occupancy that cannot be computed is not guessed.
   }

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/run.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::model {
 
@@ -21,8 +21,8 @@ struct ComputedFigure {
 // Every figure there is, in the order of report columns.
 [[nodiscard]] const std::vector<ComputedFigure>& computed_figures();
 
-// The figures of one launch by name. Absent where the capture lacks what they need, or cuda_occupancy.h does not
-// know the GPU.
-[[nodiscard]] std::map<std::string, FigureValue> compute_figures(const Run& run, const Launch& launch);
+// The figures of the launches of a configuration by name. Absent where the capture lacks what they need, or cuda_occupancy.h does
+// not know the GPU.
+[[nodiscard]] std::map<std::string, FigureValue> compute_figures(const Timeline& timeline, const Config& config);
 
 }  // namespace dlkprof::model

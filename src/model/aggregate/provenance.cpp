@@ -24,19 +24,6 @@ std::optional<Conditions> conditions_at(const Timeline& timeline, std::uint32_t 
   return Conditions{launch->replay_mode, launch->cache_control, launch->metric_set, launch->passes};
 }
 
-// LaunchCounts and KeyStats name their counts alike.
-template <typename Counts>
-Incomplete why_incomplete(const Counts& counts, const Wanted& wanted) {
-  if (counts.matched == 0 && counts.measured == 0) {
-    return counts.near_missed > 0 ? Incomplete::near_missed : Incomplete::not_matched;
-  }
-  if (!wanted.measures) return Incomplete::not_asked;
-  const std::uint64_t enough = std::min<std::uint64_t>(wanted.samples.value_or(1), counts.matched);
-  if (counts.measured >= std::max<std::uint64_t>(enough, 1)) return Incomplete::no;
-  if (counts.skipped > 0) return as_incomplete(counts.reason);
-  return counts.measured == 0 ? Incomplete::not_measured : Incomplete::too_few;
-}
-
 // The words of each bit that is set, from the lowest on.
 template <typename Enum>
 std::string words_of_bits(std::uint8_t bits, Enum last, const char* (*words)(Enum)) {
@@ -106,29 +93,6 @@ std::vector<MeasuredFigure> measured_figures(const Timeline& timeline) {
   return figures;
 }
 
-RunFiguresByKey::RunFiguresByKey(const Run& run) {
-  for (const Launch& launch : run.launches) {
-    const capture::LaunchRecord& record = launch.record;
-    const Conditions conditions{record.mode, record.cache_control, record.metric_set, record.passes};
-    AlikeLaunches& alike = all_[{record.key, conditions}];
-    alike.key = record.key;
-    alike.conditions = conditions;
-    ++alike.launches;
-    for (const auto& [metric, value] : launch.values) alike.values[metric].add(value);
-    for (const std::string_view name : kClockMetrics) {
-      const auto clock = launch.values.find(std::string(name));
-      if (clock == launch.values.end()) continue;
-      alike.clock_hz.add(clock->second);
-      break;
-    }
-  }
-}
-
-const AlikeLaunches& RunFiguresByKey::of(const Launch& launch) const {
-  const capture::LaunchRecord& record = launch.record;
-  return all_.at({record.key, {record.mode, record.cache_control, record.metric_set, record.passes}});
-}
-
 Wanted wanted_of(const capture::ProcessRecord& process) {
   try {
     const capture::ProfileOptions options = capture::options_from_json(process.options_json);
@@ -185,33 +149,15 @@ Incomplete as_incomplete(capture::SkipReason reason) {
   return Incomplete::not_measured;
 }
 
-Incomplete incomplete(const LaunchCounts& counts, const Wanted& wanted) { return why_incomplete(counts, wanted); }
-Incomplete incomplete(const capture::KeyStats& stats, const Wanted& wanted) { return why_incomplete(stats, wanted); }
-
-Coverage coverage_of(const Timeline& timeline) {
-  Coverage sum;
-  for (const LaunchCounts& counts : timeline.counts) {
-    sum.launches += counts.launches;
-    sum.matched += counts.matched;
-    sum.measured += counts.measured;
-    sum.skipped += counts.skipped;
-    sum.near_missed += counts.near_missed;
-    sum.timed += counts.timed;
-    sum.timed_gpu_ns += counts.timed_gpu_ns;
-    if (counts.matched == 0) sum.unmatched_gpu_ns += counts.timed_gpu_ns;
-    if (counts.near_missed > 0) sum.near_missed_gpu_ns += counts.timed_gpu_ns;
-    if (counts.measured > 0) {
-      sum.covered += counts.launches;
-      sum.covered_gpu_ns += counts.timed_gpu_ns;
-    }
+Incomplete incomplete(const LaunchCounts& counts, const Wanted& wanted) {
+  if (counts.matched == 0 && counts.measured == 0) {
+    return counts.near_missed > 0 ? Incomplete::near_missed : Incomplete::not_matched;
   }
-  sum.timing_complete = true;
-  for (const Process& process : timeline.processes) {
-    sum.graph_launches += process.graph_launches;
-    sum.graph_gpu_ns += process.graph_gpu_ns;
-    sum.timing_complete = sum.timing_complete && process.timing_complete;
-  }
-  return sum;
+  if (!wanted.measures) return Incomplete::not_asked;
+  const std::uint64_t enough = std::min<std::uint64_t>(wanted.samples.value_or(1), counts.matched);
+  if (counts.measured >= std::max<std::uint64_t>(enough, 1)) return Incomplete::no;
+  if (counts.skipped > 0) return as_incomplete(counts.reason);
+  return counts.measured == 0 ? Incomplete::not_measured : Incomplete::too_few;
 }
 
 }  // namespace dlkprof::model

@@ -4,14 +4,12 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/aggregate/spread.h"
-#include "model/run.h"
 #include "model/timeline/timeline.h"
 
 namespace dlkprof::model {
@@ -31,7 +29,7 @@ template <typename Enum>
 struct Conditions {
   capture::ReplayMode replay_mode = capture::ReplayMode::none;
   capture::CacheControl cache_control = capture::CacheControl::none;
-  std::uint32_t metric_set = 0;  // of a timeline its index, of a run its number
+  std::uint32_t metric_set = 0;  // index into Timeline::metric_sets
   std::uint32_t passes = 0;
   friend auto operator<=>(const Conditions&, const Conditions&) = default;
 };
@@ -57,24 +55,6 @@ struct MeasuredFigure {
 
 // The clock of one measured launch of a configuration; none where it was not measured.
 [[nodiscard]] std::optional<double> clock_hz(const Timeline& timeline, std::uint32_t config, std::size_t position);
-
-// The launches of a run that were measured alike: of one launch key, under the same conditions.
-struct AlikeLaunches {
-  capture::LaunchKey key;
-  Conditions conditions;
-  std::uint64_t launches = 0;
-  std::map<std::string, Spread> values;  // by metric
-  Spread clock_hz;
-};
-class RunFiguresByKey {
- public:
-  explicit RunFiguresByKey(const Run& run);
-  [[nodiscard]] const AlikeLaunches& of(const Launch& launch) const;
-  [[nodiscard]] const std::map<std::pair<capture::LaunchKey, Conditions>, AlikeLaunches>& all() const { return all_; }
-
- private:
-  std::map<std::pair<capture::LaunchKey, Conditions>, AlikeLaunches> all_;
-};
 
 // Why not as many launches of a configuration were measured as were asked for.
 enum class Incomplete : std::uint8_t {
@@ -104,9 +84,5 @@ struct Wanted {
 [[nodiscard]] Incomplete as_incomplete(capture::SkipReason reason);
 
 [[nodiscard]] Incomplete incomplete(const LaunchCounts& counts, const Wanted& wanted);
-[[nodiscard]] Incomplete incomplete(const capture::KeyStats& stats, const Wanted& wanted);
-
-// Sums over the counts of a timeline: what a run's coverage is to a capture.
-[[nodiscard]] Coverage coverage_of(const Timeline& timeline);
 
 }  // namespace dlkprof::model

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/aggregate/reliable.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {
 namespace {

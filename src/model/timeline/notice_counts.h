@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,10 +19,12 @@ class NoticeCounts {
   void count(std::string_view what, std::uint64_t times = 1) {
     if (times > 0) counts_[what] += times;
   }
-  void add_to(std::vector<capture::NoticeRecord>& notices) const {
+  // Begins anew afterwards. `file`: that they are about, where it is to be named.
+  void move_to(std::vector<capture::NoticeRecord>& notices, const std::string& file) {
     for (const auto& [what, times] : counts_) {
-      notices.push_back({capture::Severity::warning, fmt::format("{}: {}", what, times), "", ""});
+      notices.push_back({capture::Severity::warning, fmt::format("{}: {}", what, times), file, ""});
     }
+    counts_.clear();
   }
 
  private:

@@ -30,6 +30,11 @@ void RawEvaluator::note(const std::string& what, const std::string& detail, cons
   if (!known) notices_.push_back({capture::Severity::warning, what, detail, remedy});
 }
 
+void RawEvaluator::begin_capture() {
+  bases_.clear();
+  for (auto& [name, chip] : chips_) chip->extras.clear();
+}
+
 std::optional<std::map<std::string, double>> RawEvaluator::evaluate(const capture::RawCountersRecord& raw,
                                                                     const capture::MetricSetRecord& set,
                                                                     const std::string& chip_name) {

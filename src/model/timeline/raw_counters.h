@@ -21,6 +21,9 @@ class RawEvaluator {
   RawEvaluator(const RawEvaluator&) = delete;
   RawEvaluator& operator=(const RawEvaluator&) = delete;
 
+  // Metric sets have numbers of their own in each capture.
+  void begin_capture();
+
   // Metric to value, non-finite ones left out; none where the image cannot be evaluated.
   [[nodiscard]] std::optional<std::map<std::string, double>> evaluate(const capture::RawCountersRecord& raw,
                                                                       const capture::MetricSetRecord& set,

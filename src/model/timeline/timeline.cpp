@@ -16,8 +16,14 @@ const capture::FunctionRecord* function_of(const Timeline& timeline, const Confi
   return known ? &found->record : nullptr;
 }
 
-Timeline load_timeline(std::span<const std::filesystem::path> captures) {
-  TimelineLoader loader;
+const capture::DeviceRecord* device_of(const Timeline& timeline, const Config& config) {
+  const auto& devices = timeline.processes[config.process].devices;
+  const auto found = devices.find(config.key.device);
+  return found == devices.end() ? nullptr : &timeline.devices[found->second].record;
+}
+
+Timeline load_timeline(std::span<const std::filesystem::path> captures, RawEvaluator* evaluator) {
+  TimelineLoader loader(evaluator, captures.size() > 1);
   for (const std::filesystem::path& capture : captures) loader.load(capture);
   return std::move(loader).finish();
 }

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "dlkprof/capture_format.h"
-#include "model/run.h"
 #include "model/timeline/pc_samples.h"
 
 namespace dlkprof::model {
@@ -100,7 +99,9 @@ struct MeasuredLaunch {
   capture::ReplayMode replay_mode = capture::ReplayMode::none;
   capture::CacheControl cache_control = capture::CacheControl::none;
   std::int64_t start_unix_ns = 0;
-  std::uint64_t cost_ns = 0;  // host time the measuring took
+  std::uint64_t cost_ns = 0;                          // host time the measuring took
+  std::uint32_t context = 0, stream = 0, thread = 0;  // as CUPTI numbers them; gettid(2)
+  bool evaluated_here = false;                        // from kept counters, not in the profiled process
   friend bool operator==(const MeasuredLaunch&, const MeasuredLaunch&) = default;
 };
 
@@ -119,6 +120,8 @@ struct LaunchCounts {
 struct Process {
   capture::ProcessRecord record;
   capture::ClockRecord clock;
+  std::string capture;                             // the name of its file
+  std::map<std::uint32_t, std::uint32_t> devices;  // CUDA's number of a GPU that it used -> index into Timeline::devices
   // GPU times may be too early, too late by at most so much beside those of the CPU: a kernel does not start before its
   // launch was called, nor end after a wait for it returned. -1: not known.
   std::int64_t gpu_early_ns = -1, gpu_late_ns = -1;
@@ -178,11 +181,15 @@ struct Timeline {
   std::int64_t first_ns = 0, last_ns = 0;  // of all events
 };
 
-// What the driver says of a configuration's function; none where its capture does not.
+// What the driver says of a configuration's function and of its GPU; none where its capture does not.
 [[nodiscard]] const capture::FunctionRecord* function_of(const Timeline& timeline, const Config& config);
+[[nodiscard]] const capture::DeviceRecord* device_of(const Timeline& timeline, const Config& config);
 
-// Reads captures into one timeline. What is malformed is left out and counted in a notice. Throws Error where a file is no
-// capture of ours.
-[[nodiscard]] Timeline load_timeline(std::span<const std::filesystem::path> captures);
+class RawEvaluator;
+
+// Reads captures into one timeline. What is malformed is left out and counted in a notice. Counters that captures kept raw are
+// evaluated where there is an `evaluator`; what it gives takes the place of what the profiled process made of them. Throws Error
+// where a file is no capture of ours.
+[[nodiscard]] Timeline load_timeline(std::span<const std::filesystem::path> captures, RawEvaluator* evaluator = nullptr);
 
 }  // namespace dlkprof::model

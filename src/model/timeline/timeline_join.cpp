@@ -216,6 +216,7 @@ std::map<std::uint32_t, std::uint32_t> TimelineLoader::join_devices() {
     indices[ordinal] = index;
     if (index == timeline_.devices.size()) timeline_.devices.push_back({std::move(record)});
   }
+  timeline_.processes[parts_.process].devices = indices;
   return indices;
 }
 

@@ -47,7 +47,9 @@ void make_room(Events& events, std::size_t before, std::size_t more, double shar
 
 }  // namespace
 
-TimelineLoader::TimelineLoader() { timeline_.strings.emplace_back(); }
+TimelineLoader::TimelineLoader(RawEvaluator* evaluator, bool several) : evaluator_(evaluator), several_(several) {
+  timeline_.strings.emplace_back();
+}
 
 void TimelineLoader::load(const std::filesystem::path& path) {
   capture::Reader reader = capture::Reader::open(path);
@@ -57,21 +59,22 @@ void TimelineLoader::load(const std::filesystem::path& path) {
   parts_.calls = timeline_.calls.size();
   parts_.activities = timeline_.activities.size();
   parts_.bins = timeline_.bins.size();
-  timeline_.processes.emplace_back();
+  timeline_.processes.emplace_back().capture = printable(path.filename().native());
+  if (evaluator_ != nullptr) evaluator_->begin_capture();
   pc_samples_.begin_capture(parts_.process);
   const auto size = static_cast<double>(reader.file_size());
   while (std::optional<capture::Record> record = reader.next()) {
     parts_.share_read = static_cast<double>(reader.state().bytes) / size;
     std::visit([this](auto&& one) { add(std::forward<decltype(one)>(one)); }, std::move(*record));
   }
-  note_state(path, reader.state());
+  note_state(reader.state());
   join();
+  notices_.move_to(timeline_.notices, several_ ? timeline_.processes.back().capture : "");
 }
 
-void TimelineLoader::note_state(const std::filesystem::path& path, const capture::ReadState& state) {
-  const std::string name = printable(path.filename().native());
+void TimelineLoader::note_state(const capture::ReadState& state) {
   const auto note = [&](const std::string& what, const std::string& remedy) {
-    timeline_.notices.push_back({capture::Severity::warning, what, name, remedy});
+    timeline_.notices.push_back({capture::Severity::warning, what, timeline_.processes.back().capture, remedy});
   };
   if (!parts_.ended) {
     note("The process was killed, crashed, left through _exit or is still running: its capture was not closed",
@@ -125,6 +128,17 @@ void TimelineLoader::add(capture::LaunchRecord&& record) {
   const std::uint64_t index = record.index;
   if (!parts_.launches.try_emplace(index, std::move(record)).second) {
     notices_.count("Measurements of a launch that has them left out");
+  }
+}
+
+// Evaluated at once, so that no more than one image is held.
+void TimelineLoader::add(const capture::RawCountersRecord& record) {
+  if (evaluator_ == nullptr) return;
+  const auto set = parts_.metric_sets.find(record.metric_set);
+  const auto device = set == parts_.metric_sets.end() ? parts_.devices.end() : parts_.devices.find(set->second.device);
+  if (device == parts_.devices.end()) return notices_.count("Kept counters of an unknown metric set or GPU left out");
+  if (auto values = evaluator_->evaluate(record, set->second, device->second.chip)) {
+    parts_.evaluated[record.launch_index] = std::move(*values);
   }
 }
 
@@ -301,7 +315,10 @@ Timeline TimelineLoader::finish() && {
   std::move(kernels_).move_to(timeline_);
   timeline_.pc_samples = std::move(pc_samples_).finish();
   put_in_order(timeline_, std::move(range_rank_), notices_);
-  notices_.add_to(timeline_.notices);
+  notices_.move_to(timeline_.notices, "");
+  if (evaluator_ != nullptr) {
+    timeline_.notices.insert(timeline_.notices.end(), evaluator_->notices().begin(), evaluator_->notices().end());
+  }
   return std::move(timeline_);
 }
 

@@ -16,6 +16,7 @@
 #include "model/timeline/join_index.h"
 #include "model/timeline/kernel_table.h"
 #include "model/timeline/notice_counts.h"
+#include "model/timeline/raw_counters.h"
 #include "model/timeline/timeline.h"
 
 namespace dlkprof::model {
@@ -71,8 +72,9 @@ struct CaptureParts {
   std::map<std::uint32_t, capture::DeviceRecord> devices;               // by CUDA ordinal
   std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
-  std::map<std::uint64_t, capture::LaunchRecord> launches;  // by LaunchRecord::index
-  std::vector<capture::SamplesRecord> samples;              // packed, as kernels may come after them
+  std::map<std::uint64_t, capture::LaunchRecord> launches;           // by LaunchRecord::index
+  std::map<std::uint64_t, std::map<std::string, double>> evaluated;  // here, from kept counters, by the same
+  std::vector<capture::SamplesRecord> samples;                       // packed, as kernels may come after them
   std::map<capture::LaunchKey, capture::KeyStats> key_stats;
   std::vector<capture::AbsenceRecord> absences;
   std::vector<capture::Fact> facts;
@@ -82,7 +84,8 @@ struct CaptureParts {
 
 class TimelineLoader {
  public:
-  TimelineLoader();
+  // `several`: what is wrong with a capture is said with its name.
+  TimelineLoader(RawEvaluator* evaluator, bool several);
   // Throws Error where the file is no capture of ours.
   void load(const std::filesystem::path& path);
   [[nodiscard]] Timeline finish() &&;
@@ -104,7 +107,7 @@ class TimelineLoader {
   void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
   void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
-  void add(const capture::RawCountersRecord&) {}
+  void add(const capture::RawCountersRecord& record);
   void add(const capture::KeyStatsRecord& record);
   void add_event(const capture::RangeEvent& event);
   void add_event(const capture::CallEvent& event);
@@ -113,7 +116,7 @@ class TimelineLoader {
   void add_events(const capture::EventsRecord& record);
   [[nodiscard]] std::uint32_t thread_index(std::uint32_t tid);
   [[nodiscard]] std::uint32_t shape_number(const capture::ActivityEvent& event);
-  void note_state(const std::filesystem::path& path, const capture::ReadState& state);
+  void note_state(const capture::ReadState& state);
 
   // timeline_join.cpp, timeline_measured.cpp: of the capture just read.
   void join();
@@ -129,6 +132,7 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t unknown_device();
   void end_copies();
   void join_measured();
+  void take_values(std::uint32_t config, MeasuredLaunch& launch, const capture::LaunchRecord& record);
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_metric_sets();
   void join_counts();
   void count_times(const std::map<capture::LaunchKey, std::size_t>& lines);
@@ -153,6 +157,8 @@ class TimelineLoader {
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
   [[nodiscard]] std::int64_t replayed_ns(const Activity& activity) const;
 
+  RawEvaluator* evaluator_;
+  bool several_;
   Timeline timeline_;
   std::vector<std::uint32_t> range_rank_;  // of each range: the order of ids, in which the outer of two comes first
   KernelTable kernels_;

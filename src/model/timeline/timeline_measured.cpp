@@ -1,10 +1,11 @@
 // What a capture says of measuring: which launches were measured, how, and what became of the others.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "base/text.h"
 #include "model/fold/time_arithmetic.h"
-#include "model/timeline/key_counts.h"
 #include "model/timeline/timeline_loader.h"
 
 namespace dlkprof::model {
@@ -31,6 +32,21 @@ LaunchCounts counts_of(const capture::KeyStats& stats) {
   return counts;
 }
 
+// Counts are written now and then: what is known of the measured launches is never behind them.
+void count_measured(std::map<capture::LaunchKey, capture::KeyStats>& keys,
+                    const std::map<capture::LaunchKey, std::uint64_t>& measured) {
+  for (const auto& [key, count] : measured) {
+    capture::KeyStats& stats = keys[key];
+    stats.key = key;
+    stats.measured = std::max(stats.measured, count);
+    stats.matched = std::max(stats.matched, stats.measured);
+    stats.launches = std::max(stats.launches, stats.matched);
+  }
+}
+
+// The key of all launches of a function on a GPU: configurations of functions that no filter takes are not told apart.
+capture::LaunchKey key_of_function(const capture::LaunchKey& key) { return {.device = key.device, .function = key.function}; }
+
 bool is_of_function(const capture::KeyStats& stats) {
   return stats.matched == 0 && stats.measured == 0 && stats.key == key_of_function(stats.key);
 }
@@ -52,28 +68,50 @@ std::map<std::uint32_t, std::uint32_t> TimelineLoader::join_metric_sets() {
   return indices;
 }
 
+// Of a launch: what the profiled process made of its counters, and in its place what was made of them here.
+void TimelineLoader::take_values(std::uint32_t config, MeasuredLaunch& launch, const capture::LaunchRecord& record) {
+  const std::size_t position = timeline_.measured_launches[config].size();
+  const auto take = [&](const std::string& metric, double value) {
+    if (!std::isfinite(value)) return;
+    std::vector<double>& values = timeline_.measured[config][metric];
+    values.resize(position + 1, kNoValue);
+    values[position] = value;
+  };
+  const std::vector<std::string>& metrics = parts_.metric_sets.at(record.metric_set).metrics;
+  for (std::size_t i = 0; i < record.values.size(); ++i) take(metrics[i], record.values[i]);
+  const auto evaluated = parts_.evaluated.extract(record.index);
+  if (evaluated.empty()) return;
+  launch.evaluated_here = true;
+  for (const auto& [metric, value] : evaluated.mapped()) take(valid_utf8(metric), value);
+}
+
 void TimelineLoader::join_measured() {
   const std::map<std::uint32_t, std::uint32_t> sets = join_metric_sets();
-  for (const auto& [index, launch] : parts_.launches) {
-    const std::uint32_t kernel = kernel_of(launch.key);
+  for (const auto& [index, record] : parts_.launches) {
+    const std::uint32_t kernel = kernel_of(record.key);
     if (kernel == kNone) notices_.count("Measured launches of a function that the capture does not describe");
-    const std::uint32_t config = kernels_.config(parts_.process, launch.key, kernel);
-    if (launch.values.empty()) continue;  // only its raw counters were kept
-    const auto set = parts_.metric_sets.find(launch.metric_set);
-    if (set == parts_.metric_sets.end() || set->second.metrics.size() != launch.values.size()) {
+    const std::uint32_t config = kernels_.config(parts_.process, record.key, kernel);
+    const auto set = parts_.metric_sets.find(record.metric_set);
+    // Without values: only its raw counters were kept.
+    if (set == parts_.metric_sets.end() || (!record.values.empty() && set->second.metrics.size() != record.values.size())) {
       notices_.count("Measurements that do not fit their metric set left out");
       continue;
     }
-    std::vector<MeasuredLaunch>& launches = timeline_.measured_launches[config];
-    for (std::size_t i = 0; i < launch.values.size(); ++i) {
-      if (!std::isfinite(launch.values[i])) continue;
-      std::vector<double>& values = timeline_.measured[config][set->second.metrics[i]];
-      values.resize(launches.size(), kNoValue);
-      values.push_back(launch.values[i]);
-    }
-    launches.push_back({index, launch.occurrence, sets.at(launch.metric_set), launch.passes, known(launch.mode, kLastReplayMode),
-                        known(launch.cache_control, kLastCacheControl), launch.start_unix_ns, launch.cost_ns});
+    MeasuredLaunch launch{index,
+                          record.occurrence,
+                          sets.at(record.metric_set),
+                          record.passes,
+                          known(record.mode, kLastReplayMode),
+                          known(record.cache_control, kLastCacheControl),
+                          record.start_unix_ns,
+                          record.cost_ns,
+                          record.context_id,
+                          record.stream_id,
+                          record.thread_id};
+    take_values(config, launch, record);
+    timeline_.measured_launches[config].push_back(launch);
   }
+  notices_.count("Kept counters of a launch that was not measured left out", parts_.evaluated.size());
 }
 
 void TimelineLoader::join_counts() {

@@ -79,7 +79,7 @@ constexpr std::array kLines{
     Line{"Tensor pipe", nullptr, [](const RunFigures& run) { return run.measured.tensor_pipe; }, as_percent},
     Line{"DRAM rate", "DRAM", [](const RunFigures& run) { return run.measured.dram_rate; }, as_rate},
     Line{"DRAM throughput, of peak", nullptr, [](const RunFigures& run) { return run.measured.dram_throughput; }, as_percent},
-    Line{"Measured, of kernels' GPU time", nullptr, [](const RunFigures& run) { return run.measured.share; }, as_share},
+    Line{"Measured, of GPU time", nullptr, [](const RunFigures& run) { return run.measured.share; }, as_share},
     Line{"Kernels an iteration", "kernels", [](const RunFigures& run) { return known(run.kernels); }, as_count},
     Line{"Launches an iteration", nullptr, [](const RunFigures& run) { return known(run.launches); }, as_count},
     Line{"Copies and sets an iteration", nullptr, [](const RunFigures& run) { return known(run.copies); }, as_count},

@@ -20,11 +20,13 @@ bool contains_all(const Requests& requests, const Requests& wanted) {
 
 }  // namespace
 
-Asked asked_of(const model::Run& run, const cupti::Catalogue& catalogue) {
+Asked asked_of(const model::Timeline& timeline, const cupti::Catalogue& catalogue) {
   Asked asked;
   Requests requests;
   try {
-    requests = capture::options_from_json(run.process.options_json).metrics;
+    const std::string none;
+    const bool known = !timeline.processes.empty();
+    requests = capture::options_from_json(known ? timeline.processes.front().record.options_json : none).metrics;
   } catch (const Error&) {
     asked.sections = catalogue.sections();
     return asked;

@@ -1,11 +1,11 @@
-// What a capture was asked to measure, in terms of sections: what its tables show unless told otherwise.
+// What a run was asked to measure, in terms of sections: what its tables show unless told otherwise.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "cupti/catalogue.h"
-#include "model/run.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::report {
 
@@ -14,7 +14,7 @@ struct Asked {
   std::vector<std::string> metrics;      // asked for by themselves
 };
 
-// Where the capture does not say what was asked for, every section.
-[[nodiscard]] Asked asked_of(const model::Run& run, const cupti::Catalogue& catalogue);
+// Of its first process; every section where that does not say what was asked for.
+[[nodiscard]] Asked asked_of(const model::Timeline& timeline, const cupti::Catalogue& catalogue);
 
 }  // namespace dlkprof::report

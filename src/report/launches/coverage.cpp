@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "capture/options.h"
+#include "model/aggregate/coverage.h"
 #include "model/aggregate/provenance.h"
 #include "report/format/layout.h"
 #include "report/launches/launch_text.h"
@@ -27,19 +28,32 @@ constexpr std::size_t kMostNotices = 10;  // a broken capture can hold thousands
 constexpr std::size_t kNameWidth = 46;
 constexpr std::size_t kArgumentsWidth = 300;
 
+std::string entry_text(const std::string& label, const std::string& words) {
+  return pad_right(label, kTermWidth) + wrap(words, kWidth, kTermWidth, kTermWidth) + "\n";
+}
+
 struct KernelCount {
   std::string name;
   std::uint64_t launches = 0;
   std::uint64_t gpu_ns = 0;
 };
 
+using model::LaunchCounts;
+
 class CoverageWriter {
  public:
-  explicit CoverageWriter(const model::Run& run) : run_(run), coverage_(run.coverage) {
+  CoverageWriter(const model::Timeline& timeline, std::uint32_t number)
+      : timeline_(timeline),
+        number_(number),
+        process_(timeline.processes[number]),
+        coverage_(model::coverage_of(timeline, number)) {
     try {
-      options_ = capture::options_from_json(run.process.options_json);
+      options_ = capture::options_from_json(process_.record.options_json);
     } catch (const Error&) {
       // A capture need not hold readable options: what depends on them is left out.
+    }
+    for (const LaunchCounts& counts : timeline.counts) {
+      if (counts.process == number) counts_.push_back(counts);
     }
   }
 
@@ -53,22 +67,22 @@ class CoverageWriter {
     names_seen();
     gpu_time();
     pc_sampling();
-    notices();
-    entry("Capture", printable(run_.path.string()));
+    entry("Capture", process_.capture);
     return std::move(text_);
   }
 
  private:
   void program() {
     std::string arguments;
-    for (const std::string& argument : run_.process.arguments) arguments += (arguments.empty() ? "" : " ") + argument;
-    entry("Program", fmt::format("{} (process {} on {})", printable(arguments, kArgumentsWidth), run_.process.pid,
-                                 printable(run_.process.host, kNameWidth)));
+    for (const std::string& argument : process_.record.arguments) arguments += (arguments.empty() ? "" : " ") + argument;
+    entry("Program", fmt::format("{} (process {} on {})", printable(arguments, kArgumentsWidth), process_.record.pid,
+                                 printable(process_.record.host, kNameWidth)));
   }
 
   void devices() {
-    if (run_.devices.empty()) entry("Device", "none: the process made no CUDA context");
-    for (const auto& [index, device] : run_.devices) {
+    if (process_.devices.empty()) entry("Device", "none: the process made no CUDA context");
+    for (const auto& [index, number] : process_.devices) {
+      const capture::DeviceRecord& device = timeline_.devices[number].record;
       entry("Device", fmt::format("{}: {}, {}, compute capability {}.{}, {}", index, printable(device.name, kNameWidth),
                                   printable(device.chip, kNameWidth), device.cc_major, device.cc_minor,
                                   counted(device.sm_count, "multiprocessor", "multiprocessors")));
@@ -77,7 +91,7 @@ class CoverageWriter {
 
   void launches() {
     std::string words =
-        fmt::format("{} seen, {} matched, {} measured, {} left alone", with_separators(coverage_.launches),
+        fmt::format("{} seen, {} matched, {} measured, {} skipped", with_separators(coverage_.launches),
                     with_separators(coverage_.matched), with_separators(coverage_.measured), with_separators(coverage_.skipped));
     entry("Launches", words);
     if (coverage_.graph_launches > 0) {
@@ -91,50 +105,50 @@ class CoverageWriter {
     if (coverage_.measured == 0) return;
     std::string covered =
         fmt::format("Those measured stand for {} of the launches", percent_of(coverage_.covered, coverage_.launches));
-    if (coverage_.timed > 0) {
-      covered += fmt::format(" and {} of timed GPU time", percent_of(coverage_.covered_gpu_ns, coverage_.timed_gpu_ns));
+    if (coverage_.gpu_ns > 0) {
+      covered += fmt::format(" and {} of all GPU time", percent_of(coverage_.covered_gpu_ns, coverage_.gpu_ns));
     }
     entry("", covered + ", by launch configuration:");
-    text_ += measured_lines(run_);
+    text_ += measured_lines(timeline_, number_);
   }
 
   void skipped() {
-    std::map<capture::SkipReason, std::vector<capture::KeyStats>> by_reason;
-    for (const auto& [key, stats] : run_.keys) {
-      if (stats.skipped > 0) by_reason[stats.reason].push_back(stats);
+    std::map<capture::SkipReason, std::vector<LaunchCounts>> by_reason;
+    for (const LaunchCounts& counts : counts_) {
+      if (counts.skipped > 0) by_reason[counts.reason].push_back(counts);
     }
-    for (const auto& [reason, keys] : by_reason) {
-      const auto kernels = count_kernels(keys, &capture::KeyStats::skipped);
-      entry("Left alone", fmt::format("{} ({}): {}", skip_reason_text(reason), total(kernels), names_of(kernels)));
+    for (const auto& [reason, lines] : by_reason) {
+      const auto kernels = count_kernels(lines, &LaunchCounts::skipped);
+      entry("Skipped", fmt::format("{} ({}): {}", skip_reason_text(reason), total(kernels), names_of(kernels)));
     }
   }
 
   // Launch configurations that the selector takes, of which too little was measured for no reason of their own.
   void incomplete() {
-    const model::Wanted wanted = model::wanted_of(run_.process);
+    const model::Wanted wanted = model::wanted_of(process_.record);
     for (const model::Incomplete why : {model::Incomplete::not_measured, model::Incomplete::too_few}) {
-      std::vector<capture::KeyStats> keys;
-      for (const auto& [key, stats] : run_.keys) {
-        if (model::incomplete(stats, wanted) == why && stats.skipped == 0) keys.push_back(stats);
+      std::vector<LaunchCounts> lines;
+      for (const LaunchCounts& counts : counts_) {
+        if (model::incomplete(counts, wanted) == why && counts.skipped == 0) lines.push_back(counts);
       }
-      if (keys.empty()) continue;
-      const auto kernels = count_kernels(keys, &capture::KeyStats::matched);
+      if (lines.empty()) continue;
+      const auto kernels = count_kernels(lines, &LaunchCounts::matched);
       entry("Incomplete", fmt::format("{} ({}): {}", model::incomplete_text(why), total(kernels), names_of(kernels)));
     }
   }
 
   void near_misses() {
-    std::vector<capture::KeyStats> keys;
-    for (const auto& [key, stats] : run_.keys) {
-      if (stats.near_missed > 0) keys.push_back(stats);
+    std::vector<LaunchCounts> lines;
+    for (const LaunchCounts& counts : counts_) {
+      if (counts.near_missed > 0) lines.push_back(counts);
     }
-    if (keys.empty()) return;
-    const auto kernels = count_kernels(keys, &capture::KeyStats::near_missed);
-    entry("Near misses", fmt::format("{} misses {} whose name matches in another form ({} of timed GPU time):", selector(),
-                                     total(kernels), percent_of(coverage_.near_missed_gpu_ns, coverage_.timed_gpu_ns)));
+    if (lines.empty()) return;
+    const auto kernels = count_kernels(lines, &LaunchCounts::near_missed);
+    entry("Near misses", fmt::format("{} misses {} whose name matches in another form ({} of all GPU time):", selector(),
+                                     total(kernels), percent_of(coverage_.near_missed_gpu_ns, coverage_.gpu_ns)));
     for (std::size_t i = 0; i < std::min(kernels.size(), kMostNames); ++i) {
       entry("", fmt::format("- {}: {}, {}", kernels[i].name, counted(kernels[i].launches, "launch", "launches"),
-                            percent_of(kernels[i].gpu_ns, coverage_.timed_gpu_ns)));
+                            percent_of(kernels[i].gpu_ns, coverage_.gpu_ns)));
     }
     if (kernels.size() > kMostNames) entry("", fmt::format("- and {} more kernels", kernels.size() - kMostNames));
     entry("", "To measure them too: --kernel-name-base demangled");
@@ -144,7 +158,7 @@ class CoverageWriter {
   void names_seen() {
     if (coverage_.matched > 0 || coverage_.launches == 0) return;
     std::map<std::string, std::uint64_t> launches;
-    for (const auto& [key, stats] : run_.keys) launches[matched_name(key.function)] += stats.launches;
+    for (const LaunchCounts& counts : counts_) launches[matched_name(counts.kernel)] += counts.launches;
     std::vector<std::pair<std::string, std::uint64_t>> names(launches.begin(), launches.end());
     std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
     entry("Kernels", "None was matched. These were launched, most often first:");
@@ -154,11 +168,10 @@ class CoverageWriter {
     if (names.size() > kMostSeen) entry("", fmt::format("- and {} more", names.size() - kMostSeen));
   }
 
-  std::string matched_name(std::uint32_t function) const {
-    const auto found = run_.functions.find(function);
-    if (found == run_.functions.end()) return "(not known)";
+  std::string matched_name(std::uint32_t kernel) const {
+    if (kernel == model::kNone) return "(not known)";
     const bool in_full = options_ && options_->selection.kernel_name_base != "function";
-    return in_full ? found->second.demangled : found->second.base_name;
+    return in_full ? timeline_.kernels[kernel].long_name : timeline_.kernels[kernel].name;
   }
 
   // The selector as it was given: "::regex:gemm: under --kernel-name-base function".
@@ -170,66 +183,64 @@ class CoverageWriter {
                        printable(selection.kernel_name_base, kNameWidth));
   }
 
+  // The whole, its parts, and what the selector leaves out.
   void gpu_time() {
-    if (coverage_.timed > 0) {
-      std::string words =
-          fmt::format("{} in {} that {} timed; {} of it in kernels that the selector does not match",
-                      duration(coverage_.timed_gpu_ns), counted(coverage_.timed, "launch", "launches"),
-                      coverage_.timed == 1 ? "was" : "were", percent_of(coverage_.unmatched_gpu_ns, coverage_.timed_gpu_ns));
-      entry("GPU time", words);
-      if (!coverage_.timing_complete) entry("", "Not all launches are timed, to leave the program its speed.");
-    } else if (coverage_.matched == 0 && coverage_.launches > 0 && coverage_.graph_gpu_ns == 0) {
-      entry("GPU time", "Not taken, as nothing was selected; --timeline on times all launches.");
+    if (coverage_.gpu_ns == 0) {
+      if (coverage_.matched > 0 || coverage_.launches == 0) return;
+      return entry("GPU time", "Not taken, as nothing was selected; --timeline on times all launches.");
     }
-    if (coverage_.graph_gpu_ns > 0)
-      entry(coverage_.timed > 0 ? "" : "GPU time", fmt::format("{} more inside CUDA graphs", duration(coverage_.graph_gpu_ns)));
+    std::string parts;
+    const auto part = [&parts](std::uint64_t ns, const std::string& what) {
+      if (ns > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", duration(ns), what);
+    };
+    part(coverage_.timed_gpu_ns, "in " + counted(coverage_.timed, "launch", "launches"));
+    part(coverage_.measured_gpu_ns, "in launches while they were measured");
+    part(coverage_.graph_gpu_ns, "inside CUDA graphs");
+    part(coverage_.copy_gpu_ns, "in copies and sets");
+    entry("GPU time", fmt::format("{} in all: {}", duration(coverage_.gpu_ns), parts));
+    if (coverage_.unmatched_gpu_ns > 0) {
+      entry("", fmt::format("{} of all GPU time is in kernels that the selector does not match.",
+                            percent_of(coverage_.unmatched_gpu_ns, coverage_.gpu_ns)));
+    }
+    if (!coverage_.timing_complete) entry("", "Not all launches are timed, to leave the program its speed.");
   }
 
   void pc_sampling() {
-    if (!run_.pc_totals) return;
-    const model::PcTotals& totals = *run_.pc_totals;
-    const auto cycles = [](std::uint32_t log2) { return with_separators(std::uint64_t{1} << log2); };
-    const std::string period = totals.shortest_log2 == totals.longest_log2
-                                   ? cycles(totals.longest_log2)
-                                   : cycles(totals.shortest_log2) + " to " + cycles(totals.longest_log2);
-    entry("PC sampling", fmt::format("{}, a multiprocessor once in {} cycles; {} of no kernel of the program, {} dropped",
-                                     counted(totals.samples, "sample", "samples"), period, with_separators(totals.foreign),
-                                     with_separators(totals.dropped)));
-    if (totals.overflows == 0) return;
-    entry("", fmt::format("The hardware's buffer overflowed {}, and the samples of that time are lost.",
-                          counted(totals.overflows, "time", "times")));
-  }
-
-  void notices() {
-    const std::size_t shown = std::min(run_.notices.size(), kMostNotices);
-    for (std::size_t i = 0; i < shown; ++i) {
-      const capture::NoticeRecord& notice = run_.notices[i];
-      std::string words = notice.what;
-      if (!notice.detail.empty()) words += ": " + notice.detail;
-      if (!words.ends_with('.')) words += '.';
-      if (!notice.remedy.empty()) words += " " + notice.remedy;
-      entry(label(notice.severity), printable(words));
+    std::optional<model::PcTotals> sum;  // over the process's GPUs
+    for (const model::PcTotals& totals : timeline_.pc_samples.totals) {
+      if (totals.process != number_) continue;
+      if (!sum) sum = model::PcTotals{.shortest_log2 = totals.shortest_log2, .longest_log2 = totals.longest_log2};
+      sum->shortest_log2 = std::min(sum->shortest_log2, totals.shortest_log2);
+      sum->longest_log2 = std::max(sum->longest_log2, totals.longest_log2);
+      for (const auto number :
+           {&model::PcTotals::samples, &model::PcTotals::foreign, &model::PcTotals::dropped, &model::PcTotals::overflows}) {
+        (*sum).*number += totals.*number;
+      }
     }
-    if (shown < run_.notices.size()) entry("", fmt::format("and {} more notices", run_.notices.size() - shown));
+    if (!sum) return;
+    const auto cycles = [](std::uint32_t log2) { return with_separators(std::uint64_t{1} << log2); };
+    const std::string period = sum->shortest_log2 == sum->longest_log2
+                                   ? cycles(sum->longest_log2)
+                                   : cycles(sum->shortest_log2) + " to " + cycles(sum->longest_log2);
+    entry("PC sampling", fmt::format("{}, a multiprocessor once in {} cycles; {} of no kernel of the program, {} dropped",
+                                     counted(sum->samples, "sample", "samples"), period, with_separators(sum->foreign),
+                                     with_separators(sum->dropped)));
+    if (sum->overflows == 0) return;
+    entry("", fmt::format("The hardware's buffer overflowed {}, and the samples of that time are lost.",
+                          counted(sum->overflows, "time", "times")));
   }
 
-  static const char* label(capture::Severity severity) {
-    if (severity == capture::Severity::error) return "Error";
-    return severity == capture::Severity::warning ? "Warning" : "Note";
-  }
-
-  // Kernels of `keys` with the sum of `count`, most GPU time first, then most launches.
-  std::vector<KernelCount> count_kernels(const std::vector<capture::KeyStats>& keys,
-                                         std::uint64_t capture::KeyStats::*count) const {
-    std::map<std::uint32_t, KernelCount> by_function;
-    for (const capture::KeyStats& stats : keys) {
-      KernelCount& kernel = by_function[stats.key.function];
-      kernel.name = printable(demangled_name(run_, stats.key), kNameWidth);
-      kernel.launches += stats.*count;
-      kernel.gpu_ns += stats.timed_gpu_ns;
+  // Kernels of `lines` with the sum of `count`, most GPU time first, then most launches.
+  std::vector<KernelCount> count_kernels(const std::vector<LaunchCounts>& lines, std::uint64_t LaunchCounts::*count) const {
+    std::map<std::uint32_t, KernelCount> by_kernel;
+    for (const LaunchCounts& counts : lines) {
+      KernelCount& kernel = by_kernel[counts.kernel];
+      kernel.name = counts.kernel == model::kNone ? "unknown" : printable(timeline_.kernels[counts.kernel].long_name, kNameWidth);
+      kernel.launches += counts.*count;
+      kernel.gpu_ns += counts.timed_gpu_ns;
     }
     std::vector<KernelCount> kernels;
-    for (auto& [function, kernel] : by_function) kernels.push_back(std::move(kernel));
+    for (auto& [number, kernel] : by_kernel) kernels.push_back(std::move(kernel));
     std::stable_sort(kernels.begin(), kernels.end(), [](const KernelCount& a, const KernelCount& b) {
       return a.gpu_ns != b.gpu_ns ? a.gpu_ns > b.gpu_ns : a.launches > b.launches;
     });
@@ -251,15 +262,36 @@ class CoverageWriter {
     return counted(launches, "launch", "launches");
   }
 
-  void entry(const std::string& label, const std::string& words) {
-    text_ += pad_right(label, kTermWidth) + wrap(words, kWidth, kTermWidth, kTermWidth) + "\n";
-  }
+  void entry(const std::string& label, const std::string& words) { text_ += entry_text(label, words); }
 
-  const model::Run& run_;
-  const model::Coverage& coverage_;
+  const model::Timeline& timeline_;
+  std::uint32_t number_;
+  const model::Process& process_;
+  model::Coverage coverage_;
+  std::vector<LaunchCounts> counts_;
   std::optional<capture::ProfileOptions> options_;
   std::string text_;
 };
+
+const char* label_of(capture::Severity severity) {
+  if (severity == capture::Severity::error) return "Error";
+  return severity == capture::Severity::warning ? "Warning" : "Note";
+}
+
+std::string notices_text(const std::vector<capture::NoticeRecord>& notices) {
+  const std::size_t shown = std::min(notices.size(), kMostNotices);
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const capture::NoticeRecord& notice = notices[i];
+    std::string words = notice.what;
+    if (!notice.detail.empty()) words += ": " + notice.detail;
+    if (!words.ends_with('.')) words += '.';
+    if (!notice.remedy.empty()) words += " " + notice.remedy;
+    text += entry_text(label_of(notice.severity), printable(words));
+  }
+  if (shown < notices.size()) text += entry_text("", fmt::format("and {} more notices", notices.size() - shown));
+  return text;
+}
 
 // What adds up over processes.
 struct Sum {
@@ -278,52 +310,37 @@ constexpr std::array kSums{Sum{"launches", "launch", &model::Coverage::launches}
                            Sum{"unmatched_gpu_ns", "ns", &model::Coverage::unmatched_gpu_ns},
                            Sum{"near_missed_gpu_ns", "ns", &model::Coverage::near_missed_gpu_ns},
                            Sum{"graph_gpu_ns", "ns", &model::Coverage::graph_gpu_ns},
+                           Sum{"measured_gpu_ns", "ns", &model::Coverage::measured_gpu_ns},
+                           Sum{"copy_gpu_ns", "ns", &model::Coverage::copy_gpu_ns},
+                           Sum{"gpu_ns", "ns", &model::Coverage::gpu_ns},
                            Sum{"covered", "launch", &model::Coverage::covered},
                            Sum{"covered_gpu_ns", "ns", &model::Coverage::covered_gpu_ns}};
 
-struct CoverageTotals {
-  std::uint64_t processes = 0;
-  model::Coverage sum = {.timing_complete = true};
-  bool ended = true;
-  std::uint64_t damaged = 0;  // records
-};
-
-std::vector<CoverageFigure> figures_of(const CoverageTotals& totals) {
-  std::vector<CoverageFigure> figures{{"processes", "", totals.processes}};
-  for (const Sum& one : kSums) figures.push_back({one.name, one.unit, totals.sum.*one.figure});
-  figures.push_back({"timing_complete", "", totals.sum.timing_complete ? "yes" : "no"});
-  figures.push_back({"ended", "", totals.ended ? "yes" : "no"});
-  figures.push_back({"damaged_records", "", totals.damaged});
-  return figures;
-}
-
 }  // namespace
 
-std::string coverage(const model::Run& run) { return CoverageWriter(run).write(); }
-
-std::vector<CoverageFigure> coverage_figures(std::span<const model::Run> runs) {
-  if (runs.empty()) return {};
-  CoverageTotals totals;
-  totals.processes = runs.size();
-  for (const model::Run& run : runs) {
-    for (const Sum& one : kSums) totals.sum.*one.figure += run.coverage.*one.figure;
-    totals.sum.timing_complete = totals.sum.timing_complete && run.coverage.timing_complete;
-    totals.ended = totals.ended && run.end.has_value();
-    totals.damaged += run.read_state.damaged;
+std::string coverage(const model::Timeline& timeline) {
+  std::string text;
+  for (std::uint32_t i = 0; i < timeline.processes.size(); ++i) {
+    text += (i == 0 ? "" : "\n") + CoverageWriter(timeline, i).write();
   }
-  return figures_of(totals);
+  return text + notices_text(timeline.notices);
 }
 
 std::vector<CoverageFigure> coverage_figures(const model::Timeline& timeline) {
   if (timeline.counts.empty()) return {};
-  CoverageTotals totals;
-  totals.processes = timeline.processes.size();
-  totals.sum = model::coverage_of(timeline);
+  const model::Coverage sum = model::coverage_of(timeline);
+  bool ended = true;
+  std::uint64_t damaged = 0;
   for (const model::Process& process : timeline.processes) {
-    totals.ended = totals.ended && process.ended;
-    totals.damaged += process.damaged_records;
+    ended = ended && process.ended;
+    damaged += process.damaged_records;
   }
-  return figures_of(totals);
+  std::vector<CoverageFigure> figures{{"processes", "", std::uint64_t{timeline.processes.size()}}};
+  for (const Sum& one : kSums) figures.push_back({one.name, one.unit, sum.*one.figure});
+  figures.push_back({"timing_complete", "", sum.timing_complete ? "yes" : "no"});
+  figures.push_back({"ended", "", ended ? "yes" : "no"});
+  figures.push_back({"damaged_records", "", damaged});
+  return figures;
 }
 
 }  // namespace dlkprof::report

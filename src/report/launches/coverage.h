@@ -1,7 +1,6 @@
 // What was measured, what was not and why: a few lines for the end of a run.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -10,8 +9,8 @@
 
 namespace dlkprof::report {
 
-// For people.
-[[nodiscard]] std::string coverage(const model::Run& run);
+// For people: each process after the other, and what there is to say of the whole.
+[[nodiscard]] std::string coverage(const model::Timeline& timeline);
 
 // A figure of it for scripts.
 struct CoverageFigure {
@@ -19,9 +18,7 @@ struct CoverageFigure {
   Cell value;
 };
 
-// Of all processes of a profile, added up; none where there is no run.
-[[nodiscard]] std::vector<CoverageFigure> coverage_figures(std::span<const model::Run> runs);
-// The same from a timeline, as a database has it; none where it holds no counts.
+// Of all processes, added up; none where nothing was launched.
 [[nodiscard]] std::vector<CoverageFigure> coverage_figures(const model::Timeline& timeline);
 
 }  // namespace dlkprof::report

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "model/aggregate/provenance.h"
+#include "model/aggregate/measured_launches.h"
 #include "model/aggregate/reliable.h"
 #include "report/format/layout.h"
 #include "report/launches/launch_text.h"
@@ -32,39 +32,40 @@ using Figures = std::map<std::string, model::FigureValue>;
 
 class Writer {
  public:
-  Writer(const model::Run& run, const KernelTablesOptions& options) : run_(run), options_(options), by_key_(run) {}
+  Writer(const model::Timeline& timeline, const KernelTablesOptions& options)
+      : timeline_(timeline), options_(options), alike_(model::alike_launches(timeline)) {}
 
   std::string launch(const model::Launch& launch) {
     text_.clear();
     unreliable_ = false;
-    header(launch);
-    const Figures figures = model::compute_figures(run_, launch);
-    const std::size_t before = text_.size();
-    for (const cupti::Section& one : options_.sections) section(one, launch, figures);
-    metrics(launch);
-    if (text_.size() == before) text_ += "\n  Nothing of the sections shown was measured for this launch.\n";
-    if (unreliable_)
+    const model::Config& config = timeline_.configs[launch.config];
+    header(launch, config);
+    const model::Values values = model::values_of(timeline_, launch);
+    const Figures figures = model::compute_figures(timeline_, config);
+    for (const cupti::Section& one : options_.sections) section(one, config, values, figures);
+    metrics(values);
+    if (unreliable_) {
       text_ += "\n" + std::string(2, ' ') +
-               wrap(kMark + (" " + model::unreliable_text(launch.record.passes)) + "; left out of means and verdicts",
-                    kTableWidth, 4, 2) +
+               wrap(kMark + (" " + model::unreliable_text(launch.how->passes)) + "; left out of means and verdicts", kTableWidth,
+                    4, 2) +
                "\n";
+    }
     return std::exchange(text_, {});
   }
 
  private:
-  void header(const model::Launch& launch) {
-    const capture::LaunchRecord& record = launch.record;
-    const std::string base = printable(base_name(run_, record.key), kTableWidth);
-    const std::string full = printable(demangled_name(run_, record.key), kTableWidth - 2);
+  void header(const model::Launch& launch, const model::Config& config) {
+    const capture::LaunchKey& key = config.key;
+    const std::string base = printable(base_name(timeline_, config), kTableWidth);
+    const std::string full = printable(demangled_name(timeline_, config), kTableWidth - 2);
     text_ += bold(base) + "\n";
     if (full != base) text_ += "  " + full + "\n";
-    line(fmt::format("grid {}, block {}{}{}", dim_text(record.key.grid), dim_text(record.key.block), cluster(record.key),
-                     dynamic_shared(record.key)));
-    line(fmt::format("launch {}, occurrence {}; {}device {}, context {}, stream {}", record.index,
-                     std::uint64_t{record.occurrence} + 1, device_name(record.key), record.key.device, record.context_id,
-                     record.stream_id));
-    line(how(launch));
-    if (const std::string words = spread(by_key_.of(launch)); !words.empty()) line(words);
+    line(fmt::format("grid {}, block {}{}{}", dim_text(key.grid), dim_text(key.block), cluster(key), dynamic_shared(key)));
+    line(fmt::format("launch {}, occurrence {}; {}device {}, context {}, stream {}", launch.how->launch_index,
+                     std::uint64_t{launch.how->occurrence} + 1, device_name(config), key.device, launch.how->context,
+                     launch.how->stream));
+    line(how(*launch.how));
+    if (const std::string words = spread(alike_.at({launch.config, launch.conditions()})); !words.empty()) line(words);
   }
 
   static std::string cluster(const capture::LaunchKey& key) {
@@ -75,19 +76,18 @@ class Writer {
     const Quantity size = humanize(double{1} * key.dynamic_shared_bytes, "byte");
     return fmt::format(", {} {} dynamic shared memory", size.value, size.unit);
   }
-  std::string device_name(const capture::LaunchKey& key) const {
-    const auto device = run_.devices.find(key.device);
-    return device == run_.devices.end() ? "" : printable(device->second.name, 40) + ", ";
+  std::string device_name(const model::Config& config) const {
+    const capture::DeviceRecord* device = model::device_of(timeline_, config);
+    return device == nullptr ? "" : printable(device->name, 40) + ", ";
   }
-  static std::string how(const model::Launch& launch) {
-    const capture::LaunchRecord& record = launch.record;
-    const std::string mode = replay_mode_name(record.mode);
+  static std::string how(const model::MeasuredLaunch& launch) {
+    const std::string mode = replay_mode_name(launch.replay_mode);
     std::string text = mode == "none" ? "not replayed, " : mode + " replay, ";
-    text += counted(record.passes, "pass", "passes");
+    text += counted(launch.passes, "pass", "passes");
     text +=
-        record.cache_control == capture::CacheControl::all ? ", caches flushed before each pass" : ", caches as they were left";
-    text += "; measuring took " + duration(record.cost_ns);
-    if (launch.from_raw) text += "; evaluated here from kept counters";
+        launch.cache_control == capture::CacheControl::all ? ", caches flushed before each pass" : ", caches as they were left";
+    text += "; measuring took " + duration(launch.cost_ns);
+    if (launch.evaluated_here) text += "; evaluated here from kept counters";
     return text;
   }
 
@@ -107,8 +107,9 @@ class Writer {
                        time(*durations->second.most()), 100 * *deviation / *mean);
   }
 
-  void section(const cupti::Section& section, const model::Launch& launch, const Figures& figures) {
-    std::vector<SectionValue> values = section_values(section, launch, figures);
+  void section(const cupti::Section& section, const model::Config& config, const model::Values& measured,
+               const Figures& figures) {
+    std::vector<SectionValue> values = section_values(section, measured, figures);
     if (values.empty()) return;
     title(section.title);
     const std::vector<StallRow> stalls = take_stalls(values);
@@ -116,13 +117,13 @@ class Writer {
       if (value.metric != "occupancy_limiter") row(value);
     }
     if (!stalls.empty()) stall_table(stalls);
-    if (section.name == "occupancy") limiter(launch, figures);
+    if (section.name == "occupancy") limiter(config, figures);
   }
 
-  void metrics(const model::Launch& launch) {
+  void metrics(const model::Values& measured) {
     cupti::Section asked{"metrics", "Metrics", "", {}};
     for (const std::string& metric : options_.metrics) asked.rows.push_back({metric, "", {metric}, "", {}});
-    const std::vector<SectionValue> values = section_values(asked, launch, {});
+    const std::vector<SectionValue> values = section_values(asked, measured, {});
     if (values.empty()) return;
     title(asked.title);
     // NVPerf's names are longer than labels, and are what was asked for: never cut, value on a line of its own.
@@ -157,11 +158,11 @@ class Writer {
     }
   }
 
-  void limiter(const model::Launch& launch, const Figures& figures) {
+  void limiter(const model::Config& config, const Figures& figures) {
     const auto by = figures.find("occupancy_limiter");
     const auto warps = figures.find("theoretical_warps_per_sm");
     if (by == figures.end() || warps == figures.end()) return;
-    const double block_warps = std::ceil(std::get<double>(figures.at("block_size")) / warp_size(launch));
+    const double block_warps = std::ceil(std::get<double>(figures.at("block_size")) / warp_size(config));
     const double blocks = std::get<double>(warps->second) / block_warps;
     std::string causes = std::get<std::string>(by->second);
     if (const std::size_t comma = causes.rfind(", "); comma != std::string::npos) causes.replace(comma, 2, " and ");
@@ -171,7 +172,7 @@ class Writer {
          kIndent);
   }
   // Only called where an occupancy was computed, so that the device is known and its warps are not empty.
-  double warp_size(const model::Launch& launch) const { return run_.devices.at(launch.record.key.device).warp_size; }
+  double warp_size(const model::Config& config) const { return model::device_of(timeline_, config)->warp_size; }
 
   void title(const std::string& words) { text_ += "\n  " + bold(printable(words, kTableWidth - 2)) + "\n"; }
 
@@ -197,25 +198,22 @@ class Writer {
   }
   std::string bold(const std::string& words) const { return options_.terminal ? "\033[1m" + words + "\033[0m" : words; }
 
-  const model::Run& run_;
+  const model::Timeline& timeline_;
   const KernelTablesOptions& options_;
-  model::RunFiguresByKey by_key_;
+  model::AlikeTable alike_;
   bool unreliable_ = false;  // a value was marked
   std::string text_;
 };
 
 }  // namespace
 
-std::string kernel_table(const model::Run& run, const model::Launch& launch, const KernelTablesOptions& options) {
-  return Writer(run, options).launch(launch);
-}
-
-std::string kernel_tables(const model::Run& run, const KernelTablesOptions& options) {
+std::string kernel_tables(const model::Timeline& timeline, const KernelTablesOptions& options) {
   std::string text;
-  Writer writer(run, options);
-  for (std::size_t i = 0; i < std::min(options.most, run.launches.size()); ++i) {
+  Writer writer(timeline, options);
+  const std::vector<model::Launch> launches = model::launches_of(timeline);
+  for (std::size_t i = 0; i < std::min(options.most, launches.size()); ++i) {
     if (!text.empty()) text += "\n";
-    text += writer.launch(run.launches[i]);
+    text += writer.launch(launches[i]);
   }
   return text;
 }

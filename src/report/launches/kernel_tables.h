@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cupti/catalogue.h"
-#include "model/run.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::report {
 
@@ -21,9 +21,7 @@ struct KernelTablesOptions {
   std::size_t most = std::numeric_limits<std::size_t>::max();  // launches shown, the first ones
 };
 
-[[nodiscard]] std::string kernel_tables(const model::Run& run, const KernelTablesOptions& options);
-
-// The tables of one launch of `run`.
-[[nodiscard]] std::string kernel_table(const model::Run& run, const model::Launch& launch, const KernelTablesOptions& options);
+// Of all processes, one after another.
+[[nodiscard]] std::string kernel_tables(const model::Timeline& timeline, const KernelTablesOptions& options);
 
 }  // namespace dlkprof::report

@@ -9,30 +9,23 @@
 namespace dlkprof::report {
 namespace {
 
-std::string unknown(const capture::LaunchKey& key) { return fmt::format("unknown function {}", key.function); }
-
-const model::Function* find(const model::Run& run, const capture::LaunchKey& key) {
-  const auto found = run.functions.find(key.function);
-  return found == run.functions.end() ? nullptr : &found->second;
+std::string name(const model::Timeline& timeline, const model::Config& config, std::string model::Kernel::*which) {
+  if (config.kernel == model::kNone) return fmt::format("unknown function {}", config.key.function);
+  return timeline.kernels[config.kernel].*which;
 }
 
 }  // namespace
 
 std::string dim_text(const capture::Dim3& size) { return fmt::format("({}, {}, {})", size.x, size.y, size.z); }
 
-std::string base_name(const model::Run& run, const capture::LaunchKey& key) {
-  const model::Function* function = find(run, key);
-  return function == nullptr ? unknown(key) : function->base_name;
+std::string base_name(const model::Timeline& timeline, const model::Config& config) {
+  return name(timeline, config, &model::Kernel::name);
 }
-
-std::string demangled_name(const model::Run& run, const capture::LaunchKey& key) {
-  const model::Function* function = find(run, key);
-  return function == nullptr ? unknown(key) : function->demangled;
+std::string demangled_name(const model::Timeline& timeline, const model::Config& config) {
+  return name(timeline, config, &model::Kernel::long_name);
 }
-
-std::string mangled_name(const model::Run& run, const capture::LaunchKey& key) {
-  const model::Function* function = find(run, key);
-  return function == nullptr ? "" : function->record.mangled_name;
+std::string mangled_name(const model::Timeline& timeline, const model::Config& config) {
+  return config.kernel == model::kNone ? "" : timeline.kernels[config.kernel].mangled;
 }
 
 const char* replay_mode_name(capture::ReplayMode mode) {

@@ -3,23 +3,23 @@
 
 #include <string>
 
-#include "model/run.h"
+#include "model/timeline/timeline.h"
 
 namespace dlkprof::report {
 
 // "(16, 16, 1)", as Nsight Compute writes grids and blocks.
 [[nodiscard]] std::string dim_text(const capture::Dim3& size);
 
-// Names of the kernel behind a key; what the capture does not describe is called "unknown function 7".
-[[nodiscard]] std::string base_name(const model::Run& run, const capture::LaunchKey& key);
-[[nodiscard]] std::string demangled_name(const model::Run& run, const capture::LaunchKey& key);
-[[nodiscard]] std::string mangled_name(const model::Run& run, const capture::LaunchKey& key);
+// Names of the kernel of a configuration; what the capture does not describe is called "unknown function 7".
+[[nodiscard]] std::string base_name(const model::Timeline& timeline, const model::Config& config);
+[[nodiscard]] std::string demangled_name(const model::Timeline& timeline, const model::Config& config);
+[[nodiscard]] std::string mangled_name(const model::Timeline& timeline, const model::Config& config);
 
 // The spellings of the command line: "kernel", "none"; "all", "none".
 [[nodiscard]] const char* replay_mode_name(capture::ReplayMode mode);
 [[nodiscard]] const char* cache_control(capture::CacheControl control);
 
-// Why a launch was left alone, for a sentence.
+// Why a launch was skipped, for a sentence.
 [[nodiscard]] const char* skip_reason_text(capture::SkipReason reason);
 
 // "1 launch", "1,234 launches": `one` and `many` are the noun.

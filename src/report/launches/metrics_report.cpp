@@ -1,67 +1,86 @@
-#include "report/launches/metrics_report.h"
-
 #include <array>
+#include <memory>
 #include <unordered_set>
 #include <utility>
 
 #include "model/aggregate/computed.h"
-#include "model/aggregate/provenance.h"
+#include "model/aggregate/measured_launches.h"
 #include "model/aggregate/reliable.h"
 #include "report/diagnosis/diagnosis_rows.h"
 #include "report/launches/launch_text.h"
+#include "report/launches/reports.h"
 #include "report/launches/section_rows.h"
+#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
 
-// A column that identifies a launch: its heading, unit and where the cell comes from.
-struct LaunchColumn {
-  const char* name;
-  const char* unit;
-  Cell (*cell)(const model::Run&, const capture::LaunchRecord&);
+// A row: a measured launch, and what is known of it.
+struct LaunchRow {
+  const model::Config* config = nullptr;
+  const model::MeasuredLaunch* how = nullptr;
+  const model::AlikeLaunches* alike = nullptr;
+  model::Values values;
+  std::map<std::string, model::FigureValue> figures;
 };
 
-using Run = model::Run;
-using Record = capture::LaunchRecord;
-constexpr std::array kLaunchColumns{
-    LaunchColumn{"ID", "", [](const Run&, const Record& launch) -> Cell { return launch.index; }},
-    LaunchColumn{"Process", "", [](const Run& run, const Record&) -> Cell { return std::uint64_t{run.process.pid}; }},
-    LaunchColumn{"Device", "", [](const Run&, const Record& launch) -> Cell { return std::uint64_t{launch.key.device}; }},
-    LaunchColumn{"Context", "", [](const Run&, const Record& launch) -> Cell { return std::uint64_t{launch.context_id}; }},
-    LaunchColumn{"Stream", "", [](const Run&, const Record& launch) -> Cell { return std::uint64_t{launch.stream_id}; }},
-    LaunchColumn{"Kernel Name", "", [](const Run& run, const Record& launch) -> Cell { return demangled_name(run, launch.key); }},
-    LaunchColumn{"Mangled Name", "", [](const Run& run, const Record& launch) -> Cell { return mangled_name(run, launch.key); }},
-    LaunchColumn{"Grid Size", "", [](const Run&, const Record& launch) -> Cell { return dim_text(launch.key.grid); }},
-    LaunchColumn{"Block Size", "", [](const Run&, const Record& launch) -> Cell { return dim_text(launch.key.block); }},
-    LaunchColumn{"Cluster Size", "", [](const Run&, const Record& launch) -> Cell { return dim_text(launch.key.cluster); }},
-    LaunchColumn{"Occurrence", "", [](const Run&, const Record& launch) -> Cell { return std::uint64_t{launch.occurrence}; }},
-    LaunchColumn{"Replay Mode", "", [](const Run&, const Record& launch) -> Cell { return replay_mode_name(launch.mode); }},
-    LaunchColumn{"Cache Control", "",
-                 [](const Run&, const Record& launch) -> Cell { return cache_control(launch.cache_control); }},
-    LaunchColumn{"Passes", "", [](const Run&, const Record& launch) -> Cell { return std::uint64_t{launch.passes}; }},
-    LaunchColumn{"cost_ns", "ns", [](const Run&, const Record& launch) -> Cell { return launch.cost_ns; }},
-};
+Fields<LaunchRow> launch_fields(const model::Timeline& timeline) {
+  using Row = LaunchRow;
+  const auto dim = [](capture::Dim3 capture::LaunchKey::*size) {
+    return [size](const Row& row) -> Cell { return dim_text(row.config->key.*size); };
+  };
+  const auto number = [](std::uint32_t model::MeasuredLaunch::*figure) {
+    return [figure](const Row& row) -> Cell { return std::uint64_t{row.how->*figure}; };
+  };
+  return {{"ID", "", [](const Row& row) -> Cell { return row.how->launch_index; }},
+          {"Process", "",
+           [&timeline](const Row& row) -> Cell { return std::uint64_t{timeline.processes[row.config->process].record.pid}; }},
+          {"Device", "", [](const Row& row) -> Cell { return std::uint64_t{row.config->key.device}; }},
+          {"Context", "", number(&model::MeasuredLaunch::context)},
+          {"Stream", "", number(&model::MeasuredLaunch::stream)},
+          {"Kernel Name", "", [&timeline](const Row& row) -> Cell { return demangled_name(timeline, *row.config); }},
+          {"Mangled Name", "", [&timeline](const Row& row) -> Cell { return mangled_name(timeline, *row.config); }},
+          {"Grid Size", "", dim(&capture::LaunchKey::grid)},
+          {"Block Size", "", dim(&capture::LaunchKey::block)},
+          {"Cluster Size", "", dim(&capture::LaunchKey::cluster)},
+          {"Occurrence", "", number(&model::MeasuredLaunch::occurrence)},
+          {"Replay Mode", "", [](const Row& row) -> Cell { return replay_mode_name(row.how->replay_mode); }},
+          {"Cache Control", "", [](const Row& row) -> Cell { return cache_control(row.how->cache_control); }},
+          {"Passes", "", number(&model::MeasuredLaunch::passes)},
+          {"cost_ns", "ns", [](const Row& row) -> Cell { return row.how->cost_ns; }}};
+}
 
 // First those of the metric sets that were used, in their order, then what was evaluated besides.
-std::vector<std::string> metric_columns(const model::Run& run) {
+std::vector<std::string> metric_columns(const model::Timeline& timeline, const std::vector<model::Launch>& launches) {
   std::vector<std::string> names;
   std::unordered_set<std::string> seen;
   const auto add = [&](const std::string& name) {
     if (seen.insert(name).second) names.push_back(name);
   };
   std::unordered_set<std::uint32_t> sets;
-  for (const model::Launch& launch : run.launches) {
-    const auto set = run.metric_sets.find(launch.record.metric_set);
-    if (set == run.metric_sets.end() || !sets.insert(set->first).second) continue;
-    for (const std::string& name : set->second.metrics) add(name);
+  for (const model::Launch& launch : launches) {
+    if (!sets.insert(launch.how->metric_set).second) continue;
+    for (const std::string& name : timeline.metric_sets[launch.how->metric_set].record.metrics) add(name);
   }
-  for (const model::Launch& launch : run.launches) {
-    for (const auto& [name, value] : launch.values) add(name);
+  std::unordered_set<std::uint32_t> configs;
+  for (const model::Launch& launch : launches) {
+    const auto metrics = timeline.measured.find(launch.config);
+    if (metrics == timeline.measured.end() || !configs.insert(launch.config).second) continue;
+    for (const auto& [name, values] : metrics->second) add(name);
   }
   return names;
 }
 
-// What is said of a metric beside its value: over the launches of the same key that were measured alike.
+// The value of a name in a map of a row's; empty where it is not there.
+template <typename Map, typename ToCell>
+auto find_in(Map LaunchRow::*map, std::string name, ToCell to) {
+  return [map, name = std::move(name), to](const LaunchRow& row) {
+    const auto found = (row.*map).find(name);
+    return found == (row.*map).end() ? Cell{} : to(found->second);
+  };
+}
+
+// What is said of a metric beside its value: over the launches of the same configuration that were measured alike.
 struct SpreadColumn {
   const char* suffix;
   bool has_unit;
@@ -73,31 +92,24 @@ constexpr std::array kSpreadColumns{
     SpreadColumn{" (max)", true, [](const model::Spread& spread) { return number_cell(spread.most()); }},
     SpreadColumn{" (stddev)", true, [](const model::Spread& spread) { return number_cell(spread.deviation()); }}};
 
-void add_spread_columns(Table& table, const std::vector<std::string>& metrics, const UnitLookup& unit_of) {
-  table.columns.push_back({"Samples", "launch"});
-  table.columns.push_back({"SM Clock (Hz)", "hz"});
+void add_spread_fields(Fields<LaunchRow>& fields, const std::vector<std::string>& metrics, const UnitLookup& unit_of) {
+  fields.push_back({"Samples", "launch", [](const LaunchRow& row) -> Cell { return row.alike->launches; }});
+  fields.push_back({"SM Clock (Hz)", "hz", [](const LaunchRow& row) { return number_cell(row.alike->clock_hz.mean()); }});
   for (const std::string& metric : metrics) {
     for (const SpreadColumn& column : kSpreadColumns) {
-      table.columns.push_back({metric + column.suffix, column.has_unit ? unit_of(metric) : ""});
-    }
-  }
-}
-
-void add_spread_cells(std::vector<Cell>& row, const std::vector<std::string>& metrics, const model::AlikeLaunches& alike) {
-  row.emplace_back(alike.launches);
-  row.push_back(number_cell(alike.clock_hz.mean()));
-  for (const std::string& metric : metrics) {
-    const auto spread = alike.values.find(metric);
-    for (const SpreadColumn& column : kSpreadColumns) {
-      row.push_back(spread == alike.values.end() ? Cell{} : column.cell(spread->second));
+      fields.push_back(
+          {metric + column.suffix, column.has_unit ? unit_of(metric) : "", [metric, cell = column.cell](const LaunchRow& row) {
+             const auto spread = row.alike->values.find(metric);
+             return spread == row.alike->values.end() ? Cell{} : cell(spread->second);
+           }});
     }
   }
 }
 
 // The metrics whose values cannot be, joined by "; ".
-Cell unreliable_metrics(const model::Launch& launch) {
+Cell unreliable_metrics(const LaunchRow& row) {
   std::string names;
-  for (const auto& [name, value] : launch.values) {
+  for (const auto& [name, value] : row.values) {
     if (model::is_unreliable(name, value)) names += (names.empty() ? "" : "; ") + name;
   }
   return names.empty() ? Cell{} : Cell{names};
@@ -105,33 +117,32 @@ Cell unreliable_metrics(const model::Launch& launch) {
 
 }  // namespace
 
-Table metrics_report(const model::Run& run, const UnitLookup& unit_of) {
-  const std::vector<std::string> metrics = metric_columns(run);
-  Table table{"metrics", {}, {}};
-  for (const LaunchColumn& column : kLaunchColumns) table.columns.push_back({column.name, column.unit});
-  for (const std::string& metric : metrics) table.columns.push_back({metric, unit_of(metric)});
-  for (const model::ComputedFigure& figure : model::computed_figures()) table.columns.push_back({figure.name, figure.unit});
-  add_spread_columns(table, metrics, unit_of);
-  table.columns.push_back({"Unreliable", ""});
-
-  const model::RunFiguresByKey by_key(run);
-  for (const model::Launch& launch : run.launches) {
-    std::vector<Cell>& row = table.rows.emplace_back();
-    row.reserve(table.columns.size());
-    for (const LaunchColumn& column : kLaunchColumns) row.push_back(column.cell(run, launch.record));
-    for (const std::string& metric : metrics) {
-      const auto value = launch.values.find(metric);
-      row.push_back(value == launch.values.end() ? Cell{} : Cell{value->second});
-    }
-    const auto figures = model::compute_figures(run, launch);
-    for (const model::ComputedFigure& figure : model::computed_figures()) {
-      const auto value = figures.find(figure.name);
-      row.push_back(value == figures.end() ? Cell{} : to_cell(value->second));
-    }
-    add_spread_cells(row, metrics, by_key.of(launch));
-    row.push_back(unreliable_metrics(launch));
+Rows metrics_report(const model::Profile& profile, const UnitLookup& unit_of) {
+  const model::Timeline& timeline = profile.timeline;
+  struct All {
+    std::vector<model::Launch> launches;
+    model::AlikeTable alike;
+    LaunchRow row;  // the one that is being written
+  };
+  const auto all = std::make_shared<All>(All{model::launches_of(timeline), model::alike_launches(timeline), {}});
+  const std::vector<std::string> metrics = metric_columns(timeline, all->launches);
+  Fields<LaunchRow> fields = launch_fields(timeline);
+  for (const std::string& metric : metrics) {
+    fields.push_back({metric, unit_of(metric), find_in(&LaunchRow::values, metric, [](double value) { return Cell{value}; })});
   }
-  return table;
+  for (const model::ComputedFigure& figure : model::computed_figures()) {
+    fields.push_back({figure.name, figure.unit, find_in(&LaunchRow::figures, figure.name, to_cell)});
+  }
+  add_spread_fields(fields, metrics, unit_of);
+  fields.push_back({"Unreliable", "", unreliable_metrics});
+  const std::size_t count = all->launches.size();
+  return make_rows("metrics", std::move(fields), count, [&timeline, all](std::size_t i) -> const LaunchRow& {
+    const model::Launch& launch = all->launches[i];
+    const model::Config& config = timeline.configs[launch.config];
+    all->row = {&config, launch.how, &all->alike.at({launch.config, launch.conditions()}), model::values_of(timeline, launch),
+                model::compute_figures(timeline, config)};
+    return all->row;
+  });
 }
 
 }  // namespace dlkprof::report

@@ -1,10 +1,27 @@
 // The reports of launches and samples. The profile outlives the rows.
 #pragma once
 
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cupti/catalogue.h"
 #include "model/profile.h"
 #include "report/format/rows.h"
 
 namespace dlkprof::report {
+
+// The unit of a metric; empty where it is not known.
+using UnitLookup = std::function<std::string(const std::string& metric)>;
+
+// A row per measured launch, a column per metric, in base units: what scripts read. Columns: what identifies the launch; one a
+// metric, named as NVPerf names it, the union over all launches in the order in which they were asked for; then
+// model/aggregate/computed.h's figures; then how many launches of its configuration were measured in the same way, at which
+// clock, and of each metric how many of them have a value, and how far these lie apart.
+[[nodiscard]] Rows metrics_report(const model::Profile& profile, const UnitLookup& unit_of);
+
+// What the kernel tables show, for scripts: a row per value, in base units. Rows without a value are left out.
+[[nodiscard]] Rows kernels_report(const model::Profile& profile, const std::vector<cupti::Section>& sections);
 
 // Where each figure comes from: a row per metric of a launch configuration, of the launches that were measured alike
 // (model/aggregate/provenance.h): on how many launches, how far they lie apart, how they were collected, at which clock.

@@ -11,10 +11,10 @@ namespace {
 
 constexpr double kLeastShare = 0.005;  // smaller stall reasons explain nothing and only lengthen the table
 
-std::optional<std::pair<std::string, model::FigureValue>> find_value(const cupti::SectionRow& row, const model::Launch& launch,
+std::optional<std::pair<std::string, model::FigureValue>> find_value(const cupti::SectionRow& row, const model::Values& measured,
                                                                      const std::map<std::string, model::FigureValue>& figures) {
   for (const std::string& metric : row.metrics) {
-    if (const auto found = launch.values.find(metric); found != launch.values.end()) return {{metric, found->second}};
+    if (const auto found = measured.find(metric); found != measured.end()) return {{metric, found->second}};
   }
   if (const auto found = figures.find(row.computed); found != figures.end()) return {{row.computed, found->second}};
   return std::nullopt;
@@ -35,15 +35,30 @@ StallRow fold(const std::vector<StallRow>& rows) {
 
 }  // namespace
 
-std::vector<SectionValue> section_values(const cupti::Section& section, const model::Launch& launch,
+std::vector<SectionValue> section_values(const cupti::Section& section, const model::Values& measured,
                                          const std::map<std::string, model::FigureValue>& figures) {
   std::vector<SectionValue> values;
   for (const cupti::SectionRow& row : section.rows) {
-    if (auto found = find_value(row, launch, figures)) {
+    if (auto found = find_value(row, measured, figures)) {
       values.push_back({row.label, row.unit, std::move(found->first), std::move(found->second)});
     }
   }
   return values;
+}
+
+std::vector<std::string> unmeasured_sections(const model::Timeline& timeline, const std::vector<cupti::Section>& sections) {
+  const auto is_measured = [&timeline](const std::string& metric) {
+    return std::any_of(timeline.measured.begin(), timeline.measured.end(),
+                       [&metric](const auto& of_config) { return of_config.second.contains(metric); });
+  };
+  std::vector<std::string> names;
+  for (const cupti::Section& section : sections) {
+    const auto has = [&](const cupti::SectionRow& row) {
+      return row.metrics.empty() || std::any_of(row.metrics.begin(), row.metrics.end(), is_measured);
+    };
+    if (std::none_of(section.rows.begin(), section.rows.end(), has)) names.push_back(section.name);
+  }
+  return names;
 }
 
 Cell to_cell(const model::FigureValue& value) {

@@ -8,6 +8,7 @@
 
 #include "cupti/catalogue.h"
 #include "model/aggregate/computed.h"
+#include "model/aggregate/measured_launches.h"
 #include "report/format/table.h"
 
 namespace dlkprof::report {
@@ -20,10 +21,14 @@ struct SectionValue {
 };
 
 // In the order of the section; rows without a value are left out.
-[[nodiscard]] std::vector<SectionValue> section_values(const cupti::Section& section, const model::Launch& launch,
+[[nodiscard]] std::vector<SectionValue> section_values(const cupti::Section& section, const model::Values& measured,
                                                        const std::map<std::string, model::FigureValue>& figures);
 
 [[nodiscard]] Cell to_cell(const model::FigureValue& value);
+
+// Names of those of which nothing was measured in any launch; sections that need no counter are never among them.
+[[nodiscard]] std::vector<std::string> unmeasured_sections(const model::Timeline& timeline,
+                                                           const std::vector<cupti::Section>& sections);
 
 // A stall reason: warp cycles waited per instruction issued, and the share of all such cycles.
 struct StallRow {

@@ -35,14 +35,15 @@ class HostUnits {
 
 }  // namespace
 
-UnitLookup unit_lookup(const cupti::Catalogue& catalogue, const model::Run& run, const std::filesystem::path& cupti_path) {
+UnitLookup unit_lookup(const cupti::Catalogue& catalogue, const model::Timeline& timeline,
+                       const std::filesystem::path& cupti_path) {
   std::map<std::string, std::string> units;
   for (const cupti::Section& section : catalogue.sections()) {
     for (const cupti::SectionRow& row : section.rows) {
       for (const std::string& metric : row.metrics) units.emplace(metric, row.unit);
     }
   }
-  const std::string chip = run.devices.empty() ? "" : run.devices.begin()->second.chip;
+  const std::string chip = timeline.devices.empty() ? "" : timeline.devices.front().record.chip;
   auto host = std::make_shared<HostUnits>(chip, cupti_path);
   return [units = std::move(units), host](const std::string& metric) {
     const auto found = units.find(metric);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "model/aggregate/coverage.h"
 #include "model/aggregate/provenance.h"
 #include "report/launches/launch_text.h"
 #include "report/ops/fields.h"

@@ -118,7 +118,7 @@ std::vector<SummaryTable> summary_tables(const model::Profile& profile, const Su
   std::vector<SummaryTable> tables{std::move(config), high_level(profile), iterations(profile),
                                    all_ops(profile.aggregate.summary, known), all_kernels(profile.aggregate.summary, known)};
   if (!inputs.coverage) return tables;
-  const auto figures = inputs.runs.empty() ? coverage_figures(profile.timeline) : coverage_figures(inputs.runs);
+  const auto figures = coverage_figures(profile.timeline);
   if (!figures.empty()) tables.push_back(coverage_table(figures));
   return tables;
 }

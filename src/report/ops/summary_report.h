@@ -1,11 +1,9 @@
 // The report `summary`: several small tables (guide, 10.2), and how much of the program was measured.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
-#include "model/run.h"
 #include "report/format/layout.h"
 #include "report/ops/fields.h"
 
@@ -25,9 +23,7 @@ struct SummaryTable {
 
 struct SummaryInputs {
   std::string profile_name;
-  std::span<const model::Run> runs;  // of the captures behind it, for the table Coverage; none for a database,
-                                     // whose timeline says it
-  bool coverage = true;              // false: it is told elsewhere
+  bool coverage = true;  // false: it is told elsewhere
 };
 
 [[nodiscard]] std::vector<SummaryTable> summary_tables(const model::Profile& profile, const SummaryInputs& inputs);

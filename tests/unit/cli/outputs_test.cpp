@@ -21,6 +21,11 @@ using testing::IsEmpty;
 
 class OutputFiles : public testing::Test {
  protected:
+  OutputFiles() {
+    profile_.timeline.metric_sets.resize(1);
+    profile_.timeline.measured_launches[0].resize(2);
+    profile_.timeline.counts = test::sample_run().timeline.counts;
+  }
   Outputs outputs(std::vector<std::string> reports, std::vector<std::string> formats) {
     Outputs made;
     made.directory = folder_.path();
@@ -32,13 +37,12 @@ class OutputFiles : public testing::Test {
   static std::string complaint(const Outputs& outputs) {
     return test::message_of<UsageError>([&] { check_outputs(outputs); });
   }
-  [[nodiscard]] ReportInputs inputs() const {
-    return {runs_, &profile_, false, "run", test::sample_sections(), [](const std::string&) { return std::string(); }};
+  [[nodiscard]] report::Inputs inputs() const {
+    return {.profile = profile_, .profile_name = "run", .sections = test::sample_sections()};
   }
   [[nodiscard]] std::string written(const std::string& name) const { return read_file(folder_.path() / name); }
 
   test::TemporaryDirectory folder_;
-  std::vector<model::Run> runs_{test::sample_run()};
   model::Profile profile_ = test::sample_fold();
 };
 
@@ -56,7 +60,7 @@ TEST_F(OutputFiles, HoldTheReports) {
   Outputs asked = outputs({"metrics", "kernels", "summary", "detail", "iteration"}, {"csv", "json"});
   EXPECT_EQ(write_reports(asked, inputs()), output_files(asked));
   EXPECT_THAT(written("run_metrics.csv"), HasSubstr("Kernel Name"));
-  EXPECT_THAT(written("run_kernels.csv"), HasSubstr("Stall Barrier"));
+  EXPECT_THAT(written("run_kernels.csv"), HasSubstr("Achieved Occupancy"));
   EXPECT_THAT(written("run_summary.json"), HasSubstr("\"launches\": 136"));
   EXPECT_THAT(written("run_detail.csv"), HasSubstr("aten::mm_bprop_1"));
   EXPECT_THAT(written("run_iteration.json"), HasSubstr("\"Kernel Name\": \"gemm_h884\""));
@@ -74,22 +78,6 @@ TEST_F(OutputFiles, OnlyTheRooflineHasAPicture) {
   EXPECT_THAT(complaint(outputs({"stall"}, {"svg"})), HasSubstr("--reports=roofline"));
   EXPECT_THROW(check_format("detail", "svg"), UsageError);
   EXPECT_NO_THROW(check_format("detail", "json"));
-}
-
-TEST_F(OutputFiles, OfSeveralCapturesAreNamedAfterThem) {
-  runs_.push_back(runs_.front());
-  runs_.back().path = "/captures/sample_77.dlkcap";
-  const auto files = write_reports(outputs({"metrics", "summary"}, {"csv"}), inputs());
-  EXPECT_THAT(files, ElementsAre(folder_.path() / "sample_metrics.csv", folder_.path() / "sample_77_metrics.csv",
-                                 folder_.path() / "run_summary.csv"));
-  EXPECT_THAT(written("run_summary.csv"), HasSubstr("Coverage,launches,272,"));
-  EXPECT_THROW((void)write_reports(outputs({"metrics"}, {"csv"}), inputs()), UsageError) << "and not overwritten";
-}
-
-TEST_F(OutputFiles, ReportsOfCapturesNeedOne) {
-  runs_.clear();
-  const auto write = [&] { write_report("metrics", "csv", inputs(), [](std::string_view) {}); };
-  EXPECT_THAT(test::message_of<UsageError>(write), HasSubstr(".dlkcap"));
 }
 
 TEST_F(OutputFiles, AreNotOverwrittenUnasked) {

@@ -81,11 +81,28 @@ TEST_F(ReportCommandTest, OnATerminalBeginsWithTheModel) {
   EXPECT_THAT(of_database.err, IsEmpty());
 }
 
-TEST_F(ReportCommandTest, ReportsOfCapturesNeedACapture) {
-  const auto database = write_database();
-  for (const char* name : {"--reports=metrics", "--reports=summary,kernels"}) {
-    EXPECT_THAT(test::message_of<UsageError>([&] { (void)report(database, {name}); }), HasSubstr(".dlkcap"));
-  }
+TEST_F(ReportCommandTest, MetricsThatCannotBeShownAreTold) {
+  const auto capture = test::write_capture(folder_.path(), test::sample_records(), "measured");
+  const std::string missing = "lts__t_sectors_op_read.sum";
+  const auto ask = [&](const std::string& metrics) {
+    return report(capture, {"--reports=metrics", "--format=csv", "--metrics=" + metrics});
+  };
+  EXPECT_THAT(test::message_of<Error>([&] { (void)ask(missing); }), HasSubstr("Profile with --metrics " + missing));
+  const test::VerbResult some = ask("gpu__time_duration.sum," + missing);
+  EXPECT_THAT(some.err, HasSubstr(missing + " was not measured in this run"));
+  EXPECT_THAT(some.out, HasSubstr("gpu__time_duration.sum"));
+  EXPECT_THAT(test::message_of<UsageError>([&] { (void)ask("gpu__time_duratoin.sum"); }),
+              HasSubstr("Did you mean gpu__time_duration"));
+}
+
+TEST_F(ReportCommandTest, SectionsThatNothingWasMeasuredOfAreToldOnce) {
+  const auto capture = test::write_capture(folder_.path(), test::sample_records(), "measured");
+  const test::VerbResult result = report(capture, {"--reports=kernels", "--section=scheduler,tensor"});
+  const std::string told = "collect it with dlkprof --section scheduler,tensor";
+  const std::size_t at = result.err.find(told);
+  ASSERT_NE(at, std::string::npos) << result.err;
+  EXPECT_EQ(result.err.find(told, at + 1), std::string::npos);
+  EXPECT_THAT(result.out, Not(HasSubstr("Nothing of the sections")));
 }
 
 TEST_F(ReportCommandTest, OfACaptureWithoutEvents) {

@@ -2,46 +2,53 @@
 // recorded.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 
-#include "model/run.h"
+#include "model/aggregate/coverage.h"
+#include "model/aggregate/measured_launches.h"
+#include "model/timeline/raw_counters.h"
 
 namespace dlkprof::model::recorded_captures_test {
 namespace {
 
 class RecordedCapture : public testing::TestWithParam<const char*> {
  protected:
-  [[nodiscard]] static model::Run load(bool evaluate_raw) {
+  [[nodiscard]] static Timeline load(bool evaluate) {
     const auto path = std::filesystem::path(DLKPROF_SOURCE_DIR) / "tests" / "data" / "captures" / GetParam();
-    return load_run(path, {.evaluate_raw = evaluate_raw, .cupti_path = {}, .metrics = {}});
+    RawEvaluator evaluator({}, {});
+    return load_timeline(std::array{path}, evaluate ? &evaluator : nullptr);
   }
 };
 
 TEST_P(RecordedCapture, IsWhole) {
-  const model::Run run = load(true);
-  EXPECT_TRUE(run.end.has_value());
-  EXPECT_FALSE(run.read_state.cut);
-  EXPECT_EQ(run.read_state.damaged, 0U);
-  EXPECT_EQ(run.read_state.unknown, 0U);
+  const Timeline run = load(true);
+  EXPECT_TRUE(run.processes[0].ended);
+  EXPECT_EQ(run.processes[0].damaged_records, 0U);
   EXPECT_TRUE(run.notices.empty());
-  EXPECT_EQ(run.devices.at(0).chip, "GH100");
-  EXPECT_GE(run.launches.size(), 9U);
-  EXPECT_EQ(run.coverage.measured, run.launches.size());
-  EXPECT_GT(run.coverage.near_missed, 0U);
+  EXPECT_EQ(run.devices.at(0).record.chip, "GH100");
+  EXPECT_GE(launches_of(run).size(), 9U);
+  EXPECT_EQ(coverage_of(run).measured, launches_of(run).size());
+  EXPECT_GT(coverage_of(run).near_missed, 0U);
 }
 
 TEST_P(RecordedCapture, RawCountersGiveWhatTheGpuMachineStored) {
-  const model::Run evaluated = load(true);
-  const model::Run stored = load(false);
-  ASSERT_EQ(evaluated.launches.size(), stored.launches.size());
-  for (std::size_t i = 0; i < stored.launches.size(); ++i) {
-    EXPECT_TRUE(evaluated.launches[i].from_raw);
-    ASSERT_EQ(evaluated.launches[i].values.size(), stored.launches[i].values.size());
-    for (const auto& [metric, value] : stored.launches[i].values) {
-      EXPECT_NEAR(evaluated.launches[i].values.at(metric), value, 1e-9 * std::abs(value)) << metric << " of launch " << i;
+  const Timeline evaluated = load(true);
+  const Timeline stored = load(false);
+  const std::vector<Launch> launches = launches_of(stored);
+  ASSERT_EQ(launches_of(evaluated).size(), launches.size());
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const Launch again = launches_of(evaluated)[i];
+    EXPECT_TRUE(again.how->evaluated_here);
+    EXPECT_FALSE(launches[i].how->evaluated_here);
+    const Values here = values_of(evaluated, again);
+    const Values there = values_of(stored, launches[i]);
+    ASSERT_EQ(here.size(), there.size());
+    for (const auto& [metric, value] : there) {
+      EXPECT_NEAR(here.at(metric), value, 1e-9 * std::abs(value)) << metric << " of launch " << i;
     }
-    EXPECT_GT(stored.launches[i].values.at("gpu__time_duration.sum"), 0.0);
+    EXPECT_GT(there.at("gpu__time_duration.sum"), 0.0);
   }
 }
 

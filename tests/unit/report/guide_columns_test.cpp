@@ -198,7 +198,7 @@ const std::vector<std::pair<std::string, Names>> kSummary{
 
 TEST(GuideColumns, RowsOfTheSummary) {
   const model::Profile sample = test::sample_fold();
-  const auto tables = summary_tables(sample, {"run", {}});
+  const auto tables = summary_tables(sample, {"run"});
   ASSERT_EQ(tables.size(), kSummary.size());
   for (std::size_t i = 0; i < tables.size(); ++i) {
     EXPECT_EQ(tables[i].name, kSummary[i].first);

@@ -9,26 +9,24 @@
 namespace dlkprof::model::computed_test {
 namespace {
 
-Launch launched(const capture::LaunchKey& key) {
-  Launch launch;
-  launch.record.key = key;
-  return launch;
+Timeline described() {
+  Timeline timeline;
+  timeline.processes.resize(1);
+  timeline.processes[0].devices = {{0, 0}};
+  timeline.devices = {{test::h200()}};
+  timeline.functions = {{0, test::function(1, "", 64)}};
+  timeline.functions[0].record.static_shared_bytes = 2048;
+  return timeline;
 }
 
-model::Run sample_run() {
-  model::Run run;
-  run.devices[0] = test::h200();
-  run.functions[1].record = test::function(1, test::kTiledGemm, 64);
-  run.functions[1].record.static_shared_bytes = 2048;
-  return run;
-}
+Config launched(const capture::LaunchKey& key) { return {.process = 0, .key = key}; }
 
 double number(const std::map<std::string, FigureValue>& figures, const std::string& name) {
   return std::get<double>(figures.at(name));
 }
 
 TEST(ComputedFigures, AreThoseOfTheLaunch) {
-  const auto figures = compute_figures(sample_run(), launched(test::key(1, {64, 16, 2}, {32, 8, 1}, 16384)));
+  const auto figures = compute_figures(described(), launched(test::key(1, {64, 16, 2}, {32, 8, 1}, 16384)));
   EXPECT_EQ(number(figures, "grid_size"), 2048);
   EXPECT_EQ(number(figures, "block_size"), 256);
   EXPECT_EQ(number(figures, "threads"), 524288);
@@ -50,24 +48,24 @@ TEST(ComputedFigures, AreThoseOfTheLaunch) {
 TEST(ComputedFigures, EveryOneOfThemHasAColumn) {
   std::set<std::string> columns;
   for (const ComputedFigure& figure : computed_figures()) EXPECT_TRUE(columns.insert(figure.name).second) << figure.name;
-  const auto figures = compute_figures(sample_run(), launched(test::key(1, {1, 1, 1}, {32, 1, 1})));
+  const auto figures = compute_figures(described(), launched(test::key(1, {1, 1, 1}, {32, 1, 1})));
   EXPECT_EQ(figures.size(), columns.size());
   for (const auto& [name, value] : figures) EXPECT_TRUE(columns.contains(name)) << name;
 }
 
 TEST(ComputedFigures, AreAbsentWhereTheCaptureSaysTooLittle) {
-  model::Run run = sample_run();
-  run.devices.clear();
+  Timeline run = described();
+  run.processes[0].devices.clear();
   const auto without_device = compute_figures(run, launched(test::key(1, {1, 1, 1}, {32, 1, 1})));
   EXPECT_TRUE(without_device.contains("registers_per_thread"));
   EXPECT_FALSE(without_device.contains("theoretical_occupancy_pct"));
 
-  const auto without_function = compute_figures(sample_run(), launched(test::key(99, {1, 1, 1}, {32, 1, 1})));
+  const auto without_function = compute_figures(described(), launched(test::key(99, {1, 1, 1}, {32, 1, 1})));
   EXPECT_TRUE(without_function.contains("grid_size"));
   EXPECT_FALSE(without_function.contains("registers_per_thread"));
   EXPECT_FALSE(without_function.contains("occupancy_limiter"));
 
-  const auto impossible = compute_figures(sample_run(), launched(test::key(1, {1, 1, 1}, {5000, 1, 1})));
+  const auto impossible = compute_figures(described(), launched(test::key(1, {1, 1, 1}, {5000, 1, 1})));
   EXPECT_FALSE(impossible.contains("theoretical_occupancy_pct"));
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "model/aggregate/measured_launches.h"
 #include "support/sample_run.h"
 #include "support/timeline_builder.h"
 
@@ -118,15 +119,18 @@ TEST(MeasuredFigures, OfUnknownOriginSayNothingOfIt) {
   EXPECT_FALSE(figures[0].clock_hz.mean());
 }
 
-TEST(RunFigures, AreOfLaunchesOfOneKeyMeasuredAlike) {
-  model::Run run = test::sample_run();
-  const RunFiguresByKey figures(run);
-  EXPECT_EQ(figures.of(run.launches[0]).launches, 2U);
-  EXPECT_THAT(figures.of(run.launches[0]).values.at(kDurationMetric).mean(), Optional(DoubleEq((66656.0 + 65920) / 2)));
-  EXPECT_THAT(figures.of(run.launches[0]).clock_hz.mean(), Optional(1.755e9));
-  EXPECT_EQ(figures.of(run.launches[1]).launches, 1U);
-  run.launches[0].record.cache_control = CacheControl::all;
-  EXPECT_EQ(RunFiguresByKey(run).of(run.launches[0]).launches, 1U);
+TEST(AlikeLaunches, AreOfOneConfigurationMeasuredAlike) {
+  Timeline timeline = test::sample_run().timeline;
+  const std::vector<Launch> launches = launches_of(timeline);
+  const auto alike = [&timeline](const Launch& launch) {
+    return alike_launches(timeline).at({launch.config, launch.conditions()});
+  };
+  EXPECT_EQ(alike(launches[0]).launches, 2U);
+  EXPECT_THAT(alike(launches[0]).values.at(kDurationMetric).mean(), Optional(DoubleEq((66656.0 + 65920) / 2)));
+  EXPECT_THAT(alike(launches[0]).clock_hz.mean(), Optional(1.755e9));
+  EXPECT_EQ(alike(launches[1]).launches, 1U);
+  timeline.measured_launches[launches[0].config][0].cache_control = CacheControl::all;
+  EXPECT_EQ(alike(launches[0]).launches, 1U);
 }
 
 TEST(WaysText, NamesThoseThatOccur) {
@@ -184,24 +188,6 @@ TEST(WantedOf, NoneAndSampleMeasureNoLaunchByItself) {
     process.options_json = std::string(R"({"replay_mode": ")") + mode + R"("})";
     EXPECT_EQ(wanted_of(process).measures, measures) << mode;
   }
-}
-
-TEST(CoverageOf, AddsUpLinesAndProcesses) {
-  Timeline timeline;
-  timeline.processes.resize(2);
-  timeline.processes[0].graph_launches = 2;
-  timeline.processes[0].timing_complete = true;
-  timeline.counts = {counts(10, 3), counts(0, 0), counts(10, 0, 10)};
-  timeline.counts[0].timed_gpu_ns = 70;
-  timeline.counts[1].timed_gpu_ns = 30;
-  const Coverage sum = coverage_of(timeline);
-  EXPECT_EQ(sum.launches, 300U);
-  EXPECT_EQ(sum.skipped, 10U);
-  EXPECT_EQ(sum.covered, 100U);
-  EXPECT_EQ(sum.covered_gpu_ns, 70U);
-  EXPECT_EQ(sum.unmatched_gpu_ns, 30U);
-  EXPECT_EQ(sum.graph_launches, 2U);
-  EXPECT_FALSE(sum.timing_complete) << "in one of the processes it is not";
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "capture/encoding.h"
-#include "model/run.h"
+#include "model/aggregate/measured_launches.h"
 #include "support/sample_capture.h"
 #include "support/temporary_directory.h"
 #include "unit/cupti/recording.h"
@@ -65,7 +67,7 @@ TEST(RawEvaluator, SurvivesDamagedImages) {
   EXPECT_FALSE(evaluator.notices().empty());
 }
 
-TEST(LoadRunWithCounters, EvaluatedValuesWinOverStoredOnes) {
+TEST(LoadedWithCounters, EvaluatedValuesWinOverStoredOnes) {
   const test::TemporaryDirectory folder;
   std::vector<capture::Record> records = test::sample_records();
   records.insert(records.end() - 2, recorded());
@@ -77,12 +79,15 @@ TEST(LoadRunWithCounters, EvaluatedValuesWinOverStoredOnes) {
     if (auto* set = std::get_if<capture::MetricSetRecord>(&record)) *set = metric_set();
     if (auto* launch = std::get_if<capture::LaunchRecord>(&record)) launch->values = {1.0, 2.0};
   }
-  const model::Run run = load_run(test::write_capture(folder.path(), records));
-  EXPECT_TRUE(run.launches[0].from_raw);
-  EXPECT_EQ(run.launches[0].values.at("gpu__time_duration.sum"), 66656);
-  EXPECT_FALSE(run.launches[1].from_raw);
-  EXPECT_EQ(run.launches[1].values.at("gpu__time_duration.sum"), 1.0);
-  EXPECT_THAT(run.notices, Contains(Field(&capture::NoticeRecord::detail, HasSubstr("1 raw counters of an unknown launch"))));
+  RawEvaluator evaluator({}, {"dram__bytes_read.sum.per_second"});
+  const Timeline run = load_timeline(std::array{test::write_capture(folder.path(), records)}, &evaluator);
+  const std::vector<Launch> launches = launches_of(run);
+  EXPECT_TRUE(launches[0].how->evaluated_here);
+  EXPECT_EQ(values_of(run, launches[0]).at("gpu__time_duration.sum"), 66656);
+  EXPECT_GT(values_of(run, launches[0]).at("dram__bytes_read.sum.per_second"), 0) << "asked for besides";
+  EXPECT_FALSE(launches[1].how->evaluated_here);
+  EXPECT_EQ(values_of(run, launches[1]).at("gpu__time_duration.sum"), 1.0);
+  EXPECT_THAT(run.notices, Contains(Field(&capture::NoticeRecord::what, HasSubstr("launch that was not measured left out: 1"))));
 }
 
 }  // namespace

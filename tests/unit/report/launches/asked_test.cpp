@@ -15,11 +15,12 @@ std::vector<std::string> names(const Asked& asked) {
   return all;
 }
 
-model::Run run_that_asked_for(const std::vector<capture::MetricRequest>& requests) {
+model::Timeline run_that_asked_for(const std::vector<capture::MetricRequest>& requests) {
   capture::ProfileOptions options;
   options.metrics = requests;
-  model::Run run;
-  run.process.options_json = capture::to_json(options);
+  model::Timeline run;
+  run.processes.resize(1);
+  run.processes[0].record.options_json = capture::to_json(options);
   return run;
 }
 
@@ -34,8 +35,9 @@ TEST(AskedOf, NamesTheSectionsAskedForWhole) {
 
 TEST(AskedOf, EverySectionWhereTheCaptureDoesNotSay) {
   const cupti::Catalogue all = catalogue();
-  model::Run run;
-  run.process.options_json = "{broken";
+  model::Timeline run;
+  run.processes.resize(1);
+  run.processes[0].record.options_json = "{broken";
   EXPECT_EQ(asked_of(run, all).sections.size(), all.sections().size());
 }
 

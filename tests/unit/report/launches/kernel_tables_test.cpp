@@ -28,26 +28,27 @@ std::string without_bold(std::string text) {
 }
 
 TEST(KernelTables, ReadAsTheyAlwaysDid) {
-  const std::string text = kernel_tables(test::sample_run(), options());
+  const std::string text = kernel_tables(test::sample_run().timeline, options());
   expect_narrow(text);
   test::expect_golden("kernels.txt", text);
 }
 
 TEST(KernelTables, HaveBarsOnATerminal) {
-  model::Run run = test::sample_run();
-  run.launches.resize(1);
+  model::Timeline run = test::load_records(test::one_launch()).timeline;
   const std::string text = kernel_tables(run, options(true));
   expect_narrow(without_bold(text));
   test::expect_golden("kernels_terminal.txt", text);
 }
 
-TEST(KernelTables, CarryNoEscapesElsewhere) { EXPECT_THAT(kernel_tables(test::sample_run(), options()), Not(HasSubstr("\033"))); }
+TEST(KernelTables, CarryNoEscapesElsewhere) {
+  EXPECT_THAT(kernel_tables(test::sample_run().timeline, options()), Not(HasSubstr("\033")));
+}
 
 TEST(KernelTables, CutWideNamesAndEscapeHostileOnes) {
-  model::Run run = test::sample_run();
-  run.functions.at(1).base_name = std::string(300, 'k');
-  run.functions.at(1).demangled = "evil\033]0;title\a\n" + std::string(300, 'x');
-  run.devices.at(0).name = std::string(500, 'd');
+  model::Timeline run = test::sample_run().timeline;
+  run.kernels[0].name = std::string(300, 'k');
+  run.kernels[0].long_name = "evil\033]0;title\a\n" + std::string(300, 'x');
+  run.devices.at(0).record.name = std::string(500, 'd');
   const std::string text = kernel_tables(run, options());
   expect_narrow(text);
   EXPECT_THAT(text, Not(HasSubstr("\033")));
@@ -55,27 +56,21 @@ TEST(KernelTables, CutWideNamesAndEscapeHostileOnes) {
 }
 
 TEST(KernelTables, KeepAlignmentWithAnyValue) {
-  model::Run run = test::sample_run();
-  run.launches.resize(1);
+  model::Timeline run = test::load_records(test::one_launch()).timeline;
   for (const double value : {0.0, -1.0, 1e-30, 1e14, 1.7e308}) {
-    for (auto& [metric, held] : run.launches[0].values) held = value;
+    for (auto& [config, metrics] : run.measured) {
+      for (auto& [metric, held] : metrics) held = {value};
+    }
     expect_narrow(kernel_tables(run, options()));
     expect_narrow(without_bold(kernel_tables(run, options(true))));
   }
 }
 
-TEST(KernelTables, SayWhereNothingWasMeasured) {
-  model::Run run = test::sample_run();
-  run.launches.resize(1);
-  run.launches[0].values.clear();
-  const std::string text = kernel_tables(run, {{test::sample_sections()[0]}, {}, false});
-  EXPECT_THAT(text, HasSubstr("Nothing of the sections shown was measured"));
-}
-
 TEST(KernelTables, SurviveLaunchesThatTheCaptureDoesNotDescribe) {
-  model::Run run = test::sample_run();
+  model::Timeline run = test::sample_run().timeline;
+  for (model::Config& config : run.configs) config.kernel = model::kNone;
   run.functions.clear();
-  run.devices.clear();
+  run.processes[0].devices.clear();
   EXPECT_THAT(kernel_tables(run, options()), HasSubstr("unknown function 1"));
 }
 

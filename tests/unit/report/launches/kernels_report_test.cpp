@@ -1,8 +1,7 @@
-#include "report/launches/kernels_report.h"
-
 #include <gtest/gtest.h>
 
 #include "report/format/csv.h"
+#include "report/launches/reports.h"
 #include "support/golden.h"
 #include "support/sample_run.h"
 
@@ -10,13 +9,12 @@ namespace dlkprof::report::kernels_report_test {
 namespace {
 
 TEST(KernelsReport, HasARowAValueInBaseUnits) {
-  model::Run run = test::sample_run();
-  run.launches.resize(1);
-  const Table table = kernels_report(run, test::sample_sections());
+  const model::Profile run = test::load_records(test::one_launch());
+  const Table table = to_table(kernels_report(run, test::sample_sections()));
   ASSERT_FALSE(table.rows.empty());
-  EXPECT_EQ(table.rows[0],
-            (std::vector<Cell>{std::uint64_t{3}, run.functions.at(1).demangled, std::string("speed_of_light"),
-                               std::string("Duration"), std::string("gpu__time_duration.sum"), std::string("ns"), 66656.0}));
+  EXPECT_EQ(table.rows[0], (std::vector<Cell>{std::uint64_t{3}, run.timeline.kernels[0].long_name, std::string("speed_of_light"),
+                                              std::string("Duration"), std::string("gpu__time_duration.sum"), std::string("ns"),
+                                              66656.0, std::uint64_t{4242}}));
   for (const auto& row : table.rows) EXPECT_NE(row[3], Cell{std::string("Never Measured")});
   test::expect_golden("kernels.csv", to_csv(table));
 }

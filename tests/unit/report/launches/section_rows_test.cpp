@@ -16,9 +16,16 @@ SectionValue stall(const std::string& label, double cycles) {
 TEST(SectionValues, TakesTheFirstMetricThatHasAValue) {
   cupti::Section section = test::section("s", "S", {test::row("Bytes", "byte", "absent__metric.sum")});
   section.rows[0].metrics.emplace_back("dram__bytes_read.sum");
-  const std::vector<SectionValue> values = section_values(section, test::sample_run().launches[0], {});
+  const std::vector<SectionValue> values = section_values(section, {{"dram__bytes_read.sum", 5.0}}, {});
   ASSERT_EQ(values.size(), 1U);
   EXPECT_EQ(values[0].metric, "dram__bytes_read.sum");
+}
+
+TEST(UnmeasuredSections, AreThoseThatNoLaunchHasAValueOf) {
+  const model::Timeline run = test::sample_run().timeline;
+  EXPECT_EQ(unmeasured_sections(run, test::sample_sections()), std::vector<std::string>{"tensor"});
+  const cupti::Section computed = test::section("launch", "Launch", {test::computed_row("Grid", "block", "grid_size")});
+  EXPECT_TRUE(unmeasured_sections(run, {computed}).empty()) << "it needs no counter";
 }
 
 TEST(TakeStalls, SortsAndShares) {

@@ -18,11 +18,11 @@ using testing::Not;
 
 class SummaryReport : public testing::Test {
  protected:
-  [[nodiscard]] std::vector<SummaryTable> tables() const { return summary_tables(sample_, {"run", runs_}); }
+  SummaryReport() { sample_.timeline.counts = test::sample_run().timeline.counts; }
+  [[nodiscard]] std::vector<SummaryTable> tables() const { return summary_tables(sample_, {"run"}); }
   [[nodiscard]] nlohmann::json json() const { return nlohmann::json::parse(summary_json(tables())); }
 
   model::Profile sample_ = test::sample_fold();
-  std::vector<model::Run> runs_{test::sample_run()};
 };
 
 TEST_F(SummaryReport, OfTheSample) {
@@ -68,8 +68,8 @@ TEST_F(SummaryReport, OneIterationHasNoDeviation) {
   EXPECT_TRUE(json()["tables"]["Iterations"]["Iteration Time Standard Deviation (ns)"].is_null());
 }
 
-TEST_F(SummaryReport, HasCoverageOnlyWhereThereIsACapture) {
-  runs_.clear();
+TEST_F(SummaryReport, HasCoverageOnlyWhereLaunchesWereCounted) {
+  sample_.timeline.counts.clear();
   EXPECT_FALSE(json()["tables"].contains("Coverage"));
 }
 
