@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <map>
 #include <string_view>
 
@@ -23,8 +22,6 @@
 
 namespace dlkprof::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 using capture::Collect;
 

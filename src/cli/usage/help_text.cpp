@@ -21,7 +21,7 @@ constexpr std::size_t kIndent = 2, kTextColumn = 27, kVerbColumn = 14;
 constexpr const char* kUngrouped = "Options";  // CLI11's name for what has no group
 
 const Verb& verb_of(const CLI::App& app) {
-  const std::string name = app.get_name();
+  const std::string& name = app.get_name();
   const std::size_t blank = name.find(' ');
   const Verb* verb = blank == std::string::npos ? nullptr : find_verb(std::string_view(name).substr(blank + 1));
   return verb != nullptr ? *verb : verbs().front();
