@@ -105,7 +105,8 @@ class Run:
         return shares
 
     def tensor_core_share(self):
-        return 100 * sum(w.gpu_ns or 0 for w in self.kernels if w.uses_tc) / sum(w.gpu_ns or 0 for w in self.kernels)
+        """Of all GPU time, copies and sets included."""
+        return 100 * sum(w.gpu_ns or 0 for w in self.kernels if w.uses_tc) / sum(w.gpu_ns or 0 for w in self.works)
 
     def weighted(self, works, value):
         """A mean by GPU time, over works that it is known of; None where there are none."""
@@ -139,9 +140,8 @@ class Run:
 
     def measured_share(self, works):
         known = {config for means in self.measured.values() for config in means}
-        kernels = [work for work in works if work.kind == "kernel"]
-        covered = sum(work.gpu_ns or 0 for work in kernels if work.config in known)
-        return 100 * covered / sum(work.gpu_ns or 0 for work in kernels) if covered else None
+        covered = sum(work.gpu_ns or 0 for work in works if work.config in known)
+        return 100 * covered / sum(work.gpu_ns or 0 for work in works) if covered else None
 
     def by_op(self):
         found = collections.defaultdict(list)
