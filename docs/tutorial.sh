@@ -29,7 +29,7 @@ profile() {
   # shellcheck disable=SC2086  # options, none of which holds a space
   "$dlkprof" --mode pytorch $how --verbosity minimal --output_path "$out" --base_name "$name" --force -- \
     "$python" "$samples/$program" "$@" >"$out/$name.txt" 2>&1
-  sed -n '/^At stake/,/^$/p' "$out/$name.txt"
+  sed -n '/^What to change/,/^$/p' "$out/$name.txt"
   findings "$name" ""
 }
 

@@ -1,6 +1,7 @@
 #include "cli/compare_command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include "advise/run_figures.h"
 #include "base/error.h"
 #include "base/say.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/captures.h"
 #include "cli/ignored_signal.h"
@@ -134,7 +136,8 @@ std::string formatted(const advise::ComparedRuns& compared, const std::string& f
   if (format == "csv") return report::compare_csv(compared);
   if (format == "json") return report::compare_json(compared);
   if (format == "html") return report::compare_html(report::compare_view(compared, kOpsOnPage));
-  return report::compare_text(report::compare_view(compared, kOpsOnTerminal));
+  return report::compare_text(report::compare_view(compared, kOpsOnTerminal),
+                              {text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)});
 }
 
 std::vector<fs::path> files_of(const CompareCommand& command) {

@@ -1,4 +1,5 @@
-// dlkprof demo: the recorded captures that ship with dlkprof, decoded here; no GPU is needed.
+// dlkprof demo: the recorded captures that ship with dlkprof, in two questions: what holds the CNN back, and what its batch size
+// changes. No GPU is needed.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,30 +8,35 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <vector>
 
+#include "advise/compare_runs.h"
+#include "advise/run_figures.h"
 #include "base/error.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/analysis.h"
 #include "cli/arguments.h"
 #include "cli/installation.h"
 #include "cli/verbs.h"
 #include "model/timeline/raw_counters.h"
-#include "report/diagnosis/reports.h"
-#include "report/launches/asked.h"
-#include "report/launches/coverage.h"
-#include "report/launches/kernel_tables.h"
-#include "report/ops/top_ops.h"
+#include "report/compare/compare_view.h"
+#include "report/screen/screen.h"
 
 namespace dlkprof::cli {
 namespace {
 
-std::vector<std::filesystem::path> recorded_captures(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> captures;
+namespace fs = std::filesystem;
+
+// The run that is shown, and the one that it is compared with. Of another folder: the first capture alone.
+constexpr const char* kDemoRun = "cifar10_b512.dlkcap";
+constexpr const char* kDemoBase = "cifar10_b4.dlkcap";
+
+std::vector<fs::path> recorded_captures(const fs::path& folder) {
+  std::vector<fs::path> captures;
   std::error_code failure;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
     if (entry.path().extension() == ".dlkcap") captures.push_back(entry.path());
   }
   if (captures.empty()) {
@@ -41,28 +47,49 @@ std::vector<std::filesystem::path> recorded_captures(const std::filesystem::path
   return captures;
 }
 
+model::Profile load_demo(const fs::path& path, const std::string& cupti_path) {
+  model::RawEvaluator evaluator(cupti_path, {});
+  return analyse(model::load_timeline(std::array{path}, &evaluator), {});
+}
+
+std::string changes(const model::Profile& smaller, const model::Profile& shown, const report::Page& page) {
+  const auto figures = [](const model::Profile& profile, const char* label) {
+    advise::RunFigures run = advise::figures_of(profile);
+    run.label = label;
+    return run;
+  };
+  const advise::ComparedRuns compared = advise::compare_all({figures(smaller, "batch 4"), figures(shown, "batch 512")});
+  return report::compare_text(report::compare_view(compared, 1), page, true);
+}
+
 }  // namespace
 
 int run_demo(int argc, char** argv) {
-  CLI::App app("Shows the kernels and the top ops of the recorded captures that ship with dlkprof; no GPU is needed.",
-               "dlkprof demo");
+  CLI::App app(
+      "Shows what dlkprof says of a CNN that was recorded on an H200, and what its batch size changes. No GPU is needed.",
+      "dlkprof demo");
   std::string cupti_path;
   std::string folder = (share_folder() / "captures").string();
-  app.add_option("--cupti-path", cupti_path, "The libcupti to evaluate counters with, or its folder")->type_name("<path>");
   app.add_option("--captures", folder, "Another folder with captures")->type_name("<folder>");
+  app.add_option("--cupti-path", cupti_path, "The libcupti to evaluate counters with, or its folder")->type_name("<path>");
   if (parse(app, argc, argv).done) return 0;
-
   check_cupti_path(cupti_path);
-  const cupti::Catalogue catalogue = load_catalogue();
-  for (const std::filesystem::path& path : recorded_captures(folder)) {
-    model::RawEvaluator evaluator(cupti_path, {});
-    const model::Profile profile = analyse(model::load_timeline(std::array{path}, &evaluator), {});
-    const report::Asked asked = report::asked_of(profile.timeline, catalogue);
-    print_data(fmt::format("==== {} ====\n\n", printable(path.filename().string(), 60)));
-    print_data(report::kernel_tables(profile.timeline, {asked.sections, asked.metrics, is_styled(STDOUT_FILENO)}));
-    if (profile.has_ops()) print_data("\n" + report::top_ops(profile) + "\n" + report::top_findings(profile));
-    print_data("\n" + report::coverage(profile.timeline) + "\n");
+
+  const std::vector<fs::path> captures = recorded_captures(folder);
+  const report::Page page{text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};
+  const auto named = [&captures](const char* name) {
+    return std::find_if(captures.begin(), captures.end(), [name](const fs::path& path) { return path.filename() == name; });
+  };
+  const auto base = named(kDemoBase);
+  const fs::path path = named(kDemoRun) == captures.end() ? captures.front() : *named(kDemoRun);
+  const std::string file = path.lexically_proximate(fs::current_path()).string();
+  const model::Profile profile = load_demo(path, cupti_path);
+  print_data(fmt::format("$ dlkprof report {}\n\n{}", printable(file), report::screen(profile, file, page)));
+  if (base != captures.end() && path != *base) {
+    print_data(fmt::format("\n$ dlkprof compare {} {}\n\n{}", kDemoBase, kDemoRun,
+                           changes(load_demo(*base, cupti_path), profile, page)));
   }
+  print_data("\nYour own program: dlkprof --mode pytorch python train.py\n");
   return 0;
 }
 

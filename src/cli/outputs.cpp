@@ -15,6 +15,7 @@
 #include "report/format/json.h"
 #include "report/launches/coverage.h"
 #include "report/ops/model_dump.h"
+#include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
 #include "report/ops/top_ops.h"
 #include "report/people_columns.h"
@@ -34,6 +35,10 @@ void check_name(const std::string& name, const std::vector<std::string>& names, 
   const std::string near = closest(name, names);
   throw UsageError(fmt::format("there is no {} '{}'", what, printable(name, 40)), "",
                    near.empty() ? fmt::format("There are: {}", fmt::join(names, ", ")) : fmt::format("Did you mean {}?", near));
+}
+
+report::Rows op_rows(const report::Report& report, const report::Inputs& inputs) {
+  return inputs.by ? report::grouped_report(inputs.profile, *inputs.by) : report.rows(inputs);
 }
 
 std::vector<report::SummaryTable> summary_of(const report::Inputs& inputs, bool coverage) {
@@ -179,7 +184,7 @@ void write_report(const std::string& name, const std::string& format, const repo
   if (format == "svg") {
     sink(report.picture(inputs.profile));
   } else if (report.rows != nullptr) {
-    const report::Rows rows = report.rows(inputs);
+    const report::Rows rows = op_rows(report, inputs);
     say_if_empty(report, rows);
     write_rows(rows);
   } else {
@@ -192,9 +197,9 @@ std::string report_text(const std::string& name, const report::Inputs& inputs) {
   const report::Report& report = report::report_of(name);
   if (report.text != nullptr) return report.text(inputs.profile, inputs.choice, inputs.page);
   if (report.rows == nullptr) return summary_text(inputs);
-  const report::Rows rows = report.rows(inputs);
+  const report::Rows rows = op_rows(report, inputs);
   say_if_empty(report, rows);
-  return report::people_table(rows, inputs.choice, report::people_columns(name), inputs.page);
+  return report::people_table(rows, inputs.choice, report::people_columns(inputs.by ? "grouped" : name), inputs.page);
 }
 
 std::vector<fs::path> write_reports(const Outputs& outputs, const report::Inputs& inputs) {

@@ -29,6 +29,7 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   CLI::App app("Shows reports of a capture or a database, or writes them to files. No GPU is needed.", "dlkprof report");
   std::string directory;
   std::string base_name;
+  std::string kernels;
   command.outputs.reports.clear();
   app.option_defaults()->group("Reporting");
   const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
@@ -49,6 +50,11 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   add("--top", command.choice.top, "<n>", "Show n rows; 0 shows all (default: 20 in a table, else all)")->check(not_negative());
   add("--sort", command.choice.sort, "<column>", "Sort by a column: numbers falling, names rising");
   list("--columns", command.choice.columns, "<column,column>", "Show these columns, by name, with or without the unit");
+  app.add_flag("--kernels{5}", kernels, "Show the counters of the n longest kernels, section by section; 0: of all (default: 5)")
+      ->type_name("[=<n>]")
+      ->check(not_negative());
+  add("--by", command.by, "<what>", "Show ops in groups: layer, op, type, module, direction or kernel")
+      ->check(one_of({model::by_names().begin(), model::by_names().end()}));
   add("--set", command.set, "<set>", "Show the sections of a set (dlkprof metrics --list-sets)");
   list("--section", command.sections, "<section,section>", "Show these sections (dlkprof metrics --list-sections)");
   list("--metrics", command.metrics, "<metric,metric>", "Show these too, where their counters were kept (--keep-counters)");
@@ -63,6 +69,7 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   if (parse(app, argc, argv).done) return false;
 
   check_cupti_path(command.cupti_path);
+  if (!kernels.empty()) command.kernels = std::stoul(kernels);
   Outputs& outputs = command.outputs;
   command.to_files = !outputs.formats.empty() || !directory.empty();
   if (command.to_files && outputs.formats.empty()) outputs.formats = {"csv"};

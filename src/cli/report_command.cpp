@@ -24,6 +24,7 @@
 #include "report/launches/section_rows.h"
 #include "report/launches/units.h"
 #include "report/registry.h"
+#include "report/screen/screen.h"
 #include "select/filters.h"
 #include "store/database.h"
 
@@ -32,13 +33,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Whether nothing in particular is asked for: then a person gets the screen.
+bool wants_screen(const ReportCommand& command) {
+  const bool asks = !command.sections.empty() || !command.set.empty() || !command.metrics.empty() || command.choice.is_asked() ||
+                    !command.kernel_name.empty() || !command.by.empty() || command.kernels;
+  return command.outputs.reports.empty() && command.format == "table" && !command.to_files && !command.outputs.model_data &&
+         !asks;
+}
+
 // Tables by default where a person reads, and what is most asked for where a script does.
 std::vector<std::string> default_reports(const ReportCommand& command, const RunFiles& source) {
-  const bool tables = command.format == "table" && !command.to_files;
-  if (tables && command.choice.is_asked()) return {"kernel"};
-  if (command.folding.simple()) return {tables ? "summary" : "kernel"};
-  if (source.is_database()) return {tables ? "summary" : "detail"};
-  return tables ? std::vector<std::string>{"kernels", "summary"} : std::vector<std::string>{"metrics"};
+  if (!command.outputs.reports.empty()) return command.outputs.reports;
+  const bool sections = command.kernels || !command.sections.empty() || !command.set.empty() || !command.metrics.empty();
+  if (!command.by.empty()) return {"detail"};
+  if (command.format == "table" && !command.to_files) {
+    if (sections) return {"kernels"};
+    return {command.choice.is_asked() ? "kernel" : "summary"};
+  }
+  if (command.folding.simple()) return {"kernel"};
+  return {source.is_database() ? "detail" : "metrics"};
+}
+
+std::optional<model::By> group_by(const std::string& name) {
+  const std::span<const char* const> names = model::by_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<model::By>(found - names.begin()));
 }
 
 // A pattern that does not compile is told before anything is read.
@@ -49,6 +68,11 @@ std::function<bool(const std::string&)> name_filter(const std::string& value) {
 
 void check_choice(const ReportCommand& command) {
   const std::vector<std::string>& reports = command.outputs.reports;
+  const auto whole = std::find_if(reports.begin(), reports.end(), [](const auto& one) { return !report::report_of(one).groups; });
+  if (!command.by.empty() && whole != reports.end()) {
+    throw UsageError(fmt::format("--by groups ops, and the report {} is of something else", *whole), "",
+                     "Leave out --by, or name detail, kernel, op_type, tensor, group_node or bottleneck.");
+  }
   if (!command.choice.is_asked() || std::find(reports.begin(), reports.end(), "summary") == reports.end()) return;
   throw UsageError("the report summary is no table of kernels or ops", "",
                    "Leave out -k, --top, --sort and --columns, or name another report: --reports kernel");
@@ -91,16 +115,19 @@ void check_section_names(const ReportCommand& command, const cupti::Catalogue& c
   for (const std::string& name : command.sections) (void)catalogue.section(name);
 }
 
-std::string as_table(const std::string& name, const report::Inputs& inputs) {
+std::string as_table(const std::string& name, const report::Inputs& inputs, std::size_t most) {
   if (name != "kernels") return report_text(name, inputs);
-  return report::kernel_tables(inputs.profile.timeline, {inputs.sections, inputs.metrics, is_styled(STDOUT_FILENO)});
+  report::KernelTablesOptions options{inputs.sections, inputs.metrics, is_styled(STDOUT_FILENO)};
+  if (most > 0) options.most = most;
+  options.accepts = inputs.choice.accepts;
+  return report::kernel_tables(inputs.profile.timeline, options);
 }
 
 void print_reports(const ReportCommand& command, const report::Inputs& inputs) {
   const char* before = "";
   for (const std::string& name : command.outputs.reports) {
     if (command.format == "table") {
-      print_data(before + as_table(name, inputs));
+      print_data(before + as_table(name, inputs, command.kernels.value_or(0)));
     } else {
       write_report(name, command.format, inputs, [](std::string_view piece) { print_data(std::string(piece)); });
     }
@@ -166,9 +193,11 @@ void show(const ReportCommand& command, const report::Inputs& inputs) {
 
 int report_again(ReportCommand command) {
   const RunFiles source = run_files(command.file, command.outputs.base_name);
+  const bool one_screen = wants_screen(command);
   if (!command.kernel_name.empty()) command.choice.accepts = name_filter(command.kernel_name);
   std::vector<std::string>& reports = command.outputs.reports;
-  reports = report::report_names(reports.empty() ? default_reports(command, source) : reports, command.folding.simple());
+  if (!one_screen) reports = default_reports(command, source);
+  reports = report::report_names(reports, command.folding.simple());
   check_command(command);
   const cupti::Catalogue catalogue = load_catalogue();
   check_section_names(command, catalogue);
@@ -177,6 +206,11 @@ int report_again(ReportCommand command) {
   check_has_ops(reports, profile);
   check_metrics_measured(command.metrics, profile.timeline, command.cupti_path);
   if (command.keep_aggregation && source.is_database() && !command.folding.simple()) keep(source, profile);
+  const report::Page page{text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};
+  if (one_screen) {
+    print_data(report::screen(profile, command.file, page));
+    return 0;
+  }
   report::Asked chosen = choose_sections(command, profile.timeline, catalogue);
   show(command, {.profile = profile,
                  .simple = command.folding.simple(),
@@ -185,7 +219,8 @@ int report_again(ReportCommand command) {
                  .metrics = std::move(chosen.metrics),
                  .unit_of = report::unit_lookup(catalogue, profile.timeline, command.cupti_path),
                  .choice = command.choice,
-                 .page = {text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)}});
+                 .page = page,
+                 .by = group_by(command.by)});
   return 0;
 }
 

@@ -16,6 +16,8 @@ struct ReportCommand {
   std::vector<std::string> sections, metrics;  // shown besides
   std::string kernel_name;                     // -k: rows of such kernels and ops alone
   report::Choice choice;                       // of rows and columns
+  std::string by;                              // groups of ops: one of model::by_names()
+  std::optional<std::size_t> kernels;          // cards of so many kernels; 0: of all
   Outputs outputs;                             // without reports: those that suit the file
   bool to_files = false;                       // else to stdout
   Folding folding;

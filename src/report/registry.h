@@ -1,11 +1,13 @@
 // The reports there are: one table that help texts, docs/usage.md and whatever makes reports read.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cupti/catalogue.h"
+#include "model/aggregate/op_groups.h"
 #include "model/profile.h"
 #include "report/format/choice.h"
 #include "report/format/layout.h"
@@ -22,8 +24,9 @@ struct Inputs {
   std::vector<cupti::Section> sections = {};  // those shown by `kernels`
   std::vector<std::string> metrics = {};      // shown besides, under their own names
   UnitLookup unit_of = [](const std::string&) { return std::string(); };
-  Choice choice = {};  // of rows and columns
-  Page page = {};      // for people
+  Choice choice = {};                // of rows and columns
+  Page page = {};                    // for people
+  std::optional<model::By> by = {};  // rows of ops in groups
 };
 
 struct Report {
@@ -31,6 +34,7 @@ struct Report {
   const char* a_row_per;                         // what a row is of: the line that people read
   const char* order;                             // what rows are ordered by
   Rows (*rows)(const Inputs& inputs) = nullptr;  // none: the summary, which is tables
+  bool groups = false;                           // its rows can be grouped: Inputs::by
   // What a terminal gets in the place of a table.
   std::string (*text)(const model::Profile& profile, const Choice& choice, const Page& page) = nullptr;
   std::string (*picture)(const model::Profile& profile) = nullptr;  // as SVG

@@ -189,11 +189,12 @@ class ProfileDiagnosisTest(EndToEndTest):
         self.assertEqual({f"dlkprof_{report}.csv" for report in REPORTS}, {path.name for path in self.folder.glob("*.csv")})
         self.assertEqual({"dlkprof_roofline.svg"}, {path.name for path in self.folder.glob("*.svg")})
         lines = done.stderr.splitlines()
-        start = next(number for number, line in enumerate(lines) if line.startswith("At stake"))
-        findings = lines[start : lines.index("", start)]
-        self.assertLessEqual(2, len(findings))
-        self.assertLessEqual(len(findings), 4)
-        self.assertLessEqual(max(map(len, findings)), 80)
+        start = next(number for number, line in enumerate(lines) if line.startswith("The GPU "))
+        screen = lines[start : next(number for number, line in enumerate(lines) if number > start and line.startswith("dlkprof: "))]
+        self.assertLessEqual(len(screen), 51)
+        self.assertLessEqual(max(map(len, screen)), 80)
+        self.assertIn("What to change", "\n".join(screen))
+        self.assertIn("Next: dlkprof report dlkprof_dldb.sqlite with", screen)
         self.assertIn("--section roofline", done.stderr)
 
     def test_quiet_is_quiet(self):

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/say.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/captures.h"
 #include "cli/ignored_signal.h"
@@ -22,13 +23,10 @@
 #include "cli/profile/fingerprint.h"
 #include "cli/profile/kept_memory.h"
 #include "cli/profile/progress.h"
-#include "model/aggregate/measured_launches.h"
 #include "report/diagnosis/reports.h"
-#include "report/launches/coverage.h"
 #include "report/launches/kernel_tables.h"
 #include "report/launches/units.h"
-#include "report/ops/summary_report.h"
-#include "report/ops/top_ops.h"
+#include "report/screen/screen.h"
 #include "select/selector.h"
 #include "store/database.h"
 
@@ -38,8 +36,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr auto kTick = std::chrono::milliseconds(300);
-// So many tables are read; a training run that selects hundreds of kernels shall not flood its log.
-constexpr std::size_t kMostTables = 20;
 
 fs::path injected_library() {
   const auto path = install_root() / "lib" / "libdlkprof_inject.so";
@@ -95,30 +91,21 @@ std::optional<std::uint64_t> expected_launches(const capture::ProfileOptions& op
 
 // The tables of the launches measured, for people.
 void show_kernels(const model::Timeline& timeline, const ProfileCommand& command) {
-  const fs::path where = command.outputs.directory / timeline.processes.front().capture;
-  const std::size_t launches = model::launches_of(timeline).size();
-  const bool all = command.verbosity >= Verbosity::detailed || launches <= kMostTables;
-  report::KernelTablesOptions tables{command.sections, command.extra_metrics, is_styled(STDERR_FILENO)};
-  if (!all) tables.most = kMostTables;
-  say("{}", report::kernel_tables(timeline, tables));
-  if (!all)
-    say("... and {} launches more: dlkprof report {} --reports kernels\n\n", launches - kMostTables, printable(where.string()));
+  say("{}", report::kernel_tables(timeline, {command.sections, command.extra_metrics, is_styled(STDERR_FILENO)}));
 }
 
-// The operations that took most time, or in simple mode its three figures.
-void show_ops(const model::Profile& profile, const ProfileCommand& command) {
-  if (!profile.has_ops()) return;
-  const std::string text = command.folding.simple() ? report::summary_text(report::simple_summary_tables(profile))
-                                                    : report::top_ops(profile) + "\n" + report::top_findings(profile);
-  say("{}\n", text);
-  const std::string stalls = command.folding.simple() ? "" : report::top_stalls(profile);
-  if (!stalls.empty()) say("{}\n", stalls);
+// What a report is asked for by: the database where one is written, else the capture, or the folder of several.
+std::string reported_file(const ProfileCommand& command, const model::Timeline& timeline) {
+  fs::path file = command.outputs.directory;
+  if (timeline.processes.size() == 1) file /= timeline.processes.front().capture;
+  if (command.outputs.database) file = database_file(command.outputs);
+  return file.lexically_proximate(fs::current_path()).string();
 }
 
 void show(const model::Profile& profile, const ProfileCommand& command) {
-  if (command.verbosity >= Verbosity::normal) show_kernels(profile.timeline, command);
-  show_ops(profile, command);
-  say("{}", report::coverage(profile.timeline));
+  if (command.verbosity >= Verbosity::detailed) show_kernels(profile.timeline, command);
+  const report::Page page{text_width(STDERR_FILENO), is_styled(STDERR_FILENO)};
+  say("\n{}\n", report::screen(profile, reported_file(command, profile.timeline), page));
 }
 
 std::vector<fs::path> write_files(const model::Profile& profile, const ProfileCommand& command,

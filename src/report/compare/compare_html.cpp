@@ -15,7 +15,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; } h3 { font-
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #ddd; white-space: nowrap; vertical-align: top; }
 th { border-bottom: 2px solid #888; } th:first-child, td:first-child { text-align: left; white-space: pre-wrap; }
-td.note { color: #555; font-size: .85em; overflow-wrap: anywhere; } p.more, footer { color: #555; font-size: .9em; }
+div.note { color: #555; font-size: .85em; max-width: 30rem; overflow-wrap: anywhere; } p.more, footer { color: #555; font-size: .9em; }
 svg { display: block; } .base { fill: #999; } .other { fill: #3a6ea5; }
 @media print { body { margin: 0; max-width: none; font-size: 10px; } .wide { overflow: visible; } tr { break-inside: avoid; } }
 )";
@@ -33,15 +33,15 @@ std::string bars_html(const std::vector<double>& bars) {
   return text + "</svg>";
 }
 
+// The bars stand beside the name, where no window cuts them off.
 std::string row_html(const CompareRow& row, std::size_t columns, bool has_bars) {
+  const std::string note = row.note.empty() ? "" : "<div class=\"note\">" + markup_escaped(row.note) + "</div>";
   std::string text = "<tr>";
-  for (const std::string& cell : row.cells) text += "<td>" + markup_escaped(cell) + "</td>";
-  for (std::size_t i = row.cells.size(); i < columns; ++i) text += "<td></td>";
-  if (has_bars) text += "<td>" + (row.bars.empty() ? "" : bars_html(row.bars)) + "</td>";
-  text += "</tr>\n";
-  if (row.note.empty()) return text;
-  return text + fmt::format("<tr><td class=\"note\" colspan=\"{}\">{}</td></tr>\n", columns + (has_bars ? 1 : 0),
-                            markup_escaped(row.note));
+  for (std::size_t i = 0; i < columns; ++i) {
+    text += "<td>" + (i < row.cells.size() ? markup_escaped(row.cells[i]) : "") + (i == 0 ? note : "") + "</td>";
+    if (i == 0 && has_bars) text += "<td>" + (row.bars.empty() ? "" : bars_html(row.bars)) + "</td>";
+  }
+  return text + "</tr>\n";
 }
 
 std::string grid_html(const CompareGrid& grid) {
@@ -49,8 +49,10 @@ std::string grid_html(const CompareGrid& grid) {
   const bool has_bars = std::any_of(grid.rows.begin(), grid.rows.end(), [](const CompareRow& row) { return !row.bars.empty(); });
   std::string text = grid.heading.empty() ? "" : "<h3>" + markup_escaped(grid.heading) + "</h3>\n";
   text += "<div class=\"wide\"><table>\n<thead><tr>";
-  for (const std::string& column : grid.columns) text += "<th scope=\"col\">" + markup_escaped(column) + "</th>";
-  if (has_bars) text += "<th scope=\"col\">GPU time</th>";
+  for (std::size_t i = 0; i < grid.columns.size(); ++i) {
+    text += "<th scope=\"col\">" + markup_escaped(grid.columns[i]) + "</th>";
+    if (i == 0 && has_bars) text += "<th scope=\"col\">GPU time</th>";
+  }
   text += "</tr></thead>\n<tbody>\n";
   for (const CompareRow& row : grid.rows) text += row_html(row, grid.columns.size(), has_bars);
   text += "</tbody></table></div>\n";

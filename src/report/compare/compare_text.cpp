@@ -7,8 +7,9 @@
 namespace dlkprof::report {
 namespace {
 
-constexpr std::size_t kLineWidth = 110;  // of sentences
-constexpr const char* kGap = "  ";
+constexpr std::size_t kColumnGap = 2;
+constexpr std::size_t kLeastNameWidth = 28;  // of the first column
+constexpr std::size_t kBriefSentences = 5;
 
 std::vector<std::size_t> widths_of(const CompareGrid& grid) {
   std::vector<std::size_t> widths;
@@ -20,42 +21,67 @@ std::vector<std::size_t> widths_of(const CompareGrid& grid) {
   return widths;
 }
 
+// The last columns go where all do not fit, and the first one gives room.
+void fit_widths(std::vector<std::size_t>& widths, std::size_t width) {
+  const auto others = [&widths] {
+    std::size_t sum = 0;
+    for (std::size_t i = 1; i < widths.size(); ++i) sum += widths[i] + kColumnGap;
+    return sum;
+  };
+  while (widths.size() > 2 && std::min(widths.front(), kLeastNameWidth) + others() > width) widths.pop_back();
+  widths.front() = std::min(widths.front(), width - std::min(width, others()));
+}
+
 std::string grid_line(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
   std::string text;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    text += (i == 0 ? "" : kGap) + (i == 0 ? pad_right(cells[i], widths[i]) : pad_left(cells[i], widths[i]));
+  for (std::size_t i = 0; i < std::min(cells.size(), widths.size()); ++i) {
+    text += std::string(i == 0 ? 0 : kColumnGap, ' ');
+    text += i == 0 ? pad_right(shorten_path(cells[i], widths[i]), widths[i]) : pad_left(cells[i], widths[i]);
   }
   text.erase(text.find_last_not_of(' ') + 1);
   return text + "\n";
 }
 
-std::string grid_text(const CompareGrid& grid) {
+std::string grid_text(const CompareGrid& grid, const Page& page) {
   if (grid.rows.empty()) return "";
-  const std::vector<std::size_t> widths = widths_of(grid);
+  std::vector<std::size_t> widths = widths_of(grid);
+  fit_widths(widths, page.width);
   std::vector<std::string> rule;
   for (const std::size_t width : widths) rule.emplace_back(width, '-');
-  std::string text = "\n" + (grid.heading.empty() ? "" : grid.heading + "\n\n");
+  std::string text = "\n" + (grid.heading.empty() ? "" : bold(grid.heading, page) + "\n\n");
   text += grid_line(grid.columns, widths) + grid_line(rule, widths);
   for (const CompareRow& row : grid.rows) {
-    text += grid_line(row.cells, widths);
-    if (!row.note.empty()) text += "  " + row.note + "\n";
+    text += row.cells.size() == 1 ? shorten_path(row.cells.front(), page.width) + "\n" : grid_line(row.cells, widths);
+    if (!row.note.empty()) text += "  " + shorten_path(row.note, page.width - 2) + "\n";
   }
-  if (!grid.more.empty()) text += grid.more + "\n";
+  if (!grid.more.empty()) text += wrap(grid.more, page.width, 0, 0) + "\n";
+  return text;
+}
+
+std::string sentence_text(const std::string& sentence, const Page& page) {
+  std::string text;
+  for (const std::string& line : split("- " + wrap(sentence, page.width, 2, 2), '\n'))
+    text += shorten_middle(line, page.width) + "\n";
   return text;
 }
 
 }  // namespace
 
-std::string compare_text(const CompareView& view) {
-  std::string text = view.title + "\n";
+std::string compare_text(const CompareView& view, const Page& page, bool brief) {
+  std::string text = bold(shorten_middle(view.title, page.width), page) + "\n";
   for (const CompareSection& section : view.sections) {
-    text += "\n" + section.heading + "\n";
+    text += "\n" + bold(shorten_middle(section.heading, page.width), page) + "\n";
     if (!section.sentences.empty()) text += "\n";
-    for (const std::string& sentence : section.sentences) text += "- " + wrap(sentence, kLineWidth, 2, 2) + "\n";
-    for (const CompareGrid& grid : section.grids) text += grid_text(grid);
+    const std::size_t sentences = brief ? std::min(section.sentences.size(), kBriefSentences) : section.sentences.size();
+    for (std::size_t i = 0; i < sentences; ++i) text += sentence_text(section.sentences[i], page);
+    for (const CompareGrid& grid : section.grids) {
+      text += grid_text(grid, page);
+      if (brief) break;
+    }
   }
+  if (brief) return text;
   text += "\n";
-  for (const std::string& note : view.footnotes) text += wrap(note, kLineWidth, 0, 0) + "\n";
+  for (const std::string& note : view.footnotes) text += wrap(note, page.width, 0, 0) + "\n";
   return text;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "advise/compare_runs.h"
+#include "report/format/layout.h"
 
 namespace dlkprof::report {
 
@@ -37,8 +38,9 @@ struct CompareView {
 // With at most so many ops of each pair of runs.
 [[nodiscard]] CompareView compare_view(const advise::ComparedRuns& compared, std::size_t most_ops);
 
-// For a terminal.
-[[nodiscard]] std::string compare_text(const CompareView& view);
+// For a terminal: no line is wider than the page, columns that do not fit are left out. The brief form has the first sentences
+// and the first table of each section.
+[[nodiscard]] std::string compare_text(const CompareView& view, const Page& page = {}, bool brief = false);
 // One page that needs nothing else: no script, no other file, no network.
 [[nodiscard]] std::string compare_html(const CompareView& view);
 

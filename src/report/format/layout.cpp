@@ -176,6 +176,17 @@ std::string shorten_middle(std::string_view text, std::size_t width) {
   return std::string(characters(shown, 0, head)).append(kGap).append(characters(shown, length - (kept - head), length));
 }
 
+std::string shorten_path(std::string_view path, std::size_t width) {
+  const std::string shown = printable(path);
+  if (display_width(shown) <= width) return shown;
+  constexpr std::string_view kParent = "...";
+  for (std::size_t at = shown.find('/', 1); at != std::string::npos; at = shown.find('/', at + 1)) {
+    const std::string tail = shown.substr(at);
+    if (display_width(tail) + kParent.size() <= width) return std::string(kParent) + tail;
+  }
+  return shorten_middle(shown, width);
+}
+
 std::string with_separators(std::uint64_t value) { return separated(fmt::format("{}", value)); }
 
 std::string duration(std::uint64_t nanoseconds) {

@@ -47,6 +47,9 @@ struct Quantity {
 // the end of a path or of a kernel's name says more.
 [[nodiscard]] std::string shorten_middle(std::string_view text, std::size_t width);
 
+// The same for names of ops: of a path the first parts go, as long as that is enough: ".../self_attn/aten::mm".
+[[nodiscard]] std::string shorten_path(std::string_view path, std::size_t width);
+
 // A share for a sentence: "12.3 %"; "0 %" where there is no whole.
 [[nodiscard]] std::string percent_of(std::uint64_t part, std::uint64_t whole);
 

@@ -29,7 +29,8 @@ struct Setting {
 };
 
 bool is_name_column(const std::string& name) {
-  return name.ends_with("Name") || name.ends_with("Names") || name == "Op ID" || name == "Where" || name == "Metric";
+  return name.ends_with("Name") || name.ends_with("Names") || name == "Op ID" || name == "Slowest Layer" || name == "Where" ||
+         name == "Metric";
 }
 
 Setting set_column(const Table& table, std::size_t column, const char* heading) {
@@ -70,7 +71,7 @@ void fit(std::vector<Setting>& settings, std::size_t width) {
 }
 
 std::string set_cell(const Setting& setting, const std::string& text) {
-  const std::string shown = shorten_middle(text, setting.width);
+  const std::string shown = setting.is_name ? shorten_path(text, setting.width) : shorten_middle(text, setting.width);
   return setting.right ? pad_left(shown, setting.width) : pad_right(shown, setting.width);
 }
 
@@ -108,9 +109,31 @@ std::string left_out_text(std::size_t rows, std::size_t columns, const Page& pag
   return text.empty() ? "" : wrap(text, page.width, 0, 0) + "\n";
 }
 
+using Positions = std::vector<std::pair<std::size_t, const char*>>;
+
+struct SetTable {
+  std::string text;
+  std::size_t columns = 0;  // that are on the page
+};
+
+SetTable set_table(const Table& table, const Positions& shown, bool with_empty, const Page& page) {
+  std::vector<Setting> settings;
+  for (const auto& [column, heading] : shown) {
+    settings.push_back(set_column(table, column, heading));
+    if (!with_empty && !table.rows.empty() && settings.back().is_empty()) settings.pop_back();
+  }
+  fit(settings, page.width);
+  std::string text = set_headings(settings, page);
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    text += set_line(settings, [row](const Setting& setting) { return set_cell(setting, setting.cells[row]); }) + "\n";
+  }
+  if (table.rows.empty()) text += "nothing to show\n";
+  return {text, settings.size()};
+}
+
 // Positions of the columns to show, with their headings.
-std::vector<std::pair<std::size_t, const char*>> positions(const Rows& rows, std::span<const PeopleColumn> columns) {
-  std::vector<std::pair<std::size_t, const char*>> found;
+Positions positions(const Rows& rows, std::span<const PeopleColumn> columns) {
+  Positions found;
   for (const PeopleColumn& one : columns) {
     const auto at = std::find_if(rows.columns.begin(), rows.columns.end(),
                                  [&one](const Column& column) { return column.name == one.column; });
@@ -130,6 +153,10 @@ std::string people_text(const Cell& cell, std::string_view unit) {
   return text == nullptr ? "" : printable(*text);
 }
 
+std::string people_rows(const Rows& rows, std::span<const PeopleColumn> columns, const Page& page) {
+  return set_table(to_table(rows), positions(rows, columns), false, page).text;
+}
+
 std::string people_table(const Rows& rows, const Choice& choice, std::span<const PeopleColumn> columns, const Page& page) {
   Choice complete = choice;
   if (!complete.top) complete.top = kRowsForPeople;
@@ -141,19 +168,9 @@ std::string people_table(const Rows& rows, const Choice& choice, std::span<const
     shown.clear();
     for (std::size_t i = 0; i < table.columns.size(); ++i) shown.emplace_back(i, nullptr);
   }
-  std::vector<Setting> settings;
-  for (const auto& [column, heading] : shown) {
-    settings.push_back(set_column(table, column, heading));
-    if (!asked && !table.rows.empty() && settings.back().is_empty()) settings.pop_back();
-  }
-  fit(settings, page.width);
-  std::string text = set_headings(settings, page);
-  for (std::size_t row = 0; row < table.rows.size(); ++row) {
-    text += set_line(settings, [row](const Setting& setting) { return set_cell(setting, setting.cells[row]); }) + "\n";
-  }
-  if (table.rows.empty()) text += "nothing to show\n";
-  const std::size_t hidden = (asked ? table.columns.size() : rows.columns.size()) - settings.size();
-  return text + left_out_text(chosen.left_out, hidden, page);
+  const SetTable set = set_table(table, shown, asked, page);
+  const std::size_t hidden = (asked ? table.columns.size() : rows.columns.size()) - set.columns;
+  return set.text + left_out_text(chosen.left_out, hidden, page);
 }
 
 }  // namespace dlkprof::report

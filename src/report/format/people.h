@@ -24,6 +24,9 @@ struct PeopleColumn {
 [[nodiscard]] std::string people_table(const Rows& rows, const Choice& choice, std::span<const PeopleColumn> columns,
                                        const Page& page);
 
+// The table alone, of all rows.
+[[nodiscard]] std::string people_rows(const Rows& rows, std::span<const PeopleColumn> columns, const Page& page);
+
 // A cell in three figures and a unit: "790 ms", "56.1 %", "yes".
 [[nodiscard]] std::string people_text(const Cell& cell, std::string_view unit);
 

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 #include <utility>
 
+#include "advise/verdict.h"
 #include "base/text.h"
 #include "model/aggregate/measured_launches.h"
 #include "model/aggregate/reliable.h"
@@ -39,8 +42,8 @@ class Writer {
     text_.clear();
     unreliable_ = false;
     const model::Config& config = timeline_.configs[launch.config];
-    header(launch, config);
     const model::Values values = model::values_of(timeline_, launch);
+    header(launch, config, values);
     const Figures figures = model::compute_figures(timeline_, config);
     for (const cupti::Section& one : options_.sections) section(one, config, values, figures);
     metrics(values);
@@ -54,7 +57,7 @@ class Writer {
   }
 
  private:
-  void header(const model::Launch& launch, const model::Config& config) {
+  void header(const model::Launch& launch, const model::Config& config, const model::Values& values) {
     const capture::LaunchKey& key = config.key;
     const std::string base = printable(base_name(timeline_, config), kTableWidth);
     const std::string full = printable(demangled_name(timeline_, config), kTableWidth - 2);
@@ -64,8 +67,25 @@ class Writer {
     line(fmt::format("launch {}, occurrence {}; {}device {}, context {}, stream {}", launch.how->launch_index,
                      std::uint64_t{launch.how->occurrence} + 1, device_name(config), key.device, launch.how->context,
                      launch.how->stream));
+    if (const std::string words = verdict(config, values); !words.empty()) line(words);
     line(how(*launch.how));
     if (const std::string words = spread(alike_.at({launch.config, launch.conditions()})); !words.empty()) line(words);
+  }
+
+  // What its counters and its grid say holds it back; empty where they do not.
+  std::string verdict(const model::Config& config, const model::Values& values) const {
+    model::Counters counters;
+    counters.values = values;
+    advise::Evidence evidence;
+    const capture::DeviceRecord* device = model::device_of(timeline_, config);
+    if (device != nullptr && device->sm_count > 0) {
+      const double blocks = double{1} * config.key.grid.x * config.key.grid.y * config.key.grid.z;
+      evidence.grid_ns = 1000;
+      evidence.filled_ns = 1000 * std::min(1.0, blocks / device->sm_count);
+    }
+    const advise::Judgement judgement = advise::judge(evidence, counters);
+    if (judgement.verdict == advise::Verdict::unknown) return "";
+    return fmt::format("{}: {}", advise::verdict_text(judgement.verdict), advise::reason_text(judgement));
   }
 
   static std::string cluster(const capture::LaunchKey& key) {
@@ -205,15 +225,43 @@ class Writer {
   std::string text_;
 };
 
+// The first launch measured of each configuration; what took the GPU longest in all comes first, by its length and how often it
+// was launched.
+std::vector<model::Launch> longest_launches(const model::Timeline& timeline) {
+  std::map<std::uint32_t, std::uint64_t> counts;
+  for (const model::LaunchCounts& one : timeline.counts) {
+    if (one.config != model::kNone) counts[one.config] += one.launches;
+  }
+  std::vector<std::pair<double, model::Launch>> found;
+  std::set<std::uint32_t> seen;
+  for (const model::Launch& launch : model::launches_of(timeline)) {
+    if (!seen.insert(launch.config).second) continue;
+    const double length = advise::find(model::values_of(timeline, launch), advise::Quantity::duration).value_or(0);
+    found.emplace_back(length * static_cast<double>(std::max<std::uint64_t>(1, counts[launch.config])), launch);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<model::Launch> launches;
+  for (const auto& [ns, launch] : found) launches.push_back(launch);
+  return launches;
+}
+
+bool is_accepted(const model::Timeline& timeline, const model::Launch& launch, const KernelTablesOptions& options) {
+  if (!options.accepts) return true;
+  const model::Config& config = timeline.configs[launch.config];
+  return options.accepts(base_name(timeline, config)) || options.accepts(demangled_name(timeline, config));
+}
+
 }  // namespace
 
 std::string kernel_tables(const model::Timeline& timeline, const KernelTablesOptions& options) {
   std::string text;
   Writer writer(timeline, options);
-  const std::vector<model::Launch> launches = model::launches_of(timeline);
-  for (std::size_t i = 0; i < std::min(options.most, launches.size()); ++i) {
+  std::size_t shown = 0;
+  for (const model::Launch& launch : longest_launches(timeline)) {
+    if (!is_accepted(timeline, launch, options)) continue;
+    if (shown++ == options.most) break;
     if (!text.empty()) text += "\n";
-    text += writer.launch(launches[i]);
+    text += writer.launch(launch);
   }
   return text;
 }

@@ -2,6 +2,7 @@
 // outlives the rows.
 #pragma once
 
+#include "model/aggregate/op_groups.h"
 #include "model/profile.h"
 #include "report/format/rows.h"
 
@@ -33,5 +34,8 @@ namespace dlkprof::report {
 // A row per launch configuration, by GPU time: how many of its launches were seen, matched, measured and skipped, their GPU time,
 // and why it was not measured as often as asked. Configurations of functions that no filter takes are one row.
 [[nodiscard]] Rows coverage_report(const model::Profile& profile);
+
+// A row per group of ops, by GPU time, falling: what --by makes of a table of ops.
+[[nodiscard]] Rows grouped_report(const model::Profile& profile, model::By by);
 
 }  // namespace dlkprof::report

@@ -42,10 +42,11 @@ def judge(bench, name, options, program, is_llama):
     capture = bench.dlkprof.capture(base)
     screen = shown(bench, name, capture)
     check_size(screen)
-    check(screen in done.stderr, "the profile did not end with the screen that its capture gives")
+    check(without_file(screen) in without_file(done.stderr), "the profile did not end with the screen that its capture gives")
     database = bench.dlkprof.captures / f"{base}_dldb.sqlite"
     if database.exists():
-        check(shown(bench, f"{name}_database", database) == screen, "the database gives another screen than its capture")
+        of_database = shown(bench, f"{name}_database", database)
+        check(without_file(of_database) == without_file(screen), "the database gives another screen than its capture")
     (bench.out / f"{base}.txt").write_text(screen)
     share = share_of_ten_rows(bench, name, capture) if database.exists() else None
     if is_llama:
@@ -57,6 +58,11 @@ def judge(bench, name, options, program, is_llama):
 def shown(bench, name, file):
     done = bench.dlkprof.run(f"screen_{name}.report", ["report", file], env={"COLUMNS": str(MOST_COLUMNS)}).require_success()
     return done.stdout.decode()
+
+
+def without_file(screen):
+    """The screen but for the line that names the file."""
+    return "\n".join(line for line in screen.splitlines() if not line.startswith("Next: dlkprof report"))
 
 
 def check_size(screen):

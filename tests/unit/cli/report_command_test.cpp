@@ -76,7 +76,7 @@ TEST_F(ReportCommandTest, OnATerminalBeginsWithTheModel) {
   EXPECT_THAT(of_capture.out, HasSubstr("Wall Clock Time "));
   EXPECT_THAT(of_capture.out, HasSubstr("GPU time   share"));
   EXPECT_THAT(of_capture.out, HasSubstr("Launches "));
-  const test::VerbResult of_database = report(write_database(), {});
+  const test::VerbResult of_database = report(write_database(), {"--reports=summary"});
   EXPECT_THAT(of_database.out, HasSubstr("Total Iterations"));
   EXPECT_THAT(of_database.err, IsEmpty());
 }
@@ -163,7 +163,7 @@ TEST_F(ReportCommandTest, SimpleModeGivesTotalsAndKernels) {
   const std::string csv = report(capture_, {"-m", "simple", "--format=csv"}).out;
   EXPECT_THAT(csv, HasSubstr("unassociated_"));
   EXPECT_THAT(csv, Not(HasSubstr("aten::")));
-  const std::string text = report(capture_, {"--mode=simple"}).out;
+  const std::string text = report(capture_, {"--mode=simple", "--reports=summary"}).out;
   EXPECT_THAT(text, HasSubstr("Tensor Core Kernel Time "));
   EXPECT_THAT(text, Not(HasSubstr("Total Iterations")));
   EXPECT_THROW((void)report(capture_, {"--mode=simple", "--reports=detail"}), UsageError);
@@ -189,6 +189,24 @@ TEST_F(ReportCommandTest, SelectsRowsAndColumns) {
   EXPECT_THROW((void)csv_lines({"--sort=nothing_like_it"}), UsageError);
   EXPECT_THROW((void)report(capture_, {"--reports=summary", "--top=3"}), UsageError);
   EXPECT_THAT(report(capture_, {"-k", "regex:threshold"}).out, HasSubstr("threshold_backward_kernel"));
+}
+
+TEST_F(ReportCommandTest, IsOneScreenWhereNothingIsAsked) {
+  const std::string screen = report(capture_, {}).out;
+  EXPECT_LE(std::count(screen.begin(), screen.end(), '\n'), 50);
+  EXPECT_THAT(screen, HasSubstr("The GPU "));
+  EXPECT_THAT(screen, HasSubstr("Next: dlkprof report "));
+  EXPECT_THAT(report(write_database(), {}).out, HasSubstr("The GPU "));
+  EXPECT_THAT(report(capture_, {"--mode=simple"}).out, HasSubstr("kernel "));
+}
+
+TEST_F(ReportCommandTest, GroupsOps) {
+  const auto layers = nlohmann::json::parse(report(capture_, {"--format=json", "--by=layer"}).out)["rows"];
+  ASSERT_FALSE(layers.empty());
+  EXPECT_EQ(sum(layers, "Total GPU Time (ns)"), sum(rows(capture_, "detail"), "Total GPU Time (ns)"));
+  EXPECT_THAT(report(capture_, {"--by=direction"}).out, HasSubstr("bprop"));
+  EXPECT_THROW((void)report(capture_, {"--by=colour"}), UsageError);
+  EXPECT_THROW((void)report(capture_, {"--by=layer", "--reports=coverage"}), UsageError);
 }
 
 TEST_F(ReportCommandTest, TablesFitTheTerminal) {

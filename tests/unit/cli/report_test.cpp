@@ -32,8 +32,20 @@ class Report : public testing::Test {
   std::filesystem::path capture_ = test::write_capture(folder_.path(), test::sample_records());
 };
 
+TEST_F(Report, ShowsCardsOfTheLongestKernels) {
+  const auto cards = [this](const std::string& option) {
+    const std::string out = run({option}).out;
+    std::size_t count = 0;
+    for (std::size_t at = out.find("occurrence "); at != std::string::npos; at = out.find("occurrence ", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(cards("--kernels=1"), 1U);
+  EXPECT_GT(cards("--kernels"), 1U);
+  EXPECT_EQ(cards("--kernels=0"), cards("--reports=kernels")) << "0: all of them";
+}
+
 TEST_F(Report, ShowsTablesAndTheSummary) {
-  const test::VerbResult result = run({});
+  const test::VerbResult result = run({"--reports=kernels,summary"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("gemm_tiled"));
   EXPECT_THAT(result.out, HasSubstr("Launch Statistics"));  // asked for by nobody, but it takes no counter

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/text.h"
 #include "support/golden.h"
 #include "support/sample_fold.h"
 #include "support/sample_runs.h"
@@ -102,6 +103,22 @@ TEST(CompareViewTest, NamesOfMegabytesAreCut) {
   const auto runs = runs_called(std::string(1U << 20U, 'x'));
   EXPECT_LT(text_of(runs).size(), 30'000U);
   EXPECT_LT(page_of(runs).size(), 50'000U);
+}
+
+TEST(CompareViewTest, TextFitsThePage) {
+  const CompareView view = compare_view(advise::compare_all(test::sample_runs()), 100);
+  for (const std::size_t width : {60U, 80U, 120U}) {
+    for (const std::string& line : split(compare_text(view, {.width = width, .styled = false}), '\n')) {
+      EXPECT_LE(display_width(line), width) << line;
+    }
+  }
+  EXPECT_LT(count(compare_text(view, {}, true), "\n"), 60U) << "the brief form is short";
+}
+
+TEST(CompareViewTest, BarsStandBesideTheNameWithItsPath) {
+  const std::string page = page_of(test::sample_runs());
+  EXPECT_THAT(page, HasSubstr("<th scope=\"col\">op</th><th scope=\"col\">GPU time</th>"));
+  EXPECT_EQ(page.find("colspan"), std::string::npos) << "the path is in the row of its op";
 }
 
 }  // namespace

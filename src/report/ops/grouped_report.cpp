@@ -1,0 +1,88 @@
+// --by: ops in groups, by layer, module, type, direction or kernel.
+
+#include <memory>
+
+#include "advise/overview.h"
+#include "report/diagnosis/diagnosis_rows.h"
+#include "report/ops/counter_fields.h"
+#include "report/ops/reports.h"
+
+namespace dlkprof::report {
+namespace {
+
+struct GroupedRow : model::OpGroupRow {
+  advise::Judgement judgement;
+};
+
+Fields<GroupedRow> grouped_name_fields() {
+  using Row = GroupedRow;
+  return {{"Name", "", [](const Row& row) -> Cell { return row.name; }},
+          {"Direction", "", [](const Row& row) { return direction_cell(row.direction); }},
+          {"Op Type", "", [](const Row& row) { return text_cell(row.type); }},
+          {"No. Ops", "", [](const Row& row) -> Cell { return row.ops; }},
+          {"No. Calls", "", [](const Row& row) -> Cell { return row.calls; }},
+          {"No. Launches", "launch", [](const Row& row) -> Cell { return row.launches; }}};
+}
+
+Fields<GroupedRow> grouped_time_fields(double iterations) {
+  using Row = GroupedRow;
+  return {{"Total GPU Time (ns)", "ns", [](const Row& row) -> Cell { return row.gpu_ns; }},
+          {"GPU Time Per Iteration (ns)", "ns",
+           [iterations](const Row& row) -> Cell { return static_cast<double>(row.gpu_ns) / iterations; }},
+          {"GPU Time (%)", "%", [](const Row& row) -> Cell { return 100 * row.share; }}};
+}
+
+// Of rows that fold layers.
+Fields<GroupedRow> layer_fields() {
+  using Row = GroupedRow;
+  const auto of_layers = [](auto figure) {
+    return [figure](const Row& row) -> Cell { return row.layers ? figure(*row.layers) : Cell{}; };
+  };
+  return {
+      {"No. Layers", "", of_layers([](const model::FoldedLayers& layers) -> Cell { return layers.gpu.n; })},
+      {"Avg. Layer GPU Time (ns)", "ns", of_layers([](const model::FoldedLayers& layers) -> Cell { return layers.gpu.mean(); })},
+      {"Layer GPU Time Standard Deviation (ns)", "ns",
+       of_layers([](const model::FoldedLayers& layers) { return number_cell(layers.deviation); })},
+      {"Slowest Layer", "", of_layers([](const model::FoldedLayers& layers) { return text_cell(layers.slowest); })},
+      {"Slowest Layer GPU Time (ns)", "ns",
+       of_layers([](const model::FoldedLayers& layers) -> Cell { return layers.gpu.most; })}};
+}
+
+Fields<GroupedRow> grouped_verdict_fields() {
+  using Row = GroupedRow;
+  return {{"Verdict", "", [](const Row& row) { return text_cell(advise::verdict_text(row.judgement.verdict)); }},
+          {"Using TC", "", [](const Row& row) -> Cell { return row.uses_tc; }},
+          {"TC Source", "", [](const Row& row) -> Cell { return tensor_core_source(row.tc_source); }},
+          {"TC GPU Time (ns)", "ns", [](const Row& row) -> Cell { return row.tc_gpu_ns; }}};
+}
+
+template <typename Row>
+void append_to(Fields<GroupedRow>& fields, Fields<Row> more) {
+  for (Field<Row>& field : more) {
+    fields.push_back({field.name, field.unit, [cell = std::move(field.cell)](const GroupedRow& row) { return cell(row); }});
+  }
+}
+
+std::vector<GroupedRow> grouped_rows(const model::Profile& profile, model::By by) {
+  const std::vector<model::OpGroupRow> groups = model::group_ops(profile, by);
+  const auto judged = advise::judge_groups(advise::gather_evidence(profile), groups, by);
+  std::vector<GroupedRow> rows;
+  for (std::size_t i = 0; i < groups.size(); ++i) rows.push_back({groups[i], judged[i]});
+  return rows;
+}
+
+}  // namespace
+
+Rows grouped_report(const model::Profile& profile, model::By by) {
+  const auto rows = std::make_shared<const std::vector<GroupedRow>>(grouped_rows(profile, by));
+  const double iterations = static_cast<double>(std::max<std::uint64_t>(1, profile.aggregate.summary.aggregated_iterations));
+  Fields<GroupedRow> fields = grouped_name_fields();
+  append(fields, grouped_time_fields(iterations));
+  append(fields, layer_fields());
+  append(fields, grouped_verdict_fields());
+  append_to(fields, counter_fields(&model::OpGroupRow::counters));
+  append_to(fields, collected_fields(&model::OpGroupRow::counters));
+  return make_rows("grouped", std::move(fields), rows->size(), [rows](std::size_t i) -> const GroupedRow& { return (*rows)[i]; });
+}
+
+}  // namespace dlkprof::report

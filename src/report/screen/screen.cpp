@@ -1,0 +1,122 @@
+#include "report/screen/screen.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/screen/screen_parts.h"
+
+namespace dlkprof::report {
+namespace {
+
+constexpr std::size_t kScreenFindings = 3;
+constexpr std::size_t kLabelColumns = 12;
+constexpr std::size_t kNumberColumns = 3;  // before a finding
+
+// At most so many lines of wrapped text; what is cut ends in "...".
+ScreenLines wrapped(const std::string& words, std::size_t indent, const Page& page, std::size_t most) {
+  ScreenLines lines = split(wrap(printable(words), page.width, indent, indent), '\n');
+  const bool is_cut = lines.size() > most;
+  if (is_cut) lines.resize(most);
+  if (!lines.empty()) lines.front() = std::string(indent, ' ') + lines.front();
+  for (std::string& line : lines) line = shorten_middle(line, page.width);  // one long word
+  if (is_cut && display_width(lines.back()) + 3 <= page.width) lines.back() += "...";
+  if (is_cut && !lines.back().ends_with("...")) lines.back() = lines.back().substr(0, lines.back().rfind(' ')) + " ...";
+  return lines;
+}
+
+// The greatest of each rule: the same advice twice helps nobody. With how many more the rule found.
+struct ShownFinding {
+  const advise::Finding* finding = nullptr;
+  std::size_t more = 0;
+};
+std::vector<ShownFinding> choose_findings(const advise::Findings& findings) {
+  std::vector<ShownFinding> shown;
+  for (const advise::Finding& finding : findings) {
+    const auto same = std::find_if(shown.begin(), shown.end(),
+                                   [&finding](const ShownFinding& one) { return one.finding->rule == finding.rule; });
+    if (same != shown.end()) {
+      ++same->more;
+    } else {
+      shown.push_back({&finding, 0});
+    }
+  }
+  if (shown.size() > kScreenFindings) shown.resize(kScreenFindings);
+  return shown;
+}
+
+ScreenLines finding_lines(const ShownFinding& shown, std::size_t number, const model::Summary& summary, const Page& page) {
+  const advise::Finding& finding = *shown.finding;
+  const auto bound = static_cast<double>(finding.bound_ns.value_or(0));
+  const double percent = 100 * bound / static_cast<double>(summary.wall_ns);
+  const double iterations = static_cast<double>(std::max<std::uint64_t>(1, summary.aggregated_iterations));
+  const std::string gain = fmt::format("at most {:.1f} %, {}", percent, short_quantity(bound / iterations, "ns"));
+  const std::string title = shorten_middle(fmt::format("{}. {}", number, finding.rule->headline), page.width - gain.size() - 2);
+  ScreenLines lines{bold(title, page) + std::string(page.width - display_width(title) - gain.size(), ' ') + gain};
+  if (!finding.where.empty()) {
+    const std::string more = shown.more == 0 ? "" : fmt::format(", and at {} more", shown.more);
+    add_lines(lines, {"   at " + shorten_middle(finding.where, page.width - kNumberColumns - 3 - more.size()) + more});
+  }
+  add_lines(lines, wrapped(finding.recommendation, kNumberColumns, page, 2));
+  return lines;
+}
+
+ScreenLines findings_of(const ScreenInputs& inputs) {
+  const advise::Findings& findings = inputs.overview.findings;
+  if (findings.empty()) return {};
+  constexpr const char* kLeft = "What to change";
+  const std::string right = inputs.overview.has_iterations ? "estimated gain per iteration" : "estimated gain";
+  ScreenLines lines{bold(kLeft, inputs.page) + pad_left(right, inputs.page.width - std::string_view(kLeft).size())};
+  const std::vector<ShownFinding> shown = choose_findings(findings);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    add_lines(lines, finding_lines(shown[i], i + 1, inputs.profile.aggregate.summary, inputs.page));
+  }
+  return lines;
+}
+
+// Blank lines go first where all does not fit.
+std::string fit_screen(const std::vector<ScreenLines>& parts) {
+  std::size_t count = 0, blanks = 0;
+  for (const ScreenLines& part : parts) {
+    count += part.size();
+    if (!part.empty()) ++blanks;
+  }
+  blanks = count >= kScreenLines ? 0 : std::min(blanks - 1, kScreenLines - count);
+  std::string text;
+  std::size_t lines = 0;
+  for (const ScreenLines& part : parts) {
+    if (part.empty()) continue;
+    if (!text.empty() && blanks > 0) {
+      text += "\n";
+      --blanks;
+      ++lines;
+    }
+    for (const std::string& line : part) {
+      if (lines++ < kScreenLines) text += line + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_lines(ScreenLines& lines, ScreenLines more) { std::move(more.begin(), more.end(), std::back_inserter(lines)); }
+
+ScreenLines labelled(const std::string& label, const std::string& words, const Page& page, std::size_t most) {
+  if (words.empty()) return {};
+  ScreenLines lines = wrapped(words, kLabelColumns, page, most);
+  if (!lines.empty()) lines.front().replace(0, kLabelColumns, pad_right(label, kLabelColumns));
+  return lines;
+}
+
+std::string screen(const model::Profile& profile, const std::string& file, const Page& page) {
+  const advise::Overview overview = advise::overview_of(profile);
+  const ScreenInputs inputs{profile, overview, file, {std::max<std::size_t>(page.width, 60), page.styled}};
+  ScreenLines verdict = wrapped(verdict_sentence(inputs), 0, inputs.page, 3);
+  for (std::string& line : verdict) line = bold(line, inputs.page);
+  return fit_screen(
+      {verdict, fact_lines(inputs), share_lines(inputs), findings_of(inputs), skipped_lines(inputs), next_lines(inputs)});
+}
+
+}  // namespace dlkprof::report

@@ -1,0 +1,19 @@
+// The one screen of a profile: what holds it back, where its GPU time goes, what to change, what was skipped, and what to type
+// next.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "model/profile.h"
+#include "report/format/layout.h"
+
+namespace dlkprof::report {
+
+inline constexpr std::size_t kScreenLines = 50;
+inline constexpr std::size_t kScreenWidth = 80;  // wider terminals only get longer names
+
+// `file` is the capture or database as a command line names it. At most kScreenLines lines, as wide as the page.
+[[nodiscard]] std::string screen(const model::Profile& profile, const std::string& file, const Page& page);
+
+}  // namespace dlkprof::report

@@ -1,0 +1,199 @@
+// The verdict and the facts of the screen.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "advise/stalls.h"
+#include "base/text.h"
+#include "model/aggregate/provenance.h"
+#include "report/launches/launch_text.h"
+#include "report/screen/screen_parts.h"
+
+namespace dlkprof::report {
+namespace {
+
+using advise::Overview;
+using advise::Verdict;
+using advise::Verdicts;
+
+constexpr double kMostlyPercent = 50;
+
+// What a verdict says of the GPU time that it is of.
+const char* bound_words(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::unknown:
+      break;
+    case Verdict::launch_bound:
+      return "in kernels that the GPU waits for";
+    case Verdict::too_small:
+      return "in grids too small for the GPU";
+    case Verdict::compute_bound:
+      return "bound by compute";
+    case Verdict::memory_bound:
+      return "bound by memory";
+    case Verdict::latency_bound:
+      return "bound by latency: neither compute nor memory reaches 60 % of its peak";
+  }
+  return "";
+}
+
+// Of a run whose GPU works most of the time, or of launches alone.
+std::string busy_sentence(const Overview& overview, const char* whole) {
+  const std::string busy =
+      overview.has_times ? fmt::format("The GPU works {:.0f} % of {}; ", 100 - overview.idle_percent, whole) : "";
+  const char* of_time = overview.has_times ? "of its time" : "of the GPU time seen";
+  if (overview.most && overview.most_percent >= kMostlyPercent / 2) {
+    return fmt::format("{}{:.0f} % {} is {}.", busy, overview.most_percent, of_time, bound_words(*overview.most));
+  }
+  const advise::OverviewRow& top = overview.rows.front();
+  if (!top.stall.empty()) {
+    const advise::StallReason* reason = advise::find_stall_reason(top.stall);
+    return fmt::format("{}{} longest {}, {}, waits most for {} ({:.0f} % of PC samples). {}", busy, busy.empty() ? "The" : "its",
+                       overview.has_ops ? "layer" : "kernel", shorten_middle(top.name, 40), top.stall, top.stall_percent,
+                       reason == nullptr ? "" : reason->meaning);
+  }
+  if (overview.known_percent >= kMostlyPercent)
+    return busy + (busy.empty() ? "No" : "no") + " single limit bounds most of its time.";
+  return busy + (busy.empty() ? "What" : "what") + " bounds its kernels was not measured.";
+}
+
+std::string program_text(const model::Timeline& timeline) {
+  if (timeline.processes.empty()) return "not known";
+  std::string text;
+  for (const std::string& argument : timeline.processes.front().record.arguments) text += (text.empty() ? "" : " ") + argument;
+  if (text.empty()) text = "of unknown arguments";
+  if (timeline.processes.size() > 1) text += fmt::format(", {} processes", timeline.processes.size());
+  std::set<std::string> gpus;
+  for (const model::Device& device : timeline.devices) gpus.insert(device.record.name);
+  text += gpus.empty() ? "; no GPU" : "; ";
+  if (timeline.devices.size() > 1) text += fmt::format("{} x ", timeline.devices.size());
+  return text + fmt::format("{}", fmt::join(gpus, ", "));
+}
+
+// "median 4.18 ms; mean 4.20 ms +- 30.1 us, n = 18 (2 to 19, steady)"
+std::string iteration_text(const model::Profile& profile) {
+  const model::Summary& summary = profile.aggregate.summary;
+  const char* which = profile.aggregate.range_source == model::RangeSource::found   ? ", steady"
+                      : profile.aggregate.range_source == model::RangeSource::asked ? ", as asked"
+                                                                                    : "";
+  std::string spread;
+  if (summary.aggregated_iterations > 1) spread = " +- " + short_quantity(summary.iteration_deviation_ns, "ns");
+  return fmt::format("median {}; mean {}{}, n = {} ({} to {}{})", short_quantity(summary.median_iteration_ns, "ns"),
+                     short_quantity(summary.mean_iteration_ns, "ns"), spread, with_separators(summary.aggregated_iterations),
+                     summary.start_iteration, summary.stop_iteration, which);
+}
+
+// Warm-up, and what follows the loop: "iterations 0 to 2 (607 ms) and 20 (20.1 ms)".
+std::string left_out_iterations(const model::Profile& profile) {
+  const model::Summary& summary = profile.aggregate.summary;
+  std::string text;
+  const auto add = [&text](std::uint64_t first, const model::LeftOut& part) {
+    if (part.iterations == 0) return;
+    const std::uint64_t last = first + part.iterations - 1;
+    text += (text.empty() ? "" : " and ") + (first == last ? std::to_string(first) : fmt::format("{} to {}", first, last)) +
+            fmt::format(" ({})", short_quantity(static_cast<double>(part.wall_ns), "ns"));
+  };
+  add(0, summary.before);
+  add(summary.stop_iteration + 1, summary.after);
+  return text.empty() ? "" : "iterations " + text;
+}
+
+std::string gpu_text(const ScreenInputs& inputs) {
+  const Overview& overview = inputs.overview;
+  std::string text;
+  if (overview.has_times) {
+    text = fmt::format("busy {:.1f} %, ", 100 - overview.idle_percent);
+    text += short_quantity(overview.gpu_ns_per_iteration, "ns");
+    text += overview.has_iterations ? " of GPU time per iteration" : " of GPU time";
+  } else {
+    text = short_quantity(static_cast<double>(overview.gpu_ns), "ns") + " of GPU time seen";
+  }
+  if (overview.tensor_percent >= 0.05) {
+    text += fmt::format("; {:.1f} % of it in tensor-core kernels{}", overview.tensor_percent,
+                        overview.tensor_by_name ? " (by their names)" : "");
+  }
+  return text;
+}
+
+std::uint8_t replay_modes_of(const model::Timeline& timeline) {
+  std::uint8_t modes = 0;
+  for (const auto& [config, launches] : timeline.measured_launches) {
+    for (const model::MeasuredLaunch& launch : launches) {
+      modes = static_cast<std::uint8_t>(modes | 1U << static_cast<unsigned>(launch.replay_mode));
+    }
+  }
+  return modes;
+}
+
+std::string measured_text(const ScreenInputs& inputs) {
+  const Overview& overview = inputs.overview;
+  std::string by;
+  const auto add = [&by](const std::string& what) { by += (by.empty() ? "" : "; ") + what; };
+  if (overview.launches_measured > 0) {
+    const std::string modes = model::replay_modes_text(replay_modes_of(inputs.profile.timeline));
+    add(fmt::format("{} by {}", counted(overview.launches_measured, "launch", "launches"), modes.empty() ? "counters" : modes));
+  }
+  if (overview.sampled) add("GPU sampled while it ran");
+  if (overview.pc_sampled) add("PC samples");
+  if (by.empty()) return "no counters; launches were only timed";
+  if (overview.launches_measured == 0 && !overview.sampled) return by + "; no counters";
+  if (overview.measured_percent < 0.05) return by + (overview.has_iterations ? ", none of which these iterations repeat" : "");
+  return fmt::format("{:.1f} % of the GPU time: {}", overview.measured_percent, by);
+}
+
+}  // namespace
+
+std::string verdict_sentence(const ScreenInputs& inputs) {
+  const Overview& overview = inputs.overview;
+  const char* whole = overview.has_iterations ? "each iteration" : "the run";
+  switch (overview.verdict) {
+    case Verdicts::nothing:
+      break;
+    case Verdicts::launch_bound:
+      return fmt::format(
+          "The GPU idles {:.0f} % of {}, mostly because it waits for the CPU to launch: the program is launch-bound.",
+          overview.idle_percent, whole);
+    case Verdicts::idle:
+      return fmt::format(
+          "The GPU idles {:.0f} % of {}, and waiting for launches is only {:.0f} % of that: look at data loading, copies and "
+          "synchronizing calls.",
+          overview.idle_percent, whole, overview.waited_percent);
+    case Verdicts::idle_unsure:
+      return fmt::format(
+          "The GPU idles {:.0f} % of {}; whether it waits for launches is not certain, as times of GPU and CPU may be {} apart.",
+          overview.idle_percent, whole, short_quantity(static_cast<double>(overview.clock_ns), "ns"));
+    case Verdicts::busy:
+      return busy_sentence(overview, whole);
+  }
+  const auto& counts = inputs.profile.timeline.counts;
+  const bool launched = std::any_of(counts.begin(), counts.end(), [](const auto& one) { return one.launches > 0; });
+  return launched ? "Launches were counted, but none was timed or measured: there is no GPU time to show."
+                  : "The program launched no kernel: there is nothing to show.";
+}
+
+ScreenLines fact_lines(const ScreenInputs& inputs) {
+  const model::Profile& profile = inputs.profile;
+  const Overview& overview = inputs.overview;
+  ScreenLines lines = labelled("Program", shorten_middle(program_text(profile.timeline), inputs.page.width - 12), inputs.page, 1);
+  if (overview.has_iterations) {
+    add_lines(lines, labelled("Iteration", iteration_text(profile), inputs.page, 2));
+    add_lines(lines, labelled("Left out", left_out_iterations(profile), inputs.page, 1));
+  } else if (overview.has_times) {
+    add_lines(lines,
+              labelled("Iteration", "none found: figures are of the whole run (--key_node names what ends one)", inputs.page, 1));
+  }
+  if (overview.gpu_ns > 0) add_lines(lines, labelled("GPU", gpu_text(inputs), inputs.page, 2));
+  add_lines(lines, labelled("Measured", measured_text(inputs), inputs.page, 2));
+  const auto iteration = static_cast<std::int64_t>(profile.aggregate.summary.mean_iteration_ns);
+  if (overview.verdict == Verdicts::launch_bound && overview.clock_ns > iteration / 10) {
+    add_lines(lines, labelled("Condition",
+                              fmt::format("times of GPU and CPU may be {} apart, so what waits for launches is not certain",
+                                          short_quantity(static_cast<double>(overview.clock_ns), "ns")),
+                              inputs.page, 2));
+  }
+  return lines;
+}
+
+}  // namespace dlkprof::report
