@@ -85,6 +85,15 @@ std::int64_t part_of(std::int64_t whole, double percent) {
   return static_cast<std::int64_t>(static_cast<double>(whole) * std::clamp(percent, 0.0, 100.0) / 100);
 }
 
+// 0 where GPU times are near enough to those of the CPU.
+std::int64_t clocks_too_far_apart_ns(const model::Profile& profile) {
+  const model::Summary& summary = profile.aggregate.summary;
+  std::int64_t apart_ns = 0;
+  for (const model::Process& process : profile.timeline.processes) apart_ns = std::max(apart_ns, process.gpu_early_ns);
+  const double idle = (1 - summary.share.gpu / 100) * summary.mean_iteration_ns;
+  return static_cast<double>(apart_ns) > idle ? apart_ns : 0;
+}
+
 bool by_throughput(const model::Counters& counters, Judgement& judgement) {
   if (!judgement.sm_percent || !judgement.memory_percent) return false;
   const double most = std::max(*judgement.sm_percent, *judgement.memory_percent);
@@ -99,7 +108,7 @@ bool by_throughput(const model::Counters& counters, Judgement& judgement) {
 
 EvidenceTable gather_evidence(const model::Profile& profile) {
   const model::Timeline& timeline = profile.timeline;
-  const Evidence none{.wall_ns = profile.aggregate.summary.wall_ns};
+  const Evidence none{.wall_ns = profile.aggregate.summary.wall_ns, .clocks_apart_ns = clocks_too_far_apart_ns(profile)};
   EvidenceTable table{std::vector<Evidence>(profile.aggregate.ops.size(), none),
                       std::vector<Evidence>(profile.aggregate.kernels.size(), none)};
   const RowNumbers rows(profile);
@@ -124,7 +133,8 @@ Judgement judge(const Evidence& evidence, const model::Counters& counters) {
   judgement.sm_percent = find(counters.values, Quantity::sm_throughput);
   judgement.memory_percent = find(counters.values, Quantity::memory_throughput);
   if (evidence.grid_ns > 0) judgement.filled_percent = 100 * evidence.filled_ns / static_cast<double>(evidence.grid_ns);
-  if (evidence.timed > 0) {
+  judgement.clocks_apart_ns = evidence.clocks_apart_ns;
+  if (evidence.timed > 0 && evidence.clocks_apart_ns == 0) {
     judgement.waited_percent = 100 * static_cast<double>(evidence.waited_for) / static_cast<double>(evidence.timed);
   }
   if (judgement.waited_percent && *judgement.waited_percent >= kWaitedPercent && evidence.waited_for >= kLeastWaitedFor) {
@@ -158,10 +168,16 @@ const char* verdict_text(Verdict verdict) {
   return "";
 }
 
+std::string clocks_text(std::int64_t clocks_apart_ns) {
+  if (clocks_apart_ns == 0) return "";
+  return fmt::format("whether the GPU waited for launches cannot be told: GPU and CPU clocks may be {:.3g} ms apart",
+                     static_cast<double>(clocks_apart_ns) / 1e6);
+}
+
 std::string reason_text(const Judgement& judgement) {
   switch (judgement.verdict) {
     case Verdict::unknown:
-      break;
+      return clocks_text(judgement.clocks_apart_ns);
     case Verdict::launch_bound:
       return fmt::format("before {:.3g} % of its launches the GPU was idle for longer than they ran", *judgement.waited_percent);
     case Verdict::too_small:

@@ -22,6 +22,9 @@ struct Evidence {
   double filled_ns = 0;             // GPU time times the share of multiprocessors that the grid has a block for
   std::int64_t grid_ns = 0;         // GPU time of launches whose grid and GPU are known
   std::int64_t wall_ns = model::kMostNs;  // of the iterations aggregated: nobody can save more
+  // GPU times may be so much too early beside those of the CPU, which is more than the GPU is idle in an iteration: what it
+  // waited for cannot be told. 0: they are near enough.
+  std::int64_t clocks_apart_ns = 0;
 };
 
 // In the order of Aggregate::ops and Aggregate::kernels.
@@ -52,13 +55,16 @@ struct Judgement {
   std::optional<std::int64_t> bound_ns;
   std::optional<double> sm_percent, memory_percent;  // of peak
   std::optional<double> filled_percent;              // multiprocessors that its grids have blocks for
-  std::optional<double> waited_percent;              // launches that the GPU waited for
+  std::optional<double> waited_percent;              // launches that the GPU waited for; none where that cannot be told
+  std::int64_t clocks_apart_ns = 0;                  // as Evidence has it
 };
 [[nodiscard]] Judgement judge(const Evidence& evidence, const model::Counters& counters);
 
 // "launch-bound"; "" for unknown.
 [[nodiscard]] const char* verdict_text(Verdict verdict);
-// The figures behind the verdict in a sentence; "" for unknown.
+// Why launches are not judged, in a sentence; "" where they are.
+[[nodiscard]] std::string clocks_text(std::int64_t clocks_apart_ns);
+// The figures behind the verdict in a sentence; of unknown only that of clocks_text().
 [[nodiscard]] std::string reason_text(const Judgement& judgement);
 
 }  // namespace dlkprof::advise

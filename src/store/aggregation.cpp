@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -39,6 +40,7 @@ class Inserter {
     return std::tuple<const Value&>(value);
   }
   static auto cells_of(const Stats& stats) { return std::tuple(stats.n, stats.total, stats.least, stats.most); }
+  static auto cells_of(const model::LeftOut& left) { return std::tuple(left.iterations, left.wall_ns, left.gpu_ns); }
   static auto cells_of(const model::OpsLine& line) { return std::tuple(line.gpu_ns, line.cpu_ns, line.count); }
   static auto cells_of(const model::Counters& counters) {
     return std::tuple(counters.samples, counters.covered_ns, model::replay_modes_text(counters.replay_modes),
@@ -59,10 +61,14 @@ struct Writer {
 };
 
 void insert_head(const Connection& connection, int id, const model::Profile& made) {
+  const auto steady = [&](std::uint32_t iteration) {
+    return made.aggregate.steady.found ? std::optional(iteration) : std::nullopt;
+  };
   insert_into(connection, "aggregation")
       .run(id, unix_now_ns(), DLKPROF_VERSION, made.options.key_node, fmt::format("{}", fmt::join(made.options.domains, ",")),
            made.range.start, made.range.stop, made.fold.key_node, name_of(made.fold.key_node_source), made.fold.key_nodes_found,
-           made.aggregate.first_iteration, made.aggregate.last_iteration);
+           made.aggregate.first_iteration, made.aggregate.last_iteration, model::range_source_text(made.aggregate.range_source),
+           steady(made.aggregate.steady.first), steady(made.aggregate.steady.last));
 }
 
 void insert_fold(const Writer& to) {
@@ -156,7 +162,8 @@ void insert_summary(const Writer& to) {
       .add(sum.wall_ns, sum.tc_utilization, share.gpu, share.tc, share.non_tc, share.memory, share.dataloader, share.io,
            share.cpu, share.other, sum.total_iterations, sum.aggregated_iterations, sum.start_iteration, sum.stop_iteration,
            sum.mean_iteration_ns, sum.iteration_deviation_ns, sum.all_ops, sum.tc_ops, sum.eligible_without_tc, sum.other_ops,
-           sum.all_kernels, sum.tc_kernels, sum.memory, sum.other_kernels);
+           sum.all_kernels, sum.tc_kernels, sum.memory, sum.other_kernels, sum.graph_gpu_ns, sum.median_iteration_ns, sum.before,
+           sum.after);
 }
 
 // The id of the next aggregation. What it is to be made of must be what the database holds.

@@ -35,18 +35,20 @@ constexpr const char* kOverhead = "On the CPU outside of CUDA calls.";
 constexpr const char* kIdle = "Between its kernels, when none of them ran.";
 
 Table aggregation_table() {
-  return {
-      "aggregation",
-      "One folding of the timeline, and the range of iterations that its figures are of. Views show the last.",
-      {id("From 1."), number("made_unix_ns", "ns since 1970", ""), text("dlkprof_version", "That made it."),
-       text("key_node_asked", "With --key_node; empty: found."),
-       text("domains", "NVTX domains that counted, with commas between; empty: all."),
-       nullable(number("iter_start_asked", "", "With --iter_start.")),
-       nullable(number("iter_stop_asked", "", "With --iter_stop.")),
-       text("key_node", "Name of the op whose end parts iterations."),
-       text("key_node_source", "How it was found: none, asked, framework or repetition."),
-       number("key_nodes_found", "", "Its instances; iterations are one more."),
-       number("first_iteration", "", "That figures are of."), number("last_iteration", "", "That figures are of, inclusive.")}};
+  return {"aggregation",
+          "One folding of the timeline, and the range of iterations that its figures are of. Views show the last.",
+          {id("From 1."), number("made_unix_ns", "ns since 1970", ""), text("dlkprof_version", "That made it."),
+           text("key_node_asked", "With --key_node; empty: found."),
+           text("domains", "NVTX domains that counted, with commas between; empty: all."),
+           nullable(number("iter_start_asked", "", "With --iter_start.")),
+           nullable(number("iter_stop_asked", "", "With --iter_stop.")),
+           text("key_node", "Name of the op whose end parts iterations."),
+           text("key_node_source", "How it was found: none, asked, framework or repetition."),
+           number("key_nodes_found", "", "Its instances; iterations are one more."),
+           number("first_iteration", "", "That figures are of."), number("last_iteration", "", "That figures are of, inclusive."),
+           text("range_source", "How these were chosen: all, as no iteration is whole; found, the steady range; or asked."),
+           nullable(number("steady_first", "", "Of the steady range; NULL: no iteration is whole.")),
+           nullable(number("steady_last", "", "Of the steady range, inclusive."))}};
 }
 
 Table op_table() {
@@ -113,7 +115,11 @@ Table group_stats_table() {
 }
 
 std::vector<Column> ops_line(const std::string& name, const std::string& meaning) {
-  return {number(name + "_gpu_ns", "ns", meaning), number(name + "_cpu_ns", "ns", ""), number(name + "_count", "", "")};
+  return {number(name + "_gpu_ns", "ns", meaning), nullable(number(name + "_cpu_ns", "ns", "")), number(name + "_count", "", "")};
+}
+
+std::vector<Column> left_out(const std::string& name, const std::string& meaning) {
+  return {number(name + "_iterations", "", meaning), number(name + "_wall_ns", "ns", ""), number(name + "_gpu_ns", "ns", "")};
 }
 
 Table summary_stats_table() {
@@ -135,7 +141,10 @@ Table summary_stats_table() {
                ops_line("all_kernels", "All kernels, copies and sets."),
                ops_line("tc_kernels", "Kernels that use tensor cores."),
                ops_line("memory", "Copies and sets."),
-               ops_line("other_kernels", "All other kernels.")})};
+               ops_line("other_kernels", "All other kernels."),
+               {number("graph_gpu_ns", "ns", "In kernels of CUDA graphs."), real("median_iteration_ns", "ns", "")},
+               left_out("before", "Warm-up: iterations before those aggregated."),
+               left_out("after", "Iterations after those aggregated.")})};
 }
 
 std::vector<Table> with_diagnosis(std::vector<Table> tables) {

@@ -75,7 +75,9 @@ View iterations_view() {
            {"duration_ns", "i.stop_ns - i.start_ns + 1", "ns", ""},
            {"aggregated", "i.id BETWEEN a.first_iteration AND a.last_iteration", "0 or 1", "Figures are of it, too."},
            {"calls", "coalesce(w.calls, 0)", "", "Kernels, copies and sets that were called in it."},
-           {"gpu_ns", "coalesce(w.gpu_ns, 0)", "ns", "Sum of their times on GPUs."}},
+           {"gpu_ns", "coalesce(w.gpu_ns, 0)", "ns", "Sum of their times on GPUs."},
+           {"steady", "i.id BETWEEN a.steady_first AND a.steady_last", "0 or 1",
+            "Part of the steady range; NULL: no iteration is whole."}},
           "FROM aggregation a JOIN iteration i ON i.aggregation = a.id LEFT JOIN (SELECT p.aggregation, p.iteration, count(*) AS "
           "calls, "
           "sum(k.end_ns - k.start_ns) AS gpu_ns FROM placement p JOIN work k ON k.id = p.work GROUP BY 1, 2) w "
@@ -182,7 +184,9 @@ View tensor_view() {
                  {"tc_utilization_pct", "100.0 * s.tc_gpu_ns / s.gpu_total_ns", "%", "NULL: no GPU time."},
                  {"tc_kernels", count_kernels("x.uses_tc"), "", "Kernels that use tensor cores, by name."},
                  {"non_tc_kernels", count_kernels("NOT x.uses_tc"), "", "Others, by name."}}}),
-          "FROM op_stats s " + kOpOfStats + of_newest("s") + " AND o.eligible ORDER BY s.rank"};
+          "FROM op_stats s " + kOpOfStats + of_newest("s") +
+              " AND o.eligible AND EXISTS "
+              "(SELECT 1 FROM op_kernel x WHERE x.aggregation = s.aggregation AND x.op = s.op) ORDER BY s.rank"};
 }
 
 View op_kernels_view() {
@@ -233,10 +237,12 @@ View group_nodes_view() {
 
 // Every column of table summary_stats but the first, after what was aggregated.
 View summary_view() {
-  ViewColumns columns = {{"aggregation", "a.id", "id of aggregation", "That views show."},
-                         {"key_node", "a.key_node", "", "Name of the op whose end parts iterations."},
-                         {"key_node_source", "a.key_node_source", "", "How it was found: none, asked, framework or repetition."},
-                         {"key_nodes_found", "a.key_nodes_found", "", "Its instances; iterations are one more."}};
+  ViewColumns columns = {
+      {"aggregation", "a.id", "id of aggregation", "That views show."},
+      {"key_node", "a.key_node", "", "Name of the op whose end parts iterations."},
+      {"key_node_source", "a.key_node_source", "", "How it was found: none, asked, framework or repetition."},
+      {"key_nodes_found", "a.key_nodes_found", "", "Its instances; iterations are one more."},
+      {"range_source", "a.range_source", "", "How the iterations aggregated were chosen: all, found or asked."}};
   const std::vector<Column>& figures = table("summary_stats").columns;
   for (auto column = figures.begin() + 1; column != figures.end(); ++column)
     columns.push_back({column->name, "s." + column->name, column->unit, column->meaning});

@@ -7,6 +7,7 @@ import statistics
 
 from guide_columns import COLUMNS, SUMMARY_COLUMNS, SUMMARY_ROWS
 from harness import EndToEndTest
+from independent import union
 from independent_figures import Figures
 
 REPORTS = ("summary", "detail", "iteration", "kernel", "tensor", "op_type", "group_node")
@@ -41,6 +42,21 @@ def as_csv(cell):
     if cell is None:
         return ""
     return str(cell).lower() if isinstance(cell, bool) else str(cell)
+
+
+def call_time(work):
+    """A call's time counts once, at the first work that it caused."""
+    return work.call.end - work.call.start if work.call and work.call.works[0] is work else None
+
+
+def cpu_time(instances):
+    """What ranges cover on each thread, and calls outside of all ranges."""
+    ranges = {}
+    for instance in instances:
+        if instance.range is not None:
+            ranges.setdefault(instance.range.thread, []).append((instance.start, instance.end))
+    outside = sum(instance.cpu_ns for instance in instances if instance.range is None)
+    return outside + sum(union(spans) for spans in ranges.values())
 
 
 class FiguresTestCase(EndToEndTest):
@@ -118,7 +134,7 @@ class FiguresTestCase(EndToEndTest):
         expected = [(
             work.iteration, work.instance.op, work.kernel_name, work.long_name, work.device,
             work.start, None if work.start is None else work.gpu_ns,
-            work.call and work.call.start, work.call and work.call.end - work.call.start, work.uses_tc, *work.grid,
+            work.call and work.call.start, call_time(work), work.uses_tc, *work.grid,
         ) for work in figures.works]  # fmt: skip
         self.assertEqual(len(expected), len(found))
         for pair in zip(sorted(expected, key=repr), sorted(found, key=repr)):
@@ -173,6 +189,7 @@ class FiguresTestCase(EndToEndTest):
         ops = figures.by_op()
         rows = {op_of(row): row for row in reports.rows["tensor"]}
         wanted = {op_of(row) for row in reports.rows["detail"] if row["TC Eligibility"] or row["Using TC"]}
+        wanted = {op for op in wanted if ops[op].works}
         self.assertEqual(wanted, set(rows))
         for op, row in rows.items():
             works = ops[op].works
@@ -211,17 +228,20 @@ class FiguresTestCase(EndToEndTest):
         names = ("GPU Utilization", "Tensor Core Kernel Duration", "Non-Tensor Core Kernel Duration", "Memory Duration")
         for share, name in zip(figures.gpu_shares(), names):
             self.assertTrue(math.isclose(share, table[name + " %"], abs_tol=1e-9), (name, share, table))
-        self.check_all_ops(reports)
+        self.check_all_ops(reports, figures)
         self.check_all_kernels(reports, figures)
 
-    def check_all_ops(self, reports):
-        rows = reports.rows["detail"]
+    def check_all_ops(self, reports, figures):
+        """Ops that launched anything."""
+        ops = figures.by_op()
+        rows = [row for row in reports.rows["detail"] if ops[op_of(row)].works]
         tensor = [row for row in rows if row["Using TC"]]
         without = [row for row in rows if row["TC Eligibility"] and not row["Using TC"]]
         others = [row for row in rows if not row["TC Eligibility"] and not row["Using TC"]]
         for some, line in zip((rows, tensor, without, others), reports.summary["All Ops"].values()):
-            times = [sum(row[f"Total {what} Time (ns)"] or 0 for row in some) for what in ("GPU", "CPU")]
-            self.assertEqual([*times, len(some)], list(line.values()))
+            names = {op_of(row) for row in some}
+            cpu_ns = cpu_time([instance for instance in figures.instances if instance.op in names])
+            self.assertEqual([sum(row["Total GPU Time (ns)"] or 0 for row in some), cpu_ns, len(some)], list(line.values()))
 
     def check_all_kernels(self, reports, figures):
         """A kernel uses tensor cores where any of its launches does."""
@@ -231,8 +251,9 @@ class FiguresTestCase(EndToEndTest):
         others = [work for work in figures.works if work.kind == 0 and work.long_name not in names]
         for works, line in zip((figures.works, tensor, memory, others), reports.summary["All Kernels"].values()):
             first = [work for work in works if work.call is not None and work.call.works[0] is work]
-            times = sum(work.gpu_ns for work in works), sum(work.call.end - work.call.start for work in first)
-            self.assertEqual([*times, len({work.long_name for work in works})], list(line.values()))
+            gpu_ns, cpu_ns = sum(work.gpu_ns for work in works), sum(work.call.end - work.call.start for work in first)
+            expected = [gpu_ns, cpu_ns if first or not works else None, len({work.long_name for work in works})]
+            self.assertEqual(expected, list(line.values()))
 
     def check_sums(self, reports, figures):
         """All that GPUs did, however it is cut."""

@@ -159,6 +159,8 @@ inline model::Aggregate small_aggregate() {
   model::Aggregate made;
   made.first_iteration = 0;
   made.last_iteration = 1;
+  made.range_source = model::RangeSource::found;
+  made.steady = {1, 1, true, ""};
   model::OpRow mm{.op = 1, .cpu = stats_of({400, 400}), .gpu = stats_of({500, 500}), .overhead = stats_of({300, 260})};
   mm.idle = stats_of({0, 0});
   mm.mapped = stats_of({500, 500});
@@ -191,7 +193,10 @@ inline model::Aggregate small_aggregate() {
   made.summary.mean_iteration_ns = 1750.5;
   made.summary.iteration_deviation_ns = 353.5;
   made.summary.all_ops = {1100, 900, 2};
-  made.summary.other_kernels = {7, 8, 9};
+  made.summary.other_kernels = {7, std::nullopt, 9};
+  made.summary.median_iteration_ns = 1700;
+  made.summary.before = {2, 300, 40};
+  made.summary.after = {1, 500, 60};
   return made;
 }
 

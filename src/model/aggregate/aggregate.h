@@ -67,7 +67,8 @@ struct OpRow {
   std::int64_t tc_gpu_ns = 0;                     // in kernels that use tensor cores
   std::int64_t tc_counted_ns = 0;                 // in kernels of which counters say whether they do, and not their names
   std::vector<std::uint32_t> tc_kernels, others;  // unique: indices into Timeline::kernels
-  std::uint32_t kernels_measured = 0;             // of them: of which a launch was measured
+  [[nodiscard]] bool launches() const { return !tc_kernels.empty() || !others.empty(); }
+  std::uint32_t kernels_measured = 0;  // of them: of which a launch was measured
   Counters counters;
 };
 
@@ -99,8 +100,12 @@ struct Duration {  // shares of the wall clock, each excluding those before it (
   double gpu = 0, tc = 0, non_tc = 0, memory = 0, dataloader = 0, io = 0, cpu = 0, other = 0;
 };
 
-struct OpsLine {  // sums over ops, or over kernels by name
-  std::int64_t gpu_ns = 0, cpu_ns = 0;
+// Sums over ops that launched anything, or over kernels by name.
+struct OpsLine {
+  std::int64_t gpu_ns = 0;
+  // Of ops: what their ranges cover on each thread, where one lies inside another counting once, summed over threads. Of kernels:
+  // of the CUDA calls that caused them; none where no call is known, as of a graph's kernels but the first.
+  std::optional<std::int64_t> cpu_ns = 0;
   std::uint64_t count = 0;
 };
 
@@ -122,7 +127,8 @@ struct Summary {
   double iteration_deviation_ns = 0;  // sample standard deviation
   LeftOut before, after;              // the start iteration, the stop iteration
   OpsLine all_ops, tc_ops, eligible_without_tc, other_ops;
-  OpsLine all_kernels, tc_kernels, memory, other_kernels;  // cpu_ns: time in their CUDA calls
+  OpsLine all_kernels, tc_kernels, memory, other_kernels;
+  std::int64_t graph_gpu_ns = 0;  // in kernels of CUDA graphs
 };
 
 // How the iterations aggregated were chosen: everything, since no iteration is whole; by find_steady_range(); by the user.

@@ -171,8 +171,6 @@ class Scopes {
   std::unordered_set<std::string_view> modules_, pytorch_;
 };
 
-bool launches(const OpRow& row) { return !row.tc_kernels.empty() || !row.others.empty(); }
-
 // "" outside of what torch.compile made.
 std::string compiled_type(std::string_view below_module, const Op& op) {
   if (below_module.find(kCompiled) == std::string_view::npos) return "";
@@ -187,7 +185,7 @@ std::vector<LayerPath> find_layer_paths(const Fold& fold, const std::vector<OpRo
   std::vector<std::uint32_t> node_of(rows.size());
   std::vector<std::string> compiled(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!launches(rows[i])) continue;
+    if (!rows[i].launches()) continue;
     const Op& op = fold.ops[rows[i].op];
     const auto module = scopes.module_of(op.name);
     const std::string_view scope = module ? *module : scopes.outermost_op(op.name);
@@ -198,7 +196,7 @@ std::vector<LayerPath> find_layer_paths(const Fold& fold, const std::vector<OpRo
   places.fold();
   std::vector<LayerPath> paths(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!launches(rows[i])) continue;
+    if (!rows[i].launches()) continue;
     paths[i] = places.path(node_of[i]);
     paths[i].module += compiled[i];
     paths[i].layer += compiled[i];

@@ -76,7 +76,7 @@ class OpGroups {
   }
 
   void add(std::uint32_t index, const OpRow& part) {
-    if (part.tc_kernels.empty() && part.others.empty()) return;
+    if (!part.launches()) return;
     const std::uint32_t number = group_of_op_[part.op] = row_of(key_of(index, profile_.fold.ops[part.op]));
     OpGroupRow& row = rows_[number];
     row.rows.push_back(index);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -11,31 +12,72 @@
 namespace dlkprof::model {
 namespace {
 
-void add_line(OpsLine& line, std::int64_t gpu_ns, std::int64_t cpu_ns) {
-  add_ns(line.gpu_ns, gpu_ns);
-  add_ns(line.cpu_ns, cpu_ns);
-  ++line.count;
+// What the ranges of a line's ops cover, on each thread.
+class CpuTime {
+ public:
+  void add(const Timeline& timeline, const OpInstance& instance) {
+    if (instance.range == kNone) return add_ns(outside_ns_, instance.cpu_ns);
+    const Range& range = timeline.ranges[instance.range];
+    threads_[range.thread].add(range.start_ns, range.end_ns);
+  }
+  [[nodiscard]] std::int64_t total_ns() const {
+    std::int64_t total = outside_ns_;
+    for (const auto& [thread, covered] : threads_) add_ns(total, covered.covered_ns());
+    return total;
+  }
+
+ private:
+  std::int64_t outside_ns_ = 0;  // calls outside of all ranges
+  std::map<std::uint32_t, Flattened> threads_;
+};
+
+void add_cpu_times(const IterationSlice& slice, const std::vector<OpsLine*>& line_of_op, Summary& summary) {
+  std::map<OpsLine*, CpuTime> times;
+  for (const OpInstance& instance : slice.fold.instances) {
+    OpsLine* line = line_of_op[instance.op];
+    if (line == nullptr || !slice.has(instance.iteration)) continue;
+    for (OpsLine* one : {&summary.all_ops, line}) times[one].add(slice.timeline, instance);
+  }
+  for (const auto& [line, time] : times) line->cpu_ns = time.total_ns();
 }
 
-void add_ops(const Fold& fold, const std::vector<OpRow>& rows, Summary& summary) {
+// Ops that launch nothing are wrappers of those that do: their time is counted there.
+void add_ops(const IterationSlice& slice, const std::vector<OpRow>& rows, Summary& summary) {
+  std::vector<OpsLine*> line_of_op(slice.fold.ops.size(), nullptr);
   std::int64_t tc_ns = 0;
   std::int64_t eligible_ns = 0;
   for (const OpRow& row : rows) {
-    const bool eligible = fold.ops[row.op].eligible;
+    if (!row.launches()) continue;
+    const bool eligible = slice.fold.ops[row.op].eligible;
     OpsLine& line = row.uses_tc ? summary.tc_ops : eligible ? summary.eligible_without_tc : summary.other_ops;
-    for (OpsLine* one : {&summary.all_ops, &line}) add_line(*one, row.gpu.total, row.cpu.total);
+    line_of_op[row.op] = &line;
+    for (OpsLine* one : {&summary.all_ops, &line}) {
+      add_ns(one->gpu_ns, row.gpu.total);
+      ++one->count;
+    }
     if (!eligible) continue;
     add_ns(tc_ns, row.tc_gpu_ns);
     add_ns(eligible_ns, row.gpu.total);
   }
   if (eligible_ns > 0) summary.tc_utilization = 100 * static_cast<double>(tc_ns) / static_cast<double>(eligible_ns);
+  add_cpu_times(slice, line_of_op, summary);
+}
+
+void add_kernel(OpsLine& line, std::int64_t gpu_ns, std::optional<std::int64_t> api_ns) {
+  add_ns(line.gpu_ns, gpu_ns);
+  if (line.count++ == 0) {
+    line.cpu_ns = api_ns;
+  } else if (api_ns) {
+    add_ns(line.cpu_ns.emplace(line.cpu_ns.value_or(0)), *api_ns);
+  }
 }
 
 // Kernels count by name, however many ops launch them.
 void add_kernels(const Timeline& timeline, const std::vector<KernelRow>& rows, Summary& summary) {
   struct Total {
     bool found = false, uses_tc = false;
-    std::int64_t gpu_ns = 0, api_ns = 0;
+    std::int64_t gpu_ns = 0;
+    std::optional<std::int64_t> api_ns;
   };
   std::vector<Total> totals(timeline.kernels.size());
   for (const KernelRow& row : rows) {
@@ -43,14 +85,14 @@ void add_kernels(const Timeline& timeline, const std::vector<KernelRow>& rows, S
     total.found = true;
     total.uses_tc |= row.uses_tc;
     add_ns(total.gpu_ns, row.gpu.total);
-    add_ns(total.api_ns, row.api.total);
+    if (row.api.n > 0) add_ns(total.api_ns.emplace(total.api_ns.value_or(0)), row.api.total);
   }
   for (std::size_t kernel = 0; kernel < totals.size(); ++kernel) {
     const Total& total = totals[kernel];
     if (!total.found) continue;
     const bool is_memory = timeline.kernels[kernel].kind != capture::ActivityKind::kernel;
     OpsLine& line = is_memory ? summary.memory : total.uses_tc ? summary.tc_kernels : summary.other_kernels;
-    for (OpsLine* one : {&summary.all_kernels, &line}) add_line(*one, total.gpu_ns, total.api_ns);
+    for (OpsLine* one : {&summary.all_kernels, &line}) add_kernel(*one, total.gpu_ns, total.api_ns);
   }
 }
 
@@ -76,7 +118,7 @@ void add_iterations(const IterationSlice& slice, Summary& summary) {
   if (first < last) summary.iteration_deviation_ns = std::sqrt(squares / (n - 1));
 }
 
-void add_left_out(const IterationSlice& slice, Summary& summary) {
+void add_gpu_times(const IterationSlice& slice, Summary& summary) {
   const Fold& fold = slice.fold;
   const std::uint32_t first = slice.first_iteration, last = slice.last_iteration;
   summary.before.iterations = first;
@@ -84,9 +126,13 @@ void add_left_out(const IterationSlice& slice, Summary& summary) {
   summary.after.iterations = fold.iterations.size() - 1 - last;
   summary.after.wall_ns = elapsed_ns(iteration_end_ns(fold, last), fold.iterations.back().stop_ns);
   for (std::size_t i = 0; i < slice.timeline.activities.size(); ++i) {
+    const Activity& activity = slice.timeline.activities[i];
     const std::uint32_t iteration = fold.activity_iteration[i];
-    if (slice.has(iteration)) continue;
-    add_ns((iteration < first ? summary.before : summary.after).gpu_ns, gpu_ns(slice.timeline.activities[i]));
+    if (!slice.has(iteration)) {
+      add_ns((iteration < first ? summary.before : summary.after).gpu_ns, gpu_ns(activity));
+    } else if (activity.in_graph) {
+      add_ns(summary.graph_gpu_ns, gpu_ns(activity));
+    }
   }
 }
 
@@ -95,9 +141,9 @@ void add_left_out(const IterationSlice& slice, Summary& summary) {
 Summary make_summary(const IterationSlice& slice, const Aggregate& aggregate) {
   Summary summary;
   add_iterations(slice, summary);
-  add_left_out(slice, summary);
+  add_gpu_times(slice, summary);
   summary.share = find_shares(slice);
-  add_ops(slice.fold, aggregate.ops, summary);
+  add_ops(slice, aggregate.ops, summary);
   add_kernels(slice.timeline, aggregate.kernels, summary);
   return summary;
 }

@@ -31,6 +31,7 @@ struct Call {
   const model::Kernel* kernel = nullptr;
   const capture::LaunchKey* key = nullptr;  // none of copies and sets
   const model::Call* api = nullptr;         // none where the capture holds none
+  bool is_first = false;                    // of what that call caused: its time is counted there
   const Shared* shared = nullptr;
 };
 
@@ -39,9 +40,14 @@ class Calls {
  public:
   explicit Calls(const model::Profile& profile)
       : timeline_(profile.timeline), fold_(profile.fold), tensor_cores_(profile.timeline) {
+    std::vector<bool> call_seen(timeline_.calls.size());
     for (std::uint32_t i = 0; i < timeline_.activities.size(); ++i) {
       const std::uint32_t iteration = fold_.activity_iteration[i];
-      if (iteration >= profile.aggregate.first_iteration && iteration <= profile.aggregate.last_iteration) shown_.push_back(i);
+      if (iteration < profile.aggregate.first_iteration || iteration > profile.aggregate.last_iteration) continue;
+      shown_.push_back(i);
+      const std::uint32_t call = timeline_.activities[i].call;
+      is_first_.push_back(call != model::kNone && !call_seen[call]);
+      if (call != model::kNone) call_seen[call] = true;
     }
   }
 
@@ -56,6 +62,7 @@ class Calls {
     call_.kernel = &timeline_.kernels[activity.kernel];
     call_.key = activity.config == model::kNone ? nullptr : &timeline_.configs[activity.config].key;
     call_.api = activity.call == model::kNone ? nullptr : &timeline_.calls[activity.call];
+    call_.is_first = is_first_[row];
     call_.shared = &shared(activity);
     return call_;
   }
@@ -76,6 +83,7 @@ class Calls {
   const model::Fold& fold_;
   model::TensorCoreTable tensor_cores_;
   std::vector<std::uint32_t> shown_;                                  // indices into Timeline::activities
+  std::vector<bool> is_first_;                                        // of each of them: as Call
   std::map<std::pair<std::uint32_t, std::uint32_t>, Shared> shared_;  // by kernel and configuration
   Call call_;
 };
@@ -101,7 +109,7 @@ Fields<Call> time_fields(const model::Timeline& timeline) {
        [](const Call& call) { return is_timed(call) ? Cell{call.activity->end_ns - call.activity->start_ns} : Cell{}; }},
       {"API Call Start (ns)", "ns", [](const Call& call) { return call.api != nullptr ? Cell{call.api->start_ns} : Cell{}; }},
       {"API Call Time (ns)", "ns",
-       [](const Call& call) { return call.api != nullptr ? Cell{call.api->end_ns - call.api->start_ns} : Cell{}; }},
+       [](const Call& call) { return call.is_first ? Cell{call.api->end_ns - call.api->start_ns} : Cell{}; }},
       {"Uses TC", "", [](const Call& call) -> Cell { return call.shared->tensor.uses; }},
   };
 }

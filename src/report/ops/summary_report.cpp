@@ -38,7 +38,8 @@ SummaryTable high_level(const model::Profile& profile) {
            {"Dataloader Duration %", "%", if_seen(is_pytorch(profile.fold), share.dataloader)},
            {"I/O Duration %", "%", if_seen(false, share.io)},
            {"CPU Duration %", "%", percent(share.cpu)},
-           {"Other Duration %", "%", percent(share.other)}}};
+           {"Other Duration %", "%", percent(share.other)},
+           {"GPU Time in CUDA Graphs (ns)", "ns", {known ? Cell{summary.graph_gpu_ns} : Cell{}}}}};
 }
 
 // "0-1"; empty where there are none.
@@ -85,7 +86,7 @@ SummaryTable iterations(const model::Profile& profile) {
 
 SummaryRow row_of(const char* name, const model::OpsLine& line, bool known) {
   if (!known) return {name, "", {Cell{}, Cell{}, Cell{}}};
-  return {name, "", {line.gpu_ns, line.cpu_ns, line.count}};
+  return {name, "", {line.gpu_ns, line.cpu_ns ? Cell{*line.cpu_ns} : Cell{}, line.count}};
 }
 
 SummaryTable all_ops(const Summary& summary, bool known) {

@@ -98,7 +98,7 @@ Rows tensor_report(const model::Profile& profile) {
   std::vector<std::uint32_t> shown;
   const std::vector<OpRow>& ops = profile.aggregate.ops;
   for (std::uint32_t i = 0; i < ops.size(); ++i) {
-    if (profile.fold.ops[ops[i].op].eligible || ops[i].uses_tc) shown.push_back(i);
+    if (ops[i].launches() && (profile.fold.ops[ops[i].op].eligible || ops[i].uses_tc)) shown.push_back(i);
   }
   const std::size_t count = shown.size();
   return make_rows("tensor", tensor_fields(profile), count,

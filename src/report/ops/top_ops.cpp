@@ -54,7 +54,8 @@ std::string line(const std::string& op, const std::string& replay_mode, const st
 }  // namespace
 
 std::string top_ops(const model::Profile& profile, std::size_t most) {
-  const std::vector<model::OpRow>& ops = profile.aggregate.ops;
+  std::vector<model::OpRow> ops = profile.aggregate.ops;
+  std::erase_if(ops, [](const model::OpRow& row) { return row.gpu.total <= 0; });
   if (ops.empty()) return "";
   const std::int64_t whole = profile.aggregate.summary.all_ops.gpu_ns;
   std::string text = line("Op type, and where it is", "", "calls", "GPU time", "share", "TC", "occup.");
@@ -65,7 +66,7 @@ std::string top_ops(const model::Profile& profile, std::size_t most) {
                  share_text(row, whole), row.uses_tc ? "yes" : "no", occupancy_text(row.counters));
     text += "  " + shorten(op.name, kNameAloneWidth) + "\n";
   }
-  if (ops.size() > most) text += fmt::format("and {} ops more\n", with_separators(ops.size() - most));
+  if (ops.size() > most) text += fmt::format("and {} more ops with GPU time\n", with_separators(ops.size() - most));
   return text;
 }
 

@@ -76,6 +76,18 @@ TEST(LaunchBound, ComesBeforeTheIdleGpuThatItBringsAbout) {
   EXPECT_STREQ(diagnose(run.profile()).at(0).rule->name, "launch_bound");
 }
 
+TEST(LaunchBound, ClocksFurtherApartThanTheGpuIsIdleTellNothing) {
+  test::DiagnosedRun run = paced(100);
+  run.timeline().processes[0].gpu_early_ns = 50;  // idle for about 80 in each iteration
+  EXPECT_TRUE(fires(run.profile(), "launch_bound"));
+  run.timeline().processes[0].gpu_early_ns = 5'000'000;
+  EXPECT_FALSE(fires(run.profile(), "launch_bound"));
+  const Findings idle = found(run.profile(), "gpu_underused");
+  ASSERT_EQ(idle.size(), 1U);
+  EXPECT_THAT(idle[0].problem, HasSubstr("GPU and CPU clocks may be 5 ms apart"));
+  EXPECT_GT(idle[0].bound_ns, 800);
+}
+
 TEST(LaunchBound, IsSilentWhereItDoesNot) { EXPECT_FALSE(fires(paced(20).profile(), "launch_bound")) << "idle for 10 at most"; }
 
 }  // namespace

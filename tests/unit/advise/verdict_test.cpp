@@ -76,6 +76,17 @@ TEST(Verdicts, WhatTheGpuWaitsForIsLaunchBound) {
   EXPECT_EQ(judge(starved, counters(90, 10, 1000)).verdict, Verdict::compute_bound);
 }
 
+TEST(Verdicts, ClocksTooFarApartSayNothingOfLaunches) {
+  Evidence evidence{.timed = 10, .gpu_ns = 100, .waited_for = 9, .idle_before_ns = 900};
+  ASSERT_EQ(judge(evidence, {}).verdict, Verdict::launch_bound);
+  evidence.clocks_apart_ns = 93'805'419;
+  const Judgement judgement = judge(evidence, {});
+  EXPECT_EQ(judgement.verdict, Verdict::unknown);
+  EXPECT_FALSE(judgement.bound_ns);
+  EXPECT_FALSE(judgement.waited_percent);
+  EXPECT_THAT(reason_text(judgement), HasSubstr("may be 93.8 ms apart"));
+}
+
 TEST(Verdicts, WithoutCountersThereIsNone) {
   const Judgement judged = judge(busy(), {});
   EXPECT_EQ(judged.verdict, Verdict::unknown);

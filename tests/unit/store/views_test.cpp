@@ -82,7 +82,7 @@ TEST_F(ViewsTest, DetailIsTheFiguresOfOps) {
 TEST_F(ViewsTest, MeansOfNothingAreNull) { EXPECT_THAT(rows("SELECT mapped_avg_ns IS NULL FROM detail"), ElementsAre("0", "1")); }
 
 TEST_F(ViewsTest, IterationsAreAllThereAre) {
-  EXPECT_THAT(rows("SELECT * FROM iterations"), ElementsAre("0|500|1999|1500|1|2|600", "1|2000|4000|2001|1|2|500"));
+  EXPECT_THAT(rows("SELECT * FROM iterations"), ElementsAre("0|500|1999|1500|1|2|600|0", "1|2000|4000|2001|1|2|500|1"));
 }
 
 TEST_F(ViewsTest, KernelsAreTheRunsInTheirPlaces) {
@@ -126,10 +126,15 @@ TEST_F(ViewsTest, OpTypesAndGroupNodesAreTheirRows) {
 }
 
 TEST_F(ViewsTest, SummaryIsOneRow) {
-  EXPECT_THAT(rows("SELECT aggregation, key_node, key_node_source, wall_ns, tc_utilization_pct, gpu_pct, tc_pct, non_tc_pct, "
-                   "memory_pct, dataloader_pct, io_pct, cpu_pct, other_pct, total_iterations, stop_iteration, mean_iteration_ns, "
-                   "iteration_deviation_ns, all_ops_gpu_ns, all_ops_cpu_ns, all_ops_count, other_kernels_count FROM summary"),
-              ElementsAre("1|/step|framework|3501|90.5|31.0|28.0|2.0|1.0|3.0|4.0|5.0|6.0|2|1|1750.5|353.5|1100|900|2|9"));
+  EXPECT_THAT(
+      rows("SELECT aggregation, key_node, key_node_source, wall_ns, tc_utilization_pct, gpu_pct, tc_pct, non_tc_pct, "
+           "memory_pct, dataloader_pct, io_pct, cpu_pct, other_pct, total_iterations, stop_iteration, mean_iteration_ns, "
+           "iteration_deviation_ns, all_ops_gpu_ns, all_ops_cpu_ns, all_ops_count, other_kernels_cpu_ns, other_kernels_count, "
+           "range_source, "
+           "median_iteration_ns, before_iterations, before_wall_ns, before_gpu_ns, after_iterations, after_gpu_ns FROM summary"),
+      ElementsAre("1|/"
+                  "step|framework|3501|90.5|31.0|28.0|2.0|1.0|3.0|4.0|5.0|6.0|2|1|1750.5|353.5|1100|900|2||9|found|1700.0|2|300|"
+                  "40|1|60"));
 }
 
 TEST_F(ViewsTest, MetricsAreOfConfigurationsAndOfFigures) {

@@ -183,6 +183,36 @@ TEST(AggregateTest, ACallOfManyKernelsCountsOnce) {
   EXPECT_EQ(folded.made.kernels[0].gpu, stats(2, 20, 10, 10));
 }
 
+TEST(AggregateTest, OpsThatLaunchNothingAreNotCountedNorIsNestedTime) {
+  TimelineBuilder builder;
+  const std::uint32_t other = builder.thread();
+  builder.range("wrapper", 0, 1'000).range("aten::conv2d, seq = 1", 10, 500).range("aten::convolution, seq = 1", 20, 400);
+  builder.range("inner", 30, 100).launch("a", 40, 41, 51).launch("b", 150, 151, 161);
+  builder.range("elsewhere", 50, 350, other).launch("c", 60, 61, 66, other);
+  const Summary summary = Folded(builder).made.summary;
+  EXPECT_EQ(summary.all_ops.count, 3U);
+  EXPECT_EQ(summary.all_ops.cpu_ns, 380 + 300) << "inner lies in aten::convolution; another thread counts by itself";
+  EXPECT_EQ(summary.all_ops.gpu_ns, 25);
+  EXPECT_EQ(summary.eligible_without_tc.count, 1U) << "aten::conv2d launches nothing";
+  EXPECT_EQ(summary.eligible_without_tc.cpu_ns, 380);
+}
+
+TEST(AggregateTest, KernelsWithoutACallOfTheirOwnHaveNoCpuTime) {
+  TimelineBuilder builder;
+  const std::uint32_t graph = builder.call("cuGraphLaunch", 10, 30);
+  builder.activity(graph, "a", 40, 50).activity(graph, kGemm, 50, 60);
+  Timeline timeline = builder.build();
+  for (Activity& activity : timeline.activities) activity.in_graph = true;
+  const Fold folded = fold(timeline);
+  const Summary summary = aggregate(timeline, folded).summary;
+  EXPECT_EQ(summary.all_kernels.cpu_ns, 20);
+  EXPECT_EQ(summary.other_kernels.cpu_ns, 20);
+  EXPECT_EQ(summary.tc_kernels.count, 1U);
+  EXPECT_FALSE(summary.tc_kernels.cpu_ns);
+  EXPECT_EQ(summary.memory.cpu_ns, 0) << "there are none";
+  EXPECT_EQ(summary.graph_gpu_ns, 20);
+}
+
 TEST(AggregateTest, ALaunchWithoutTimeIsNoZero) {
   TimelineBuilder builder;
   builder.range("op", 0, 50).launch("k", 10, 0, 0).launch("k", 20, 60, 65).launch("never", 30, 0, 0);

@@ -38,6 +38,16 @@ TEST(IterationReport, WhatWasNotTimedIsEmpty) {
   EXPECT_EQ(test::cell(table, 3, "API Call Time (ns)"), Cell{std::int64_t{30}});
 }
 
+TEST(IterationReport, TheTimeOfACallCountsOnce) {
+  model::Profile sample = test::sample_fold();
+  for (model::Activity& activity : sample.timeline.activities) activity.call = 0;
+  const Table table = to_table(iteration_report(sample));
+  ASSERT_GT(table.rows.size(), 1U);
+  EXPECT_NE(test::cell(table, 0, "API Call Time (ns)"), Cell{});
+  EXPECT_EQ(test::cell(table, 1, "API Call Time (ns)"), Cell{});
+  EXPECT_EQ(test::cell(table, 1, "API Call Start (ns)"), test::cell(table, 0, "API Call Start (ns)"));
+}
+
 TEST(IterationReport, CopiesHaveBytesAndNoGrid) {
   const model::Profile sample = test::sample_fold();
   const Table table = to_table(iteration_report(sample));

@@ -27,7 +27,16 @@ TEST(TopOps, AreAtMostTen) {
   sample.aggregate.ops.resize(25, sample.aggregate.ops.front());
   const std::string text = top_ops(sample);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 22);
-  EXPECT_THAT(text, HasSubstr("and 15 ops more"));
+  EXPECT_THAT(text, HasSubstr("and 15 more ops with GPU time"));
+}
+
+TEST(TopOps, ThoseWithoutGpuTimeAreNeitherShownNorCounted) {
+  model::Profile sample = test::sample_fold();
+  sample.aggregate.ops.resize(12, sample.aggregate.ops.front());
+  for (std::size_t i = 9; i < 12; ++i) sample.aggregate.ops[i].gpu = {};
+  const std::string text = top_ops(sample);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 2 * 9);
+  EXPECT_THAT(text, Not(HasSubstr("more ops")));
 }
 
 TEST(TopOps, KeepTheEndOfALongName) {
