@@ -171,8 +171,21 @@ void check_has_ops(const std::vector<std::string>& reports, const model::Profile
 }
 
 void keep(const RunFiles& source, const model::Profile& profile) {
-  const int id = store::add_aggregation(source.database, profile, advise::diagnosis_of(profile));
-  say("dlkprof: {} shows aggregation {} now\n", printable(source.database.string()), id);
+  const auto [id, is_new] = store::add_aggregation(source.database, profile, advise::diagnosis_of(profile));
+  const std::string name = printable(source.database.string());
+  if (is_new) {
+    say("dlkprof: {} shows aggregation {} now\n", name, id);
+  } else {
+    say("dlkprof: {} shows this already, as aggregation {}: nothing was added\n", name, id);
+  }
+}
+
+// A database of what captures hold, beside the reports.
+void write_database(const Outputs& outputs, const model::Profile& profile) {
+  make_folder(outputs.directory);
+  const fs::path path = database_file(outputs);
+  store::write_database(path, profile, advise::diagnosis_of(profile));
+  say("dlkprof: wrote {}\n", printable(path.string()));
 }
 
 void show(const ReportCommand& command, const report::Inputs& inputs) {
@@ -198,6 +211,8 @@ int report_again(ReportCommand command) {
   std::vector<std::string>& reports = command.outputs.reports;
   if (!one_screen) reports = default_reports(command, source);
   reports = report::report_names(reports, command.folding.simple());
+  command.keeps = command.keeps && !command.folding.simple();
+  command.outputs.database = command.keeps && !source.is_database();
   check_command(command);
   const cupti::Catalogue catalogue = load_catalogue();
   check_section_names(command, catalogue);
@@ -205,7 +220,8 @@ int report_again(ReportCommand command) {
   const model::Profile profile = analyse(load(command, source), command.folding);
   check_has_ops(reports, profile);
   check_metrics_measured(command.metrics, profile.timeline, command.cupti_path);
-  if (command.keep_aggregation && source.is_database() && !command.folding.simple()) keep(source, profile);
+  if (command.keeps && source.is_database()) keep(source, profile);
+  if (command.outputs.database && profile.has_ops()) write_database(command.outputs, profile);
   const report::Page page{text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};
   if (one_screen) {
     print_data(report::screen(profile, command.file, page));

@@ -21,7 +21,7 @@ struct ReportCommand {
   Outputs outputs;                             // without reports: those that suit the file
   bool to_files = false;                       // else to stdout
   Folding folding;
-  bool keep_aggregation = false;  // into the file, where it is a database
+  bool keeps = false;  // what was folded: as an aggregation of the database, or, of captures, as a database
 };
 
 // Returns the exit code; throws UsageError and Error.

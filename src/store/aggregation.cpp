@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -60,14 +62,16 @@ struct Writer {
   [[nodiscard]] Inserter rows(const char* table) const { return {connection, id, table}; }
 };
 
+std::string domains_text(const model::Profile& profile) { return fmt::format("{}", fmt::join(profile.options.domains, ",")); }
+
 void insert_head(const Connection& connection, int id, const model::Profile& made) {
   const auto steady = [&](std::uint32_t iteration) {
     return made.aggregate.steady.found ? std::optional(iteration) : std::nullopt;
   };
   insert_into(connection, "aggregation")
-      .run(id, unix_now_ns(), DLKPROF_VERSION, made.options.key_node, fmt::format("{}", fmt::join(made.options.domains, ",")),
-           made.range.start, made.range.stop, made.fold.key_node, name_of(made.fold.key_node_source), made.fold.key_nodes_found,
-           made.aggregate.first_iteration, made.aggregate.last_iteration, model::range_source_text(made.aggregate.range_source),
+      .run(id, unix_now_ns(), DLKPROF_VERSION, made.options.key_node, domains_text(made), made.range.start, made.range.stop,
+           made.fold.key_node, name_of(made.fold.key_node_source), made.fold.key_nodes_found, made.aggregate.first_iteration,
+           made.aggregate.last_iteration, model::range_source_text(made.aggregate.range_source),
            steady(made.aggregate.steady.first), steady(made.aggregate.steady.last));
 }
 
@@ -166,15 +170,37 @@ void insert_summary(const Writer& to) {
            sum.after);
 }
 
-// The id of the next aggregation. What it is to be made of must be what the database holds.
-int next_id(const OpenDatabase& database, const model::Profile& profile) {
-  const std::int64_t activities = database.connection.number("SELECT max(id) + 1 FROM work");  // not count(*), which reads all
+Error cannot_write(const OpenDatabase& database, std::string detail, std::string remedy) {
+  return {"cannot write the database " + printable(database.path.native()), std::move(detail), std::move(remedy)};
+}
+
+// What an aggregation is to be made of must be what the database holds.
+void check_same_timeline(const OpenDatabase& database, const model::Profile& profile) {
+  // Not count(*), which reads all.
+  const std::int64_t activities = database.connection.number("SELECT max(id) + 1 FROM activity");
+  if (static_cast<std::uint64_t>(activities) == profile.fold.activity_instance.size()) return;
+  throw cannot_write(database, "it was changed since it was read", "Try again.");
+}
+
+int last_id(const OpenDatabase& database) {
   const std::int64_t last = database.connection.number("SELECT max(id) FROM aggregation");
-  const bool same = static_cast<std::uint64_t>(activities) == profile.fold.activity_instance.size();
-  if (same && last >= 0 && last < std::numeric_limits<int>::max()) return static_cast<int>(last) + 1;
-  throw Error("cannot write the database " + printable(database.path.native()),
-              same ? fmt::format("its last aggregation is {}", last) : "it was changed since it was read",
-              same ? "It is damaged: make it again from the captures." : "Try again.");
+  if (last >= 0 && last < std::numeric_limits<int>::max()) return static_cast<int>(last);
+  throw cannot_write(database, fmt::format("its last aggregation is {}", last),
+                     "It is damaged: make it again from the captures.");
+}
+
+// Whether an aggregation was made by this version and asked for as this one was. All else follows from that.
+bool is_same(const OpenDatabase& database, int id, const model::Profile& profile) {
+  Statement row = database.connection.prepare(fmt::format(
+      "SELECT dlkprof_version, key_node_asked, domains, iter_start_asked, iter_stop_asked FROM aggregation WHERE id = {}", id));
+  const auto text = [](const std::optional<std::uint32_t>& number) { return number ? std::to_string(*number) : ""; };
+  const std::array wanted{std::string(DLKPROF_VERSION), profile.options.key_node, domains_text(profile),
+                          text(profile.range.start), text(profile.range.stop)};
+  if (!row.step()) return false;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (row.text(static_cast<int>(i)) != wanted.at(i)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -192,13 +218,16 @@ void insert_aggregation(const Connection& connection, int id, const model::Profi
   insert_diagnosis(connection, id, diagnosis);
 }
 
-int add_aggregation(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis) {
+AddedAggregation add_aggregation(const std::filesystem::path& path, const model::Profile& profile,
+                                 const model::Diagnosis& diagnosis) {
   OpenDatabase database = open_ours(path, Access::add);
   Transaction transaction(database.connection);
-  const int id = next_id(database, profile);
-  insert_aggregation(database.connection, id, profile, diagnosis);
+  check_same_timeline(database, profile);
+  const int last = last_id(database);
+  if (is_same(database, last, profile)) return {last, false};
+  insert_aggregation(database.connection, last + 1, profile, diagnosis);
   transaction.commit();
-  return id;
+  return {last + 1, true};
 }
 
 }  // namespace dlkprof::store

@@ -169,7 +169,7 @@ std::span<const Table> aggregation_tables() {
              2},
        Table{"placement",
              "Where folding put what a GPU did.",
-             {of_aggregation(), reference("work", "work", ""), reference("op", "op", "That launched it."),
+             {of_aggregation(), reference("activity", "activity", ""), reference("op", "op", "That launched it."),
               reference("iteration", "iteration", "In which it was called."),
               nullable(reference("range", "range", "The instance of the op; NULL: outside of every range."))},
              2},

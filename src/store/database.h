@@ -17,8 +17,13 @@ inline constexpr int kSchemaVersion = 4;
 void write_database(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis = {});
 
 // Adds what was folded and aggregated to a database of ours, as the one that views show; the earlier ones stay, by their ids.
-// Returns its id. Throws Error.
-int add_aggregation(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis = {});
+// Where the one that they show is the same, made by this version for the same folding, nothing is added. Throws Error.
+struct AddedAggregation {
+  int id = 0;
+  bool is_new = true;
+};
+AddedAggregation add_aggregation(const std::filesystem::path& path, const model::Profile& profile,
+                                 const model::Diagnosis& diagnosis = {});
 
 // Throws Error: no such file, not a database of ours, damaged, or written by a newer version (named). Its content is hostile
 // input: whatever it says, the timeline keeps what timeline.h promises.

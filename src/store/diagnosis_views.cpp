@@ -150,10 +150,10 @@ View gaps_view() {
        {"kernel_name", "k.name", "", "What came after it."},
        {"called_late", "c.start_ns > g.free_ns", "0 or 1", "It was called only after the GPU had become idle; NULL: not known."}},
       "FROM (SELECT id, device, kernel, call, start_ns, max(end_ns) OVER (PARTITION BY device ORDER BY start_ns, id "
-      "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ns FROM work WHERE start_ns IS NOT NULL) g "
+      "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ns FROM activity WHERE start_ns IS NOT NULL) g "
       "JOIN aggregation a ON a.id = " +
           kShown +
-          " JOIN placement p ON p.aggregation = a.id AND p.work = g.id "
+          " JOIN placement p ON p.aggregation = a.id AND p.activity = g.id "
           "JOIN op o ON o.aggregation = a.id AND o.id = p.op JOIN kernel k ON k.id = g.kernel "
           "LEFT JOIN call c ON c.id = g.call WHERE g.start_ns > g.free_ns "
           "AND p.iteration BETWEEN a.first_iteration AND a.last_iteration"};

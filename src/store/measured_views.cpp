@@ -33,7 +33,7 @@ std::string reasons() {
 
 // The same for the ways of collecting, which table measured_launch holds by number.
 std::string replay_modes() {
-  std::string text = "CASE l.way";
+  std::string text = "CASE l.replay_mode";
   for (unsigned replay_mode = 1; replay_mode <= static_cast<unsigned>(model::kLastReplayMode); ++replay_mode) {
     text += " WHEN " + std::to_string(replay_mode) + " THEN '" +
             model::replay_mode_text(static_cast<capture::ReplayMode>(replay_mode)) + "'";
@@ -67,7 +67,7 @@ View metrics_view() {
                    {"min", "m.min", "of the metric", ""},
                    {"max", "m.max", "of the metric", ""},
                    {"stddev", "m.stddev", "of the metric", "Of the sample (n - 1); NULL of one launch."},
-                   {"collected_by", "m.way", "", "kernel replay or iteration replay; empty: not known."},
+                   {"collected_by", "m.replay_mode", "", "kernel replay or iteration replay; empty: not known."},
                    {"cache_control", "m.cache_control", "", kAsTheyWere},
                    {"passes", "m.passes", "", "That a launch was measured in."},
                    {"metric_set", "m.metric_set", "id of metric_set", "That it was measured with."},
@@ -114,7 +114,7 @@ View coverage_view() {
                    {"matched", "c.matched", "launches", "That the selector takes."},
                    {"measured", "c.measured", "launches", ""},
                    {"near_missed", "c.near_missed", "launches", "That it would take in another form of their name."},
-                   {"left_alone", "c.left_alone", "launches", "Selected, but not to be measured."},
+                   {"left_alone", "c.skipped", "launches", "Skipped: selected, but not to be measured."},
                    {"timed", "c.timed", "launches", "That activity records timed; measured ones are not among them."},
                    {"timed_gpu_ns", "c.timed_gpu_ns", "ns", "GPU time of these."},
                    {"timed_gpu_pct", "100.0 * c.timed_gpu_ns / nullif((SELECT sum(timed_gpu_ns) FROM launch_count), 0)", "%",

@@ -57,7 +57,7 @@ void check_identity(const Connection& connection, const fs::path& path) {
   if (version == kSchemaVersion) return;
   throw Error(cannot_open(path), fmt::format("its schema has version {}; this dlkprof reads version {}", version, kSchemaVersion),
               version > kSchemaVersion ? "Use a dlkprof as new as the one that wrote it."
-                                       : "Make it again from the captures with this dlkprof.");
+                                       : "Make it again from the captures: dlkprof --database=<capture>");
 }
 
 // A table of the same name but with other columns, or a view that never ends, would not keep what we rely on.

@@ -226,7 +226,7 @@ void TimelineReader::functions() {
 }
 
 void TimelineReader::activities() {
-  Rows row = rows("work");
+  Rows row = rows("activity");
   timeline_.activities.reserve(row.count());
   std::optional<std::int64_t> previous;  // start of the last one that was timed
   while (row.next()) {

@@ -107,7 +107,7 @@ void AggregationReader::placements() {
     run_.fold.activity_instance.push_back(row.index(run_.fold.ops.size()));
     run_.fold.activity_iteration.push_back(row.index(run_.fold.iterations.size()));
   }
-  if (run_.fold.activity_instance.size() != activities) row.fail("there is not one for each row of table work");
+  if (run_.fold.activity_instance.size() != activities) row.fail("there is not one for each row of table activity");
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ Table function_table() {
 
 Table activity_table() {
   return {
-      "work",
+      "activity",
       "What a GPU did: a kernel's run, a copy or a set of memory. Ordered by start.",
       {id("From 0, in order."), nullable(number("start_ns", kClock, "On the GPU. NULL: not timed.")),
        nullable(number("end_ns", kClock, "On the GPU.")), number("bytes", "bytes", "Copied or set."),
@@ -166,7 +166,7 @@ Table measured_launch_table() {
            number("launch_index", "", "Among all kernel launches of its process, from 0."),
            number("occurrence", "", "Among all launches of its configuration, from 0."),
            reference("metric_set", "metric_set", "That it was measured with."), number("passes", "", "It was measured in."),
-           number("way", "", "Of collecting: 0 not known, 1 kernel replay, 2 iteration replay."),
+           number("replay_mode", "", "0 not known, 1 kernel replay, 2 iteration replay."),
            number("cache_control", "", "0: caches as they were left, 1: flushed before each pass."),
            number("start_unix_ns", "ns since 1970", ""), number("cost_ns", "ns", "Host time that measuring it took."),
            number("context", "", "As CUPTI numbers them."), number("stream", "", "As CUPTI numbers them."),
@@ -206,14 +206,14 @@ Table sample_bin_table() {
 
 Table measured_figure_table() {
   return {"measured_figure",
-          "A metric of a launch configuration, over the launches that were measured alike: a row a way of collecting, caches, "
+          "A metric of a launch configuration, over the launches that were measured alike: a row per replay mode, caches, "
           "metric set and passes. Only what has a value.",
           {reference("config", "config", ""), reference("metric", "metric", ""),
            number("part", "", "Of those measured alike, from 0."), number("n", "launches", "With a value."),
            nullable(real("mean", "of the metric", "NULL, as the next three: beyond what a number can hold.")),
            nullable(real("min", "of the metric", "")), nullable(real("max", "of the metric", "")),
            nullable(real("stddev", "of the metric", "Of the sample (n - 1); NULL where n is 1.")),
-           text("way", "Of collecting: kernel replay or iteration replay; empty: not known."),
+           text("replay_mode", "kernel replay or iteration replay; empty: not known."),
            text("cache_control", "none: as they were left, all: flushed before each pass; empty: not known."),
            nullable(number("passes", "", "A launch; NULL: not known.")),
            nullable(reference("metric_set", "metric_set", "NULL: not known.")),
@@ -222,20 +222,19 @@ Table measured_figure_table() {
 }
 
 Table launch_count_table() {
-  return {
-      "launch_count",
-      "What became of the launches of one configuration.",
-      {id("From 0."), reference("process", "process", ""),
-       nullable(reference("config", "config", "NULL: all of a function that no filter takes, which are counted together.")),
-       nullable(reference("kernel", "kernel", "NULL: not described.")),
-       number("device", "", "CUDA's number of the GPU in that process."), number("launches", "launches", "Seen."),
-       number("matched", "launches", "That the selector takes."), number("measured", "launches", ""),
-       number("near_missed", "launches", "That it would take in another form of their name."),
-       number("left_alone", "launches", "Selected, but not to be measured."),
-       number("timed", "launches", "That activity records timed; measured ones are not among them."),
-       number("timed_gpu_ns", "ns", "GPU time of these."),
-       number("left_alone_reason", "", "0 none, 1 cooperative, 2 collective, 3 captured into a graph, 4 failed, 5 unsupported."),
-       text("incomplete", "Why it was not measured as often as asked, as in view coverage; empty: it was.")}};
+  return {"launch_count",
+          "What became of the launches of one configuration.",
+          {id("From 0."), reference("process", "process", ""),
+           nullable(reference("config", "config", "NULL: all of a function that no filter takes, which are counted together.")),
+           nullable(reference("kernel", "kernel", "NULL: not described.")),
+           number("device", "", "CUDA's number of the GPU in that process."), number("launches", "launches", "Seen."),
+           number("matched", "launches", "That the selector takes."), number("measured", "launches", ""),
+           number("near_missed", "launches", "That it would take in another form of their name."),
+           number("skipped", "launches", "Selected, but not to be measured."),
+           number("timed", "launches", "That activity records timed; measured ones are not among them."),
+           number("timed_gpu_ns", "ns", "GPU time of these."),
+           number("skip_reason", "", "0 none, 1 cooperative, 2 collective, 3 captured into a graph, 4 failed, 5 unsupported."),
+           text("incomplete", "Why it was not measured as often as asked, as in view coverage; empty: it was.")}};
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ View iterations_view() {
             "Part of the steady range; NULL: no iteration is whole."}},
           "FROM aggregation a JOIN iteration i ON i.aggregation = a.id LEFT JOIN (SELECT p.aggregation, p.iteration, count(*) AS "
           "calls, "
-          "sum(k.end_ns - k.start_ns) AS gpu_ns FROM placement p JOIN work k ON k.id = p.work GROUP BY 1, 2) w "
+          "sum(k.end_ns - k.start_ns) AS gpu_ns FROM placement p JOIN activity k ON k.id = p.activity GROUP BY 1, 2) w "
           "ON w.aggregation = a.id AND w.iteration = i.id WHERE a.id = " +
               kNewest};
 }
@@ -143,7 +143,7 @@ View kernels_view() {
                  {"op_instance", "p.range", "id of range", "Tells instances of the op apart; NULL: outside of every range."},
                  {"config", "w.config", "id of config", "Its launch configuration."},
                  {"launch_index", "w.launch_index", "", "Position among all kernel launches of its process."}}}),
-          "FROM placement p JOIN work w ON w.id = p.work JOIN kernel k ON k.id = w.kernel "
+          "FROM placement p JOIN activity w ON w.id = p.activity JOIN kernel k ON k.id = w.kernel "
           "JOIN op o ON o.aggregation = p.aggregation AND o.id = p.op LEFT JOIN call c ON c.id = w.call "
           "LEFT JOIN string n ON n.id = c.name LEFT JOIN config f ON f.id = w.config " +
               of_newest("p")};

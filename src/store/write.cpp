@@ -93,7 +93,7 @@ void insert_functions(const Connection& connection, const Timeline& timeline) {
 }
 
 void insert_activities(const Connection& connection, const Timeline& timeline) {
-  BulkInsert activities(connection, "work");
+  BulkInsert activities(connection, "activity");
   const model::TensorCoreTable tensor_cores(timeline);
   std::uint32_t id = 0;
   for (const model::Activity& activity : timeline.activities) {

@@ -128,7 +128,7 @@ class Timeline:
             Work(start, end, None if call is None else self.calls[call], name, long_name, kind, device, bool(tc), grid)
             for start, end, call, name, long_name, kind, device, tc, *grid in connection.execute(
                 "SELECT start_ns, end_ns, call, kernel.name, long_name, kind, ordinal, uses_tc,"
-                " grid_x, grid_y, grid_z, block_x, block_y, block_z FROM work"
+                " grid_x, grid_y, grid_z, block_x, block_y, block_z FROM activity"
                 " JOIN kernel ON kernel.id = work.kernel JOIN device ON device.id = work.device"
                 " LEFT JOIN config ON config.id = work.config ORDER BY work.id"
             )
@@ -138,7 +138,7 @@ class Timeline:
                 work.call.works.append(work)
         times = connection.execute(
             "SELECT min(start_ns), max(end_ns) FROM (SELECT start_ns, end_ns FROM range UNION ALL"
-            " SELECT start_ns, end_ns FROM call UNION ALL SELECT start_ns, end_ns FROM work)"
+            " SELECT start_ns, end_ns FROM call UNION ALL SELECT start_ns, end_ns FROM activity)"
         )
         self.first, self.last = times.fetchone()  # of all domains
         self.devices = [ordinal for ordinal, in connection.execute("SELECT ordinal FROM device")]

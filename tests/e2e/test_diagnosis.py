@@ -17,8 +17,8 @@ REPORTS = ("expert_systems", "bottleneck", "occupancy", "stall", "memory", "roof
 CAPTURES = ("cifar10_b4", "cifar10_b512")
 # Of the iterations aggregated.
 WORKS = (
-    "work JOIN placement p ON p.work = work.id JOIN aggregation a ON a.id = p.aggregation "
-    "WHERE p.iteration BETWEEN a.first_iteration AND a.last_iteration AND work.config IS NOT NULL"
+    "activity JOIN placement p ON p.activity = activity.id JOIN aggregation a ON a.id = p.aggregation "
+    "WHERE p.iteration BETWEEN a.first_iteration AND a.last_iteration AND activity.config IS NOT NULL"
 )
 
 

@@ -33,11 +33,10 @@ int report_database(const ProfileCommand& command) {
   }
   again.metrics = command.extra_metrics;
   again.outputs = command.outputs;
-  again.outputs.database = false;
   again.to_files = command.reports_named;
   if (!command.reports_named) again.outputs.reports.clear();
   again.folding = command.folding;
-  again.keep_aggregation = true;
+  again.keeps = true;
   return report_again(std::move(again));
 }
 

@@ -114,7 +114,7 @@ TEST_F(ReadTest, OtherVersionsAreRefusedNamingBoth) {
 
 TEST_F(ReadTest, TablesThatAreNotAsWrittenAreRefused) {
   EXPECT_THAT(after("DROP TABLE fact"), HasSubstr("table fact is missing"));
-  EXPECT_THAT(after("ALTER TABLE work ADD COLUMN x"), HasSubstr("table work is not as written"));
+  EXPECT_THAT(after("ALTER TABLE activity ADD COLUMN x"), HasSubstr("table activity is not as written"));
   write();
   run("DROP TABLE string");
   run("CREATE VIEW string(id, value) AS WITH RECURSIVE c(x) AS (SELECT 0 UNION ALL SELECT x+1 FROM c) SELECT x, '' FROM c");
@@ -124,7 +124,7 @@ TEST_F(ReadTest, TablesThatAreNotAsWrittenAreRefused) {
 TEST_F(ReadTest, WhatOthersAddIsIgnored) {
   write();
   run("CREATE TABLE mine (x)");
-  run("CREATE INDEX work_by_kernel ON work(kernel)");
+  run("CREATE INDEX activity_by_kernel ON activity(kernel)");
   test::expect_same(read_timeline(path()), timeline_);
 }
 
@@ -204,14 +204,14 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"UPDATE config SET grid_x = -1 WHERE id = 0", "grid_x is -1"},
         Hostile{"UPDATE function SET process = 2 WHERE number = 3", "table function: process is 2"},
         Hostile{"UPDATE function SET registers_per_thread = 4294967296", "registers_per_thread is 4294967296"},
-        Hostile{"UPDATE work SET kernel = 3 WHERE id = 1", "table work: kernel is 3"},
-        Hostile{"UPDATE work SET config = 2 WHERE id = 1", "config is 2"},
-        Hostile{"UPDATE work SET call = 4 WHERE id = 1", "call is 4"},
-        Hostile{"UPDATE work SET device = 1 WHERE id = 1", "device is 1"},
-        Hostile{"UPDATE work SET start_ns = NULL WHERE id = 1", "ended but did not start"},
-        Hostile{"UPDATE work SET end_ns = NULL WHERE id = 1", "end_ns is NULL"},
-        Hostile{"UPDATE work SET start_ns = 1399, end_ns = 1500 WHERE id = 3", "row 3 of table work: start_ns is 1399"},
-        Hostile{"UPDATE work SET bytes = -5 WHERE id = 0", "bytes is -5"},
+        Hostile{"UPDATE activity SET kernel = 3 WHERE id = 1", "table activity: kernel is 3"},
+        Hostile{"UPDATE activity SET config = 2 WHERE id = 1", "config is 2"},
+        Hostile{"UPDATE activity SET call = 4 WHERE id = 1", "call is 4"},
+        Hostile{"UPDATE activity SET device = 1 WHERE id = 1", "device is 1"},
+        Hostile{"UPDATE activity SET start_ns = NULL WHERE id = 1", "ended but did not start"},
+        Hostile{"UPDATE activity SET end_ns = NULL WHERE id = 1", "end_ns is NULL"},
+        Hostile{"UPDATE activity SET start_ns = 1399, end_ns = 1500 WHERE id = 3", "row 3 of table activity: start_ns is 1399"},
+        Hostile{"UPDATE activity SET bytes = -5 WHERE id = 0", "bytes is -5"},
         Hostile{"UPDATE thread SET process = 'x' WHERE id = 0", "process is text"},
         Hostile{"UPDATE string SET value = 'x' WHERE id = 0", "the first one is not empty"},
         Hostile{"UPDATE string SET value = zeroblob(100) WHERE id = 3", "value is a blob"},
@@ -225,14 +225,14 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"UPDATE measured SET value = 'high' WHERE config = 1", "value is text"},
         Hostile{"UPDATE metric_set SET process = 2 WHERE id = 1", "table metric_set: process is 2"},
         Hostile{"UPDATE measured_launch SET metric_set = 2", "table measured_launch: metric_set is 2"},
-        Hostile{"UPDATE measured_launch SET way = 3", "way is 3"},
+        Hostile{"UPDATE measured_launch SET replay_mode = 3", "replay_mode is 3"},
         Hostile{"UPDATE measured_launch SET cache_control = -1", "cache_control is -1"},
         Hostile{"DELETE FROM measured_launch WHERE position = 0", "table measured_launch: position is 1, not 0"},
         Hostile{"UPDATE launch_count SET process = 2", "table launch_count: process is 2"},
         Hostile{"UPDATE launch_count SET config = 2", "table launch_count: config is 2"},
         Hostile{"UPDATE launch_count SET kernel = 9", "table launch_count: kernel is 9"},
         Hostile{"UPDATE launch_count SET measured = -1", "measured is -1"},
-        Hostile{"UPDATE launch_count SET left_alone_reason = 6", "left_alone_reason is 6"},
+        Hostile{"UPDATE launch_count SET skip_reason = 6", "skip_reason is 6"},
         Hostile{"UPDATE config SET kernel = 3 WHERE id = 0", "table config: kernel is 3"},
         Hostile{"UPDATE about SET first_ns = last_ns + 1", "table about: last_ns is 4000"},
         Hostile{"DELETE FROM about", "table about: it is missing"}));

@@ -65,6 +65,7 @@ TEST_F(StoredRunTest, IsTheNewestAggregation) {
   fold_.activity_instance = {0, 1, 1, 1};
   aggregate_ = {};
   aggregate_.last_iteration = 1;
+  profile_.options.key_node = "other";
   (void)add_aggregation(path(), profile_);
   const model::Profile run = read_stored_run(path());
   EXPECT_EQ(run.fold.key_node, "other");
@@ -107,10 +108,10 @@ INSTANTIATE_TEST_SUITE_P(
                     HostileFold{"UPDATE op SET direction = 'aside'", "a name of it is not known"},
                     HostileFold{"UPDATE op SET framework = x'05'", "framework is a blob, not text"},
                     HostileFold{"UPDATE op SET name = x'00'", "name is a blob, not text"},
-                    HostileFold{"UPDATE placement SET op = 2 WHERE work = 1", "table placement: op is 2"},
-                    HostileFold{"UPDATE placement SET iteration = 2 WHERE work = 1", "iteration is 2"},
-                    HostileFold{"DELETE FROM placement WHERE work = 3", "there is not one for each row of table work"},
-                    HostileFold{"DELETE FROM placement WHERE work = 1", "work is 2, not 1"},
+                    HostileFold{"UPDATE placement SET op = 2 WHERE activity = 1", "table placement: op is 2"},
+                    HostileFold{"UPDATE placement SET iteration = 2 WHERE activity = 1", "iteration is 2"},
+                    HostileFold{"DELETE FROM placement WHERE activity = 3", "there is not one for each row of table activity"},
+                    HostileFold{"DELETE FROM placement WHERE activity = 1", "activity is 2, not 1"},
                     HostileFold{"UPDATE call SET thread = 2", "table call: thread is 2"},
                     HostileFold{"UPDATE call SET end_ns = 1 WHERE id = 1", "end_ns is 1"}));
 

@@ -132,6 +132,7 @@ TEST_F(WriteTest, AFullDiskLeavesWhatWasThere) {
 TEST_F(WriteTest, AFullDiskLeavesEarlierAggregations) {
   write();
   fold_.ops[0].name = std::string(1'000'000, 'x');
+  profile_.options.key_node = "x";
   std::string message;
   {
     const FileSizeLimit limit(fs::file_size(path()) + 100'000);
@@ -156,7 +157,7 @@ TEST_F(WriteTest, ConfigurationsNameTheKernelTheyLaunch) {
 }
 
 TEST_F(WriteTest, TextIsOnlyText) {
-  timeline_.strings[1] = "'); DROP TABLE work; --";
+  timeline_.strings[1] = "'); DROP TABLE activity; --";
   fold_.ops[0].name = "x', 1); DELETE FROM op; --";
   write();
   EXPECT_EQ(read_timeline(path()).strings[1], timeline_.strings[1]);
