@@ -100,7 +100,7 @@ void find_missing_nvtx(const Case& run, Findings& findings) {
 }  // namespace
 
 std::vector<Rule> framework_rules() {
-  constexpr const char* kNone = "None: nothing measured bounds it.";
+  constexpr const char* kNoGain = "None: nothing measured bounds it.";
   return {
       {"dataloader", "Dataloader Detector", "The GPU waits for the data loader", "PyTorch",
        fmt::format("More than {:g} % of the wall clock is in ranges of the data loader while the GPU is idle.", kMostDataLoading),
@@ -117,14 +117,14 @@ std::vector<Rule> framework_rules() {
       {"slow_api", "Slow Api Detector", "The program runs with debugging aids on", "PyTorch",
        "PyTorch says that anomaly detection, gradcheck, gradgradcheck or the autograd profiler was on. Of record_function, which "
        "the guide names too, nothing is told.",
-       "The guide (10.10).", kNone, "Turn it off in runs that count.", "", find_slow_apis},
+       "The guide (10.10).", kNoGain, "Turn it off in runs that count.", "", find_slow_apis},
       {"batch_size", "Batch Size Detector", "Much of the GPU's memory stays free", "PyTorch",
        fmt::format("At the peak of the memory that PyTorch reserved more than {:g} % of a GPU's memory was free.",
                    kMostFreeMemory),
-       "The guide (10.10); the figure is ours: twice the batch would fit.", kNone,
+       "The guide (10.10); the figure is ours: twice the batch would fit.", kNoGain,
        "Try a larger batch: the GPU does more for each launch. Scale the learning rate with it.", "", find_small_batch},
       {"nvtx_missing", "Emit NVTX Missing Detector", "PyTorch's ops are not known", "PyTorch",
-       "PyTorch told its version, or its kernels ran, and no range is an op of PyTorch's.", "The guide (10.10).", kNone,
+       "PyTorch told its version, or its kernels ran, and no range is an op of PyTorch's.", "The guide (10.10).", kNoGain,
        "Profile with --mode=pytorch, which turns emit_nvtx on with nothing changed in the script.", "", find_missing_nvtx}};
 }
 

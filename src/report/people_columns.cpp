@@ -18,6 +18,8 @@ const PeopleColumn kKernel{"Kernel Name", "kernel"};
 const PeopleColumn kKernelOfOp{"Kernel Name", "kernel\n(none: the whole op)"};
 const PeopleColumn kTotal{"Total GPU Time (ns)", "GPU time"};
 
+// A table of data, whatever its length.
+// NOLINTNEXTLINE(readability-function-size)
 const std::vector<PeopleReport>& people_reports() {
   static const std::vector<PeopleReport> kReports{
       {"detail",

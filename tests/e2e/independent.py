@@ -129,8 +129,8 @@ class Timeline:
             for start, end, call, name, long_name, kind, device, tc, *grid in connection.execute(
                 "SELECT start_ns, end_ns, call, kernel.name, long_name, kind, ordinal, uses_tc,"
                 " grid_x, grid_y, grid_z, block_x, block_y, block_z FROM activity"
-                " JOIN kernel ON kernel.id = work.kernel JOIN device ON device.id = work.device"
-                " LEFT JOIN config ON config.id = work.config ORDER BY work.id"
+                " JOIN kernel ON kernel.id = activity.kernel JOIN device ON device.id = activity.device"
+                " LEFT JOIN config ON config.id = activity.config ORDER BY activity.id"
             )
         ]
         for work in self.works:

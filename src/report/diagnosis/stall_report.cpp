@@ -33,7 +33,7 @@ struct StallLine {
 };
 
 // A line for each of the stalls; one where there are none.
-void add_lines(std::vector<StallLine>& lines, const StallLine& row, const std::vector<advise::Stall>& stalls) {
+void add_stall_lines(std::vector<StallLine>& lines, const StallLine& row, const std::vector<advise::Stall>& stalls) {
   std::size_t rank = 0;
   for (const advise::Stall& stall : stalls) {
     lines.push_back(row);
@@ -44,25 +44,25 @@ void add_lines(std::vector<StallLine>& lines, const StallLine& row, const std::v
 }
 
 // Lines of what was measured; the kernels among them go into `measured`.
-std::vector<StallLine> measured_lines(const model::Profile& profile, std::set<std::uint32_t>& measured) {
+std::vector<StallLine> measured_stall_lines(const model::Profile& profile, std::set<std::uint32_t>& measured) {
   std::vector<StallLine> lines;
   for (const DiagnosisRow& row : diagnosis_rows(profile, DiagnosisOf::measured)) {
     const std::vector<advise::Stall> stalls = advise::stalls_of(row.counters().values);
     if (!stalls.empty() && row.kernel != nullptr) measured.insert(row.kernel->kernel);
-    add_lines(lines, {.measured = row, .sampled = {}, .stall = {}, .rank = 0}, stalls);
+    add_stall_lines(lines, {.measured = row, .sampled = {}, .stall = {}, .rank = 0}, stalls);
   }
   return lines;
 }
 
 std::vector<StallLine> stall_lines(const model::Profile& profile) {
   std::set<std::uint32_t> measured;
-  std::vector<StallLine> lines = measured_lines(profile, measured);
+  std::vector<StallLine> lines = measured_stall_lines(profile, measured);
   std::unordered_map<std::uint32_t, std::int64_t> gpu_ns;
   for (const model::KernelRow& row : profile.aggregate.kernels) gpu_ns[row.kernel] += row.gpu.total;
   for (const advise::SampledKernel& kernel : advise::sampled_kernels(profile.timeline.pc_samples)) {
     if (measured.contains(kernel.kernel)) continue;
     const SampledRow row{&profile.timeline.kernels[kernel.kernel], gpu_ns[kernel.kernel], kernel.samples};
-    add_lines(lines, {.measured = std::nullopt, .sampled = row, .stall = {}, .rank = 0}, kernel.stalls);
+    add_stall_lines(lines, {.measured = std::nullopt, .sampled = row, .stall = {}, .rank = 0}, kernel.stalls);
   }
   return lines;
 }

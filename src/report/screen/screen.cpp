@@ -65,9 +65,9 @@ ScreenLines finding_lines(const ShownFinding& shown, std::size_t number, const m
 ScreenLines findings_of(const ScreenInputs& inputs) {
   const advise::Findings& findings = inputs.overview.findings;
   if (findings.empty()) return {};
-  constexpr const char* kLeft = "What to change";
+  constexpr const char* kHeading = "What to change";
   const std::string right = inputs.overview.has_iterations ? "estimated gain per iteration" : "estimated gain";
-  ScreenLines lines{bold(kLeft, inputs.page) + pad_left(right, inputs.page.width - std::string_view(kLeft).size())};
+  ScreenLines lines{bold(kHeading, inputs.page) + pad_left(right, inputs.page.width - std::string_view(kHeading).size())};
   const std::vector<ShownFinding> shown = choose_findings(findings);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     add_lines(lines, finding_lines(shown[i], i + 1, inputs.profile.aggregate.summary, inputs.page));
