@@ -114,7 +114,7 @@ std::vector<fs::path> write_files(const model::Profile& profile, const ProfileCo
   std::future<void> database;  // written beside the reports: with millions of ranges each takes seconds
   if (command.outputs.database) {
     files.push_back(database_file(command.outputs));
-    database = std::async(std::launch::async, [&command, &profile, path = files.back()] {
+    database = std::async(std::launch::async, [&profile, path = files.back()] {
       store::write_database(path, profile, advise::diagnosis_of(profile));
     });
   }
