@@ -59,9 +59,10 @@ class Done:
     stderr: str
 
     def said(self):
-        """The messages of dlkprof on stderr, but for the files that it wrote."""
+        """The messages of dlkprof on stderr, but for the files that it wrote or had no reason to write."""
+        expected = ("dlkprof: wrote ", "dlkprof: no ops, iterations and database")
         lines = self.stderr.splitlines()
-        return [line for line in lines if line.startswith("dlkprof: ") and not line.startswith("dlkprof: wrote ")]
+        return [line for line in lines if line.startswith("dlkprof: ") and not line.startswith(expected)]
 
 
 @dataclasses.dataclass

@@ -67,8 +67,7 @@ class SelectionTest(EndToEndTest):
     def test_near_misses_are_reported(self):
         done = self.profile("train:3", options=["--kernel-id=::regex:gemm:"])
         self.assertEqual(2 * ITERATIONS, self.capture().summary["near_missed"])
-        self.assertIn("misses 6 launches", " ".join(done.stderr.split()))
-        self.assertIn("--kernel-name-base demangled", done.stderr)
+        self.assertIn(f"{2 * ITERATIONS} near misses, see --kernel-name-base demangled", done.stderr)
 
     def test_samples_of_each_configuration(self):
         self.profile_unharmed("train:4", options=["--replay-mode=kernel", "--samples=2", "-k", GEMM])

@@ -273,11 +273,6 @@ class CoverageWriter {
   std::string text_;
 };
 
-const char* label_of(capture::Severity severity) {
-  if (severity == capture::Severity::error) return "Error";
-  return severity == capture::Severity::warning ? "Warning" : "Note";
-}
-
 std::string notices_text(const std::vector<capture::NoticeRecord>& notices) {
   const std::size_t shown = std::min(notices.size(), kMostNotices);
   std::string text;
@@ -287,7 +282,7 @@ std::string notices_text(const std::vector<capture::NoticeRecord>& notices) {
     if (!notice.detail.empty()) words += ": " + notice.detail;
     if (!words.ends_with('.')) words += '.';
     if (!notice.remedy.empty()) words += " " + notice.remedy;
-    text += entry_text(label_of(notice.severity), printable(words));
+    text += entry_text(notice_label(notice.severity), printable(words));
   }
   if (shown < notices.size()) text += entry_text("", fmt::format("and {} more notices", notices.size() - shown));
   return text;

@@ -48,6 +48,11 @@ const char* skip_reason_text(capture::SkipReason reason) {
   return reason == capture::SkipReason::none ? "no reason recorded" : model::incomplete_text(model::as_incomplete(reason));
 }
 
+const char* notice_label(capture::Severity severity) {
+  if (severity == capture::Severity::error) return "Error";
+  return severity == capture::Severity::warning ? "Warning" : "Note";
+}
+
 std::string counted(std::uint64_t count, const char* one, const char* many) {
   return with_separators(count) + " " + (count == 1 ? one : many);
 }

@@ -22,6 +22,9 @@ namespace dlkprof::report {
 // Why a launch was skipped, for a sentence.
 [[nodiscard]] const char* skip_reason_text(capture::SkipReason reason);
 
+// "Note", "Warning", "Error".
+[[nodiscard]] const char* notice_label(capture::Severity severity);
+
 // "1 launch", "1,234 launches": `one` and `many` are the noun.
 [[nodiscard]] std::string counted(std::uint64_t count, const char* one, const char* many);
 

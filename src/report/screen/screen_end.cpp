@@ -15,7 +15,7 @@
 namespace dlkprof::report {
 namespace {
 
-constexpr std::size_t kSkippedLines = 3, kWarningLines = 2;
+constexpr std::size_t kSkippedLines = 3, kNoticeLines = 2;
 
 struct SkippedLaunches {
   std::uint64_t launches = 0;
@@ -72,21 +72,18 @@ ScreenLines skipped_by_reason(const ScreenInputs& inputs) {
   return lines;
 }
 
-ScreenLines warning_lines(const ScreenInputs& inputs) {
+// The gravest first. The summary has the rest of their words, and what to do.
+ScreenLines notice_lines(const ScreenInputs& inputs) {
+  std::vector<const capture::NoticeRecord*> notices;
+  for (const capture::NoticeRecord& notice : inputs.profile.timeline.notices) notices.push_back(&notice);
+  std::stable_sort(notices.begin(), notices.end(), [](const auto* a, const auto* b) { return a->severity > b->severity; });
+  const std::size_t shown = notices.size() <= kNoticeLines ? notices.size() : kNoticeLines - 1;
   ScreenLines lines;
-  std::size_t more = 0;
-  for (const capture::NoticeRecord& notice : inputs.profile.timeline.notices) {
-    if (notice.severity == capture::Severity::info) continue;
-    if (lines.size() == kWarningLines) {
-      ++more;
-      continue;
-    }
-    const std::string words = notice.what + (notice.detail.empty() ? "" : ": " + notice.detail);
-    const ScreenLines line = labelled(notice.severity == capture::Severity::error ? "Error" : "Warning", words, inputs.page, 1);
-    add_lines(lines, line);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::string words = notices[i]->what + (notices[i]->detail.empty() ? "" : ": " + notices[i]->detail);
+    add_lines(lines, labelled(notice_label(notices[i]->severity), words, inputs.page, 1));
   }
-  if (more > 0)
-    lines.back() = shorten_middle(fmt::format("{:12}and {} more warnings: --reports summary", "", more + 1), inputs.page.width);
+  if (shown < notices.size()) add_lines(lines, labelled("", fmt::format("and {} more notices", notices.size() - shown), inputs.page, 1));
   return lines;
 }
 
@@ -108,6 +105,7 @@ std::string quoted(const std::string& file) {
 std::vector<Suggestion> report_suggestions(const ScreenInputs& inputs) {
   const advise::Overview& overview = inputs.overview;
   std::vector<Suggestion> all;
+  if (!inputs.profile.timeline.notices.empty()) all.push_back({"--reports summary", "notices, and what was not measured, whole"});
   if (!overview.findings.empty()) all.push_back({"--reports expert_systems", "all findings in full sentences"});
   if (overview.launches_measured > 0) all.push_back({"--kernels", "counters of the longest kernels"});
   if (overview.pc_sampled) all.push_back({"--reports source", "where in the source warps wait"});
@@ -119,7 +117,8 @@ std::vector<Suggestion> report_suggestions(const ScreenInputs& inputs) {
 std::vector<Suggestion> profile_suggestions(const ScreenInputs& inputs) {
   const advise::Overview& overview = inputs.overview;
   if (!overview.has_times) return {{"--mode pytorch", "records ops and iterations; or --mode jax"}};
-  if (overview.launches_measured == 0 && overview.gpu_ns > 0) return {{"--set detailed", "measures what bounds each kernel"}};
+  const bool was_asked = wants_counters(inputs.profile.timeline);
+  if (overview.launches_measured == 0 && overview.gpu_ns > 0 && !was_asked) return {{"--set detailed", "measures what bounds each kernel"}};
   return {};
 }
 
@@ -127,13 +126,12 @@ std::vector<Suggestion> profile_suggestions(const ScreenInputs& inputs) {
 
 ScreenLines skipped_lines(const ScreenInputs& inputs) {
   ScreenLines lines = skipped_by_reason(inputs);
-  const ScreenLines warnings = warning_lines(inputs);
-  add_lines(lines, warnings);
+  add_lines(lines, notice_lines(inputs));
   return lines;
 }
 
 ScreenLines next_lines(const ScreenInputs& inputs) {
-  constexpr std::size_t kMostSuggestions = 3, kOptionColumns = 28;
+  constexpr std::size_t kMostSuggestions = 4, kOptionColumns = 28;
   std::vector<Suggestion> reports = report_suggestions(inputs);
   std::vector<Suggestion> profiles = profile_suggestions(inputs);
   reports.resize(std::min(reports.size(), kMostSuggestions - profiles.size()));

@@ -137,6 +137,7 @@ std::string measured_text(const ScreenInputs& inputs) {
   }
   if (overview.sampled) add("GPU sampled while it ran");
   if (overview.pc_sampled) add("PC samples");
+  if (by.empty() && wants_counters(inputs.profile.timeline)) return "no launch, though counters were asked for";
   if (by.empty()) return "no counters; launches were only timed";
   if (overview.launches_measured == 0 && !overview.sampled) return by + "; no counters";
   if (overview.measured_percent < 0.05) return by + (overview.has_iterations ? ", none of which these iterations repeat" : "");
@@ -144,6 +145,11 @@ std::string measured_text(const ScreenInputs& inputs) {
 }
 
 }  // namespace
+
+bool wants_counters(const model::Timeline& timeline) {
+  return std::any_of(timeline.processes.begin(), timeline.processes.end(),
+                     [](const model::Process& process) { return model::wanted_of(process.record).measures; });
+}
 
 std::string verdict_sentence(const ScreenInputs& inputs) {
   const Overview& overview = inputs.overview;

@@ -29,6 +29,9 @@ struct ScreenInputs {
 // What to type next.
 [[nodiscard]] ScreenLines next_lines(const ScreenInputs& inputs);
 
+// Whether any process was to be measured launch by launch.
+[[nodiscard]] bool wants_counters(const model::Timeline& timeline);
+
 void add_lines(ScreenLines& lines, ScreenLines more);
 // A label and words; words that do not fit go on in lines beneath them, `most` lines in all.
 [[nodiscard]] ScreenLines labelled(const std::string& label, const std::string& words, const Page& page, std::size_t most);

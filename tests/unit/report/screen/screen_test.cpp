@@ -193,7 +193,7 @@ TEST(Screen, SaysWhatWasSkippedInThreeLines) {
   ASSERT_NE(from, std::string::npos) << text;
   const std::string lines = text.substr(from, text.find("Warning", from) - from);
   EXPECT_LE(std::count(lines.begin(), lines.end(), '\n'), 3);
-  EXPECT_THAT(text, HasSubstr("and 3 more warnings: --reports summary"));
+  EXPECT_THAT(text, HasSubstr("and 3 more notices"));
 }
 
 TEST(Screen, QuotesTheFileForAShell) {
