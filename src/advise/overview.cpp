@@ -22,8 +22,6 @@ using model::Profile;
 constexpr double kIdlePercent = 20;
 // Ours: rows by layer say nothing where so much is in no layer at all.
 constexpr double kStrayPercent = 80;
-// What one decimal can show.
-constexpr double kVisiblePercent = 0.05;
 
 double part_percent(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
@@ -270,9 +268,8 @@ void judge_idleness(Overview& overview, const Profile& profile, std::int64_t idl
 
 void find_findings(Overview& overview, const Profile& profile) {
   overview.findings = diagnose(profile);
-  const auto wall = static_cast<double>(profile.aggregate.summary.wall_ns);
-  std::erase_if(overview.findings, [wall](const Finding& finding) {
-    return !finding.bound_ns || part_percent(static_cast<double>(*finding.bound_ns), wall) < kVisiblePercent;
+  std::erase_if(overview.findings, [&profile](const Finding& finding) {
+    return !finding.bound_ns || is_negligible(finding, profile.aggregate.summary);
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/installation.h"
@@ -144,7 +146,7 @@ int run_metrics(int argc, char** argv) {
   } else if (command.format == "json") {
     print_data(report::to_json(table));
   } else {
-    print_data(report::to_text(table));
+    print_data(report::to_wrapped_text(table, text_width(STDOUT_FILENO)));
   }
   return 0;
 }

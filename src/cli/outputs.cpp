@@ -17,7 +17,6 @@
 #include "report/ops/model_dump.h"
 #include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
-#include "report/ops/top_ops.h"
 #include "report/people_columns.h"
 #include "report/registry.h"
 
@@ -52,7 +51,6 @@ std::string summary_text(const report::Inputs& inputs) {
   std::string text;
   if (profile.has_ops()) {
     text = report::summary_text(summary_of(inputs, false), inputs.page);
-    if (!inputs.simple) text += "\n" + report::top_ops(profile) + "\n" + report::top_findings(profile);
     const std::string stalls = inputs.simple ? "" : report::top_stalls(profile);
     if (!stalls.empty()) text += "\n" + stalls;
   }

@@ -12,10 +12,6 @@ namespace dlkprof::report {
 // What the rules of the expert system found (guide, 10.9), by time at stake, falling.
 [[nodiscard]] Rows expert_systems_report(const model::Profile& profile);
 
-inline constexpr std::size_t kTopFindings = 3;
-// The findings most worth acting on, for the end of a profile: a heading and a line each; empty where nothing was found.
-[[nodiscard]] std::string top_findings(const model::Profile& profile, std::size_t most = kTopFindings);
-
 // What holds each op and kernel back.
 [[nodiscard]] Rows bottleneck_report(const model::Profile& profile);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "base/text.h"
 #include "report/format/layout.h"
@@ -73,6 +74,36 @@ std::string to_text(const Table& table, std::size_t max_cell_columns) {
   std::string text;
   for (const std::vector<std::string>& cells : lines) text += line(cells, widths, right);
   return text;
+}
+
+std::string to_wrapped_text(const Table& table, std::size_t width) {
+  constexpr std::size_t kLeast = 16;
+  std::vector<std::size_t> widths;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    widths.push_back(display_width(table.columns[column].name));
+    for (const std::vector<Cell>& row : table.rows)
+      widths[column] = std::max(widths[column], display_width(cell_text(row[column])));
+  }
+  const auto total = [&widths] { return std::accumulate(widths.begin(), widths.end(), 2 * (widths.size() - 1)); };
+  while (total() > width) {  // the widest gives way
+    std::size_t& widest = *std::max_element(widths.begin(), widths.end());
+    if (widest <= kLeast) break;
+    --widest;
+  }
+  Table broken{table.name, table.columns, {}};
+  for (const std::vector<Cell>& row : table.rows) {
+    std::vector<std::vector<std::string>> cells;
+    std::size_t lines = 0;
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      cells.push_back(split(wrap(printable(cell_text(row[column])), widths[column], 0, 0), '\n'));
+      lines = std::max(lines, cells.back().size());
+    }
+    for (std::size_t line = 0; line < lines; ++line) {
+      std::vector<Cell>& shown = broken.rows.emplace_back();
+      for (const std::vector<std::string>& cell : cells) shown.emplace_back(line < cell.size() ? cell[line] : std::string());
+    }
+  }
+  return to_text(broken);
 }
 
 }  // namespace dlkprof::report

@@ -35,4 +35,7 @@ void add_cell_text(std::string& out, const Cell& cell);
 // printable, and cells of more than `max_cell_columns` characters are cut.
 [[nodiscard]] std::string to_text(const Table& table, std::size_t max_cell_columns = 100);
 
+// The same with cells of several words broken into lines where the table is wider than the page.
+[[nodiscard]] std::string to_wrapped_text(const Table& table, std::size_t width);
+
 }  // namespace dlkprof::report

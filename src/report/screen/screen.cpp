@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/diagnosis/findings_text.h"
 #include "report/screen/screen_parts.h"
 
 namespace dlkprof::report {
@@ -46,23 +47,24 @@ std::vector<ShownFinding> choose_findings(const advise::Findings& findings) {
   return shown;
 }
 
-ScreenLines finding_lines(const ShownFinding& shown, std::size_t number, const model::Summary& summary, const Page& page) {
+ScreenLines finding_lines(const ShownFinding& shown, std::size_t number, const model::Profile& profile, const Page& page,
+                          std::size_t advice_lines) {
   const advise::Finding& finding = *shown.finding;
+  const model::Summary& summary = profile.aggregate.summary;
   const auto bound = static_cast<double>(finding.bound_ns.value_or(0));
   const double percent = 100 * bound / static_cast<double>(summary.wall_ns);
   const double iterations = static_cast<double>(std::max<std::uint64_t>(1, summary.aggregated_iterations));
   const std::string gain = fmt::format("at most {:.1f} %, {}", percent, short_quantity(bound / iterations, "ns"));
   const std::string title = shorten_middle(fmt::format("{}. {}", number, finding.rule->headline), page.width - gain.size() - 2);
   ScreenLines lines{bold(title, page) + std::string(page.width - display_width(title) - gain.size(), ' ') + gain};
-  if (!finding.where.empty()) {
-    const std::string more = shown.more == 0 ? "" : fmt::format(", and at {} more", shown.more);
-    add_lines(lines, {"   at " + shorten_middle(finding.where, page.width - kNumberColumns - 3 - more.size()) + more});
-  }
-  add_lines(lines, wrapped(finding.recommendation, kNumberColumns, page, 2));
+  const std::string more = shown.more == 0 ? "" : fmt::format(", and at {} more", shown.more);
+  const std::string place = place_text(finding, profile.fold, page.width - kNumberColumns - 3 - more.size());
+  if (!place.empty()) add_lines(lines, {"   at " + place + more});
+  add_lines(lines, wrapped(finding.recommendation, kNumberColumns, page, advice_lines));
   return lines;
 }
 
-ScreenLines findings_of(const ScreenInputs& inputs) {
+ScreenLines findings_of(const ScreenInputs& inputs, std::size_t advice_lines) {
   const advise::Findings& findings = inputs.overview.findings;
   if (findings.empty()) return {};
   constexpr const char* kHeading = "What to change";
@@ -70,7 +72,7 @@ ScreenLines findings_of(const ScreenInputs& inputs) {
   ScreenLines lines{bold(kHeading, inputs.page) + pad_left(right, inputs.page.width - std::string_view(kHeading).size())};
   const std::vector<ShownFinding> shown = choose_findings(findings);
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    add_lines(lines, finding_lines(shown[i], i + 1, inputs.profile.aggregate.summary, inputs.page));
+    add_lines(lines, finding_lines(shown[i], i + 1, inputs.profile, inputs.page, advice_lines));
   }
   return lines;
 }
@@ -115,8 +117,12 @@ std::string screen(const model::Profile& profile, const std::string& file, const
   const ScreenInputs inputs{profile, overview, file, {std::max<std::size_t>(page.width, 60), page.styled}};
   ScreenLines verdict = wrapped(verdict_sentence(inputs), 0, inputs.page, 3);
   for (std::string& line : verdict) line = bold(line, inputs.page);
-  return fit_screen(
-      {verdict, fact_lines(inputs), share_lines(inputs), findings_of(inputs), skipped_lines(inputs), next_lines(inputs)});
+  std::vector<ScreenLines> parts{
+      verdict, fact_lines(inputs), share_lines(inputs), findings_of(inputs, 3), skipped_lines(inputs), next_lines(inputs)};
+  std::size_t lines = parts.size() - 1;  // blank ones between them
+  for (const ScreenLines& part : parts) lines += part.size();
+  if (lines > kScreenLines) parts[3] = findings_of(inputs, 2);
+  return fit_screen(parts);
 }
 
 }  // namespace dlkprof::report

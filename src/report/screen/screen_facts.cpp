@@ -59,6 +59,12 @@ std::string busy_sentence(const Overview& overview, const char* whole) {
   return busy + (busy.empty() ? "What" : "what") + " bounds its kernels was not measured.";
 }
 
+// The other half of the verdict where the GPU works for longer than it idles.
+std::string while_it_works(const Overview& overview) {
+  if (overview.idle_percent >= kMostlyPercent || !overview.most || *overview.most == Verdict::launch_bound) return "";
+  return fmt::format("; while it works, {:.0f} % of its time is {}", overview.most_percent, bound_words(*overview.most));
+}
+
 std::string program_text(const model::Timeline& timeline) {
   if (timeline.processes.empty()) return "not known";
   std::string text;
@@ -159,8 +165,8 @@ std::string verdict_sentence(const ScreenInputs& inputs) {
       break;
     case Verdicts::launch_bound:
       return fmt::format(
-          "The GPU idles {:.0f} % of {}, mostly because it waits for the CPU to launch: the program is launch-bound.",
-          overview.idle_percent, whole);
+          "The GPU idles {:.0f} % of {}, mostly because it waits for the CPU to launch: the program is launch-bound{}.",
+          overview.idle_percent, whole, while_it_works(overview));
     case Verdicts::idle:
       return fmt::format(
           "The GPU idles {:.0f} % of {}, and waiting for launches is only {:.0f} % of that: look at data loading, copies and "

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "report/diagnosis/findings_text.h"
 #include "report/diagnosis/reports.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
@@ -13,9 +14,9 @@
 #include "report/ops/model_dump.h"
 #include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
-#include "report/ops/top_ops.h"
 #include "report/people_columns.h"
 #include "report/registry.h"
+#include "report/screen/screen.h"
 #include "support/sample_fold.h"
 
 namespace dlkprof::report::hostile_names_test {
@@ -108,7 +109,8 @@ TEST(HostileNames, JsonIsWhole) {
 
 TEST(HostileNames, TerminalStaysCalm) {
   const model::Profile sample = test::hostile_fold();
-  std::string text = top_ops(sample) + summary_text(summary_tables(sample, {test::kHostileName}));
+  std::string text = screen(sample, test::kHostileName, {}) + findings_text(sample, {}, {}) +
+                     summary_text(summary_tables(sample, {test::kHostileName}));
   for (const Rows& rows : all_reports(sample)) text += to_text(to_table(rows));
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(text.find("\xE2\x80\xAE"), std::string::npos) << "no text that runs from right to left";

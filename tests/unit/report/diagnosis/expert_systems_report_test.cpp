@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "report/format/layout.h"
 #include "support/diagnosed_run.h"
 #include "support/table_cells.h"
 
@@ -15,8 +13,6 @@ namespace {
 
 using test::cell;
 using test::TimelineBuilder;
-using testing::HasSubstr;
-using testing::StartsWith;
 
 // Ten short kernels on a small grid, with nothing in between.
 test::DiagnosedRun slow_run(const std::string& kernel) {
@@ -56,31 +52,9 @@ TEST(ExpertSystemsReport, NamesOpAndKernelInFull) {
   EXPECT_EQ(cell(table, number, "Op Name"), Cell{run.profile().fold.ops[0].name});
 }
 
-// One kernel on a small grid among much else: it can save 0.02 % of the time.
-TEST(TopFindings, HoldNothingOfZeroPerCent) {
-  TimelineBuilder builder;
-  builder.range("op", 0, 10'000'000).launch("k", 10, 100, 3100);
-  test::DiagnosedRun run(builder);
-  run.launched("k", {33, 1, 1}, {32, 1, 1});
-  ASSERT_GT(expert_systems_report(run.profile()).count, 0U);
-  EXPECT_EQ(top_findings(run.profile()).find("A grid leaves"), std::string::npos);
-}
-
 TEST(ExpertSystemsReport, IsEmptyWhereNothingIsWrong) {
   test::DiagnosedRun run{TimelineBuilder()};
   EXPECT_EQ(expert_systems_report(run.profile()).count, 0U);
-  EXPECT_EQ(top_findings(run.profile()), "");
-}
-
-TEST(TopFindings, AreThreeLinesOfAScreen) {
-  test::DiagnosedRun run = slow_run("\x1b[2J" + std::string(500, 'k'));
-  const std::string text = top_findings(run.profile());
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4) << "with their heading";
-  EXPECT_EQ(text.find('\x1b'), std::string::npos);
-  for (const std::string& line : split(text, '\n')) EXPECT_LE(display_width(line), 80U) << line;
-  EXPECT_THAT(text, HasSubstr("  88.6 %  The GPU waits for launches\n"));
-  EXPECT_THAT(text, HasSubstr("A grid leaves multiprocessors without a block: "));
-  EXPECT_EQ(top_findings(run.profile(), 0).find('%'), std::string::npos);
 }
 
 }  // namespace

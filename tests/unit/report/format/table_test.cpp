@@ -74,5 +74,16 @@ TEST(ToJson, IsValidWhateverNamesHold) {
   EXPECT_TRUE(document["rows"][1]["a"].is_null());
 }
 
+TEST(ToWrappedText, BreaksLongCellsWhereThePageEnds) {
+  const Table table{
+      "t", {{"set", ""}, {"about", ""}}, {{std::string("basic"), std::string("one two three four five six seven eight")}}};
+  EXPECT_EQ(to_wrapped_text(table, 80), to_text(table));
+  EXPECT_EQ(to_wrapped_text(table, 28),
+            "set    about\n"
+            "-----  --------------------\n"
+            "basic  one two three four\n"
+            "       five six seven eight\n");
+}
+
 }  // namespace
 }  // namespace dlkprof::report::table_test
