@@ -18,7 +18,7 @@ using advise::Overview;
 using advise::Verdict;
 using advise::Verdicts;
 
-constexpr double kMostlyPercent = 50;
+constexpr double kMostlyPercent = 50, kWorthSaying = 25;
 
 // What a verdict says of the GPU time that it is of.
 const char* bound_words(Verdict verdict) {
@@ -44,7 +44,7 @@ std::string busy_sentence(const Overview& overview, const char* whole) {
   const std::string busy =
       overview.has_times ? fmt::format("The GPU works {:.0f} % of {}; ", 100 - overview.idle_percent, whole) : "";
   const char* of_time = overview.has_times ? "of its time" : "of the GPU time seen";
-  if (overview.most && overview.most_percent >= kMostlyPercent / 2) {
+  if (overview.most && overview.most_percent >= kWorthSaying) {
     return fmt::format("{}{:.0f} % {} is {}.", busy, overview.most_percent, of_time, bound_words(*overview.most));
   }
   const advise::OverviewRow& top = overview.rows.front();
@@ -59,10 +59,16 @@ std::string busy_sentence(const Overview& overview, const char* whole) {
   return busy + (busy.empty() ? "What" : "what") + " bounds its kernels was not measured.";
 }
 
-// The other half of the verdict where the GPU works for longer than it idles.
-std::string while_it_works(const Overview& overview) {
-  if (overview.idle_percent >= kMostlyPercent || !overview.most || *overview.most == Verdict::launch_bound) return "";
-  return fmt::format("; while it works, {:.0f} % of its time is {}", overview.most_percent, bound_words(*overview.most));
+// Of a run whose GPU waits for launches: what it does while it works comes first where it works for longer.
+std::string waiting_sentence(const Overview& overview, const char* whole) {
+  constexpr const char* kWaits = "mostly because it waits for the CPU to launch";
+  if (overview.idle_percent >= kMostlyPercent)
+    return fmt::format("The GPU idles {:.0f} % of {}, {}: the program is launch-bound.", overview.idle_percent, whole, kWaits);
+  const bool is_known = overview.most && *overview.most != Verdict::launch_bound && overview.most_percent >= kWorthSaying;
+  const std::string bound =
+      is_known ? fmt::format(", {:.0f} % of that {}", overview.most_percent, bound_words(*overview.most)) : "";
+  return fmt::format("The GPU works {:.0f} % of {}{}; it idles {:.0f} %, {}.", 100 - overview.idle_percent, whole, bound,
+                     overview.idle_percent, kWaits);
 }
 
 std::string program_text(const model::Timeline& timeline) {
@@ -164,9 +170,7 @@ std::string verdict_sentence(const ScreenInputs& inputs) {
     case Verdicts::nothing:
       break;
     case Verdicts::launch_bound:
-      return fmt::format(
-          "The GPU idles {:.0f} % of {}, mostly because it waits for the CPU to launch: the program is launch-bound{}.",
-          overview.idle_percent, whole, while_it_works(overview));
+      return waiting_sentence(overview, whole);
     case Verdicts::idle:
       return fmt::format(
           "The GPU idles {:.0f} % of {}, and waiting for launches is only {:.0f} % of that: look at data loading, copies and "

@@ -34,7 +34,7 @@ TEST(Demo, OfTheShippedCapturesIsShortAndSaysWhatChanges) {
     EXPECT_TRUE(line.starts_with("$ ") || line.size() <= 80) << line;
   }
   EXPECT_THAT(out, testing::StartsWith("$ dlkprof report "));
-  EXPECT_THAT(out, HasSubstr("The GPU idles "));
+  EXPECT_THAT(out, HasSubstr("The GPU works 72 % of each iteration"));
   EXPECT_THAT(out, HasSubstr("What to change"));
   EXPECT_THAT(out, HasSubstr("batch 512 compared with batch 4"));
 }

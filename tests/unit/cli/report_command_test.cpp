@@ -74,7 +74,7 @@ TEST_F(ReportCommandTest, ADatabaseSaysWhatTheCaptureSays) {
 TEST_F(ReportCommandTest, OnATerminalBeginsWithTheModel) {
   const test::VerbResult of_capture = report(capture_, {"--reports=summary"});
   EXPECT_THAT(of_capture.out, HasSubstr("Wall Clock Time "));
-  EXPECT_THAT(of_capture.out, HasSubstr("GPU time   share"));
+  EXPECT_THAT(of_capture.out, HasSubstr("Kernels Using TC"));
   EXPECT_THAT(of_capture.out, HasSubstr("Launches "));
   const test::VerbResult of_database = report(write_database(), {"--reports=summary"});
   EXPECT_THAT(of_database.out, HasSubstr("Total Iterations"));

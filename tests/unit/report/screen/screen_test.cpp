@@ -73,6 +73,8 @@ TEST(Screen, OfOpsAndCounters) {
 TEST(Screen, OfATimelineAlone) {
   test::DiagnosedRun run(busy_program());
   run.launched("gemm", {1000, 1, 1}, {128, 1, 1}).launched("relu", {1000, 1, 1}, {128, 1, 1});
+  EXPECT_THAT(screen_of(run.profile()), HasSubstr("Measured    no launch, though counters were asked for"));
+  run.timeline().processes.front().record.options_json = R"({"replay_mode": "none"})";
   const std::string text = screen_of(run.profile());
   EXPECT_THAT(text, HasSubstr("what bounds its kernels was not measured"));
   EXPECT_THAT(text, HasSubstr("Measured    no counters; launches were only timed"));
