@@ -83,7 +83,8 @@ ScreenLines notice_lines(const ScreenInputs& inputs) {
     const std::string words = notices[i]->what + (notices[i]->detail.empty() ? "" : ": " + notices[i]->detail);
     add_lines(lines, labelled(notice_label(notices[i]->severity), words, inputs.page, 1));
   }
-  if (shown < notices.size()) add_lines(lines, labelled("", fmt::format("and {} more notices", notices.size() - shown), inputs.page, 1));
+  if (shown < notices.size())
+    add_lines(lines, labelled("", fmt::format("and {} more notices", notices.size() - shown), inputs.page, 1));
   return lines;
 }
 
@@ -118,7 +119,8 @@ std::vector<Suggestion> profile_suggestions(const ScreenInputs& inputs) {
   const advise::Overview& overview = inputs.overview;
   if (!overview.has_times) return {{"--mode pytorch", "records ops and iterations; or --mode jax"}};
   const bool was_asked = wants_counters(inputs.profile.timeline);
-  if (overview.launches_measured == 0 && overview.gpu_ns > 0 && !was_asked) return {{"--set detailed", "measures what bounds each kernel"}};
+  if (overview.launches_measured == 0 && overview.gpu_ns > 0 && !was_asked)
+    return {{"--set detailed", "measures what bounds each kernel"}};
   return {};
 }
 
