@@ -195,7 +195,8 @@ class PageChecker(html.parser.HTMLParser):
 
 class CompareCommandTest(EndToEndTest):
     def profile_as(self, name, steps):
-        done = self.profile("train:1", "capture:2", f"marked:{steps}", options=[f"--base_name={name}"], metrics=METRICS)
+        done = self.profile("train:1", "capture:2", f"marked:{steps}", options=[f"--base_name={name}", "--iter_start=0"],
+                            metrics=METRICS)  # fmt: skip
         self.assertEqual(0, done.code, done.stderr)
         return f"{name}_dldb.sqlite"
 
@@ -208,7 +209,7 @@ class CompareCommandTest(EndToEndTest):
         names = {path.name for path in (self.folder / "out").iterdir()}
         self.assertEqual({f"dlkprof_compare.{form}" for form in ("csv", "json", "html")}, names)
         tables = json.loads((self.folder / "out/dlkprof_compare.json").read_text())["tables"]
-        self.assertEqual([("a", 4, 9), ("b", 512, 11)],
+        self.assertEqual([("a", 4, 11), ("b", 512, 13)],
                          [(row["Run"], row["Batch Size"], row["Iterations"]) for row in tables["runs"]["rows"]])
         self.assertTrue(any(row["Verdict"] for row in tables["ops"]["rows"]))
         again = self.dlkprof("compare", *databases, *wanted)
