@@ -186,13 +186,13 @@ class CountedRows {
  private:
   struct Sum {
     double gpu_ns = 0, measured_ns = 0;
-    std::map<std::string, double> weighted, weights;  // by metric: figures times GPU time, and that time
+    Values weighted, weights;  // by metric: figures times GPU time, and that time
     bool uses_tc = false;
     model::TensorCoreSource tc_source = model::TensorCoreSource::unknown;
   };
 
   void add_measured(Sum& sum, const model::LaunchCounts& counts) {
-    const std::map<std::string, double> values = model::counters_of_config(timeline_, counts.config).values();
+    const Values values = model::counters_of_config(timeline_, counts.config).values();
     const double length = find(values, Quantity::duration).value_or(0);
     const double measured = length * static_cast<double>(counts.measured);
     sum.gpu_ns += measured;

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "model/aggregate/metric_map.h"
 
 namespace dlkprof::advise {
 
@@ -43,7 +44,7 @@ enum class Quantity : std::uint8_t {
   active_threads,  // of a warp, an instruction
 };
 
-using Values = std::map<std::string, double>;  // metric -> figure
+using Values = model::MetricMap<double>;
 
 // None where its metrics were not measured, or gave no number.
 [[nodiscard]] std::optional<double> find(const Values& values, Quantity quantity);

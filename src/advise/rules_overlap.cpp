@@ -63,8 +63,10 @@ bool is_transpose(const model::Kernel& kernel) {
 void find_transposes(const Case& run, Findings& findings) {
   std::int64_t ns = 0;
   const model::KernelRow* largest = nullptr;  // rows are by GPU time
+  std::vector<bool> transposes;               // by kernel: there are far more rows than kernels
+  for (const model::Kernel& kernel : run.profile.timeline.kernels) transposes.push_back(is_transpose(kernel));
   for (const model::KernelRow& row : run.profile.aggregate.kernels) {
-    if (!is_transpose(run.profile.timeline.kernels[row.kernel])) continue;
+    if (!transposes[row.kernel]) continue;
     ns += std::min(row.gpu.total, run.gpu_ns);
     if (largest == nullptr) largest = &row;
   }

@@ -107,9 +107,9 @@ void insert_counters(Inserter& rows, CounterKind kind, std::size_t rank, const m
     const auto count = counters.counts.find(metric);
     const bool counted = count != counters.counts.end();
     const bool measured = counted && count->second.launches > 0;
-    rows.add(kind, rank, metric, value, measured ? std::optional(count->second.measured) : std::nullopt,
+    rows.add(kind, rank, metric.text(), value, measured ? std::optional(count->second.measured) : std::nullopt,
              measured ? Number(count->second.launches) : Number(), counted ? Number(count->second.scaled_to) : Number(),
-             counters.unreliable.contains(metric));
+             counters.unreliable.contains(metric.text()));
   }
   for (const std::string& metric : counters.unreliable) {
     if (counters.values.contains(metric)) continue;

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "model/aggregate/metric_map.h"
 #include "model/aggregate/steady_range.h"
 #include "model/fold/fold.h"
 #include "model/timeline/timeline.h"
@@ -33,7 +33,7 @@ enum class TensorCoreSource : std::uint8_t { unknown, name, counter };  // "unkn
 // configurations that were not measured are left out: covered_ns says how much that is not. So are values that cannot be
 // (model/aggregate/reliable.h).
 struct Counters {
-  std::map<std::string, double> values;
+  MetricMap<double> values;
   // A count as it was measured: the sum over the launches measured of the row's configurations, wherever these were launched,
   // and how many they are; none of samples. Then the row's launches of these configurations, which `values` is scaled to.
   struct Count {
@@ -41,7 +41,7 @@ struct Counters {
     std::uint64_t launches = 0, scaled_to = 0;
     friend bool operator==(const Count&, const Count&) = default;
   };
-  std::map<std::string, Count> counts;
+  MetricMap<Count> counts;
   std::set<std::string> unreliable;  // metrics of which values were left out, as they cannot be
   std::uint64_t samples = 0;         // launches measured behind them
   std::int64_t covered_ns = 0;       // GPU time of the row in configurations that were measured
@@ -54,7 +54,7 @@ struct Counters {
     std::optional<double> interval;
     friend bool operator==(const Sampled&, const Sampled&) = default;
   };
-  std::map<std::string, Sampled> sampled;
+  MetricMap<Sampled> sampled;
 };
 
 // Of the instances that begin, and the work that is called, in the iterations aggregated. An instance that begins before them

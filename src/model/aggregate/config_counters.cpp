@@ -15,7 +15,7 @@ namespace dlkprof::model {
 namespace {
 
 ConfigCounters::Figure figure_of(const std::string& metric, const std::vector<double>& values, bool& unreliable) {
-  ConfigCounters::Figure figure{.metric = &metric};
+  ConfigCounters::Figure figure{.metric = metric};
   for (const double value : values) {
     if (!std::isfinite(value)) continue;  // none came of that launch
     if (is_unreliable(metric, value)) {
@@ -51,9 +51,9 @@ std::string unreliable_text(std::size_t passes) {
   return fmt::format("above 100 %: the kernel is too short for {} passes, and counters of different passes disagree", passes);
 }
 
-std::map<std::string, double> ConfigCounters::values() const {
-  std::map<std::string, double> values;
-  for (const Figure& figure : figures) values.emplace(*figure.metric, figure.mean);
+MetricMap<double> ConfigCounters::values() const {
+  MetricMap<double> values;
+  for (const Figure& figure : figures) values.emplace(figure.metric, figure.mean);
   return values;
 }
 
@@ -77,9 +77,8 @@ ConfigCounters counters_of_config(const Timeline& timeline, std::uint32_t config
     }
     counters.figures.push_back(figure);
   }
-  static const std::string kOccupancy = kTheoreticalOccupancy;
   if (const auto percent = theoretical_percent(timeline, timeline.configs[config]); percent && counters.samples > 0) {
-    counters.figures.push_back({.metric = &kOccupancy, .mean = *percent});
+    counters.figures.push_back({.metric = kTheoreticalOccupancy, .mean = *percent});
   }
   if (const auto launches = timeline.measured_launches.find(config); launches != timeline.measured_launches.end()) {
     for (const MeasuredLaunch& launch : launches->second) {

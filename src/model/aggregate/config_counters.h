@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/aggregate/metric_map.h"
 #include "model/timeline/timeline.h"
 
 namespace dlkprof::model {
@@ -16,8 +17,8 @@ inline constexpr const char* kTheoreticalOccupancy = "theoretical_occupancy_pct"
 
 struct ConfigCounters {
   struct Figure {
-    const std::string* metric = nullptr;  // lies in the timeline or lives as long as the program
-    double mean = 0;                      // of a launch
+    MetricName metric;
+    double mean = 0;  // of a launch
     // What it is the mean of; 0 where it comes from samples, which are of parts of launches.
     double sum = 0;
     std::uint64_t launches = 0;
@@ -28,7 +29,7 @@ struct ConfigCounters {
   std::uint8_t replay_modes = 0, cache_controls = 0;  // as Counters has them
   const std::map<std::string, SampledFigure>* sampled = nullptr;
 
-  [[nodiscard]] std::map<std::string, double> values() const;
+  [[nodiscard]] MetricMap<double> values() const;
 };
 
 // Empty where the configuration was not measured.

@@ -65,8 +65,8 @@ class RowCounters {
 
  private:
   void add(const ConfigCounters& config, const ConfigCounters::Figure& figure, std::uint64_t launches, double weight) {
-    const std::string& metric = *figure.metric;
-    if (is_count(metric)) {
+    const MetricName metric = figure.metric;
+    if (is_count(metric.text())) {
       weight = static_cast<double>(launches);
       counters_.values[metric] += figure.mean * weight;
       Counters::Count& count = counters_.counts[metric];
@@ -79,13 +79,13 @@ class RowCounters {
       sum.weight += weight;
     }
     if (config.sampled == nullptr) return;
-    const auto sampled = config.sampled->find(metric);
+    const auto sampled = config.sampled->find(metric.text());
     if (sampled != config.sampled->end()) sampled_[metric].add(sampled->second, weight);
   }
 
   Counters& counters_;
-  std::map<std::string, WeightedSum> means_;
-  std::map<std::string, SampledSum> sampled_;
+  MetricMap<WeightedSum> means_;
+  MetricMap<SampledSum> sampled_;
 };
 
 }  // namespace

@@ -32,7 +32,7 @@ AlikeTable alike_launches(const Timeline& timeline) {
   for (const Launch& launch : launches_of(timeline)) {
     AlikeLaunches& alike = table[{launch.config, launch.conditions()}];
     ++alike.launches;
-    for (const auto& [metric, value] : values_of(timeline, launch)) alike.values[metric].add(value);
+    for (const auto& [metric, value] : values_of(timeline, launch)) alike.values[metric.text()].add(value);
     if (const auto clock = clock_hz(timeline, launch.config, launch.position)) alike.clock_hz.add(*clock);
   }
   return table;

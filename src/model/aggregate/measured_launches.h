@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/aggregate/metric_map.h"
 #include "model/aggregate/provenance.h"
 #include "model/aggregate/spread.h"
 #include "model/timeline/timeline.h"
@@ -27,7 +28,7 @@ struct Launch {
 [[nodiscard]] std::vector<Launch> launches_of(const Timeline& timeline);
 
 // Metric -> value; absent where none came.
-using Values = std::map<std::string, double>;
+using Values = MetricMap<double>;
 [[nodiscard]] Values values_of(const Timeline& timeline, const Launch& launch);
 
 // The launches of a configuration that were measured under the same conditions.

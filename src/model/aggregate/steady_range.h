@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "model/fold/fold.h"
 
@@ -37,7 +38,7 @@ inline constexpr double kLittleVariation = 10;
 struct SteadyRange {
   std::uint32_t first = 0, last = 0;  // inclusive
   bool found = false;                 // false: there is no whole iteration, and the range is everything
-  const char* note = "";              // why the rule had nothing to go by; "" where it did
+  std::string_view note;              // why the rule had nothing to go by; "" where it did
   friend bool operator==(const SteadyRange&, const SteadyRange&) = default;
 };
 

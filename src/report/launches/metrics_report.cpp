@@ -110,7 +110,7 @@ void add_spread_fields(Fields<LaunchRow>& fields, const std::vector<std::string>
 Cell unreliable_metrics(const LaunchRow& row) {
   std::string names;
   for (const auto& [name, value] : row.values) {
-    if (model::is_unreliable(name, value)) names += (names.empty() ? "" : "; ") + name;
+    if (model::is_unreliable(name, value)) names += (names.empty() ? "" : "; ") + name.text();
   }
   return names.empty() ? Cell{} : Cell{names};
 }

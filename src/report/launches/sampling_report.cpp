@@ -27,7 +27,7 @@ struct SamplingLine : DiagnosisRow {
 std::vector<SamplingLine> sampling_lines(const model::Profile& profile) {
   std::vector<SamplingLine> lines;
   for (const DiagnosisRow& row : diagnosis_rows(profile, DiagnosisOf::measured)) {
-    for (const auto& [metric, sampled] : row.counters().sampled) lines.push_back({row, &metric, &sampled});
+    for (const auto& [metric, sampled] : row.counters().sampled) lines.push_back({row, &metric.text(), &sampled});
   }
   return lines;
 }

@@ -79,7 +79,7 @@ SummaryTable iterations(const model::Profile& profile) {
                       {"Median Iteration Time (ns)", "ns", {known ? Cell{summary.median_iteration_ns} : Cell{}}},
                       {"Iteration Range", "", {text_cell(model::range_source_text(made.range_source))}},
                       {"Steady Range Rule", "", {found ? Cell{model::kSteadyRangeRule} : Cell{}}},
-                      {"Steady Range Note", "", {text_cell(made.steady.note)}}}};
+                      {"Steady Range Note", "", {text_cell(std::string(made.steady.note))}}}};
   append_left_out(made, table.rows);
   return table;
 }

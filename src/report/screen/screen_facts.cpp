@@ -19,6 +19,8 @@ using advise::Verdict;
 using advise::Verdicts;
 
 constexpr double kMostlyPercent = 50, kWorthSaying = 25;
+// Ours: kernels of several streams overlap somewhat.
+constexpr double kAhead = 1.2;
 
 // What a verdict says of the GPU time that it is of.
 const char* bound_words(Verdict verdict) {
@@ -156,6 +158,19 @@ std::string measured_text(const ScreenInputs& inputs) {
   return fmt::format("{:.1f} % of the GPU time: {}", overview.measured_percent, by);
 }
 
+// A program that never waits for the GPU counts iterations as fast as it can enqueue them.
+std::string condition_text(const ScreenInputs& inputs) {
+  const Overview& overview = inputs.overview;
+  const double iteration_ns = inputs.profile.aggregate.summary.mean_iteration_ns;
+  if (overview.verdict == Verdicts::launch_bound && static_cast<double>(overview.clock_ns) > iteration_ns / 10)
+    return fmt::format("times of GPU and CPU may be {} apart, so what waits for launches is not certain",
+                       short_quantity(static_cast<double>(overview.clock_ns), "ns"));
+  const auto gpus = static_cast<double>(std::max<std::size_t>(1, inputs.profile.timeline.devices.size()));
+  if (overview.has_iterations && overview.gpu_ns_per_iteration > kAhead * gpus * iteration_ns)
+    return "the CPU runs ahead of the GPU: iterations are timed as they are launched, and the GPU takes longer for one";
+  return "";
+}
+
 }  // namespace
 
 bool wants_counters(const model::Timeline& timeline) {
@@ -202,13 +217,7 @@ ScreenLines fact_lines(const ScreenInputs& inputs) {
   }
   if (overview.gpu_ns > 0) add_lines(lines, labelled("GPU", gpu_text(inputs), inputs.page, 2));
   add_lines(lines, labelled("Measured", measured_text(inputs), inputs.page, 2));
-  const auto iteration = static_cast<std::int64_t>(profile.aggregate.summary.mean_iteration_ns);
-  if (overview.verdict == Verdicts::launch_bound && overview.clock_ns > iteration / 10) {
-    add_lines(lines, labelled("Condition",
-                              fmt::format("times of GPU and CPU may be {} apart, so what waits for launches is not certain",
-                                          short_quantity(static_cast<double>(overview.clock_ns), "ns")),
-                              inputs.page, 2));
-  }
+  add_lines(lines, labelled("Condition", condition_text(inputs), inputs.page, 2));
   return lines;
 }
 

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 test::DiagnosedRun one_kernel(const Values& values) {
   TimelineBuilder builder;
   builder.launch("k", 0, 10, 1010);
-  for (const auto& [metric, value] : values) builder.measured("k", metric, {value});
+  for (const auto& [metric, value] : values) builder.measured("k", metric.text(), {value});
   test::DiagnosedRun run(builder);
   run.launched("k", {10000, 1, 1}, {256, 1, 1});
   return run;
@@ -108,7 +108,7 @@ TEST(RegisterLimited, IsSilentOfKernelsThatNobodyCanChange) {
   for (const char* name : {"sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_ffma_aligna4_alignc4_execute_kernel__5x_cublas", "k"}) {
     TimelineBuilder builder;
     builder.launch(name, 0, 10, 1010);
-    for (const auto& [metric, value] : kHeldByLatency) builder.measured(name, metric, {value});
+    for (const auto& [metric, value] : kHeldByLatency) builder.measured(name, metric.text(), {value});
     test::DiagnosedRun run(builder);
     run.launched(name, {10000, 1, 1}, {256, 1, 1}, 128);
     EXPECT_EQ(fires(run.profile(), "register_limited"), std::string(name) == "k") << name;

@@ -46,7 +46,7 @@ TEST_P(RecordedCapture, RawCountersGiveWhatTheGpuMachineStored) {
     const Values there = values_of(stored, launches[i]);
     ASSERT_EQ(here.size(), there.size());
     for (const auto& [metric, value] : there) {
-      EXPECT_NEAR(here.at(metric), value, 1e-9 * std::abs(value)) << metric << " of launch " << i;
+      EXPECT_NEAR(here.at(metric), value, 1e-9 * std::abs(value)) << metric.text() << " of launch " << i;
     }
     EXPECT_GT(there.at("gpu__time_duration.sum"), 0.0);
   }

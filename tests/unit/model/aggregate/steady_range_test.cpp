@@ -149,12 +149,12 @@ TEST(SteadyRangeTest, WithoutWholeIterationsItIsEverything) {
   const SteadyRange none = find_steady_range(fold_of({}));
   EXPECT_EQ(none.last, 0U);
   EXPECT_FALSE(none.found);
-  EXPECT_STREQ(none.note, "no iterations were found");
+  EXPECT_EQ(none.note, "no iterations were found");
   const SteadyRange one = find_steady_range(fold_of({100}));
   EXPECT_EQ(one.first, 0U);
   EXPECT_EQ(one.last, 1U);
   EXPECT_FALSE(one.found);
-  EXPECT_STRNE(one.note, "");
+  EXPECT_NE(one.note, "");
 }
 
 TEST(SteadyRangeTest, TheFirstAndTheLastIterationAreNeverPartOfIt) {
@@ -162,7 +162,7 @@ TEST(SteadyRangeTest, TheFirstAndTheLastIterationAreNeverPartOfIt) {
   EXPECT_TRUE(one.found);
   EXPECT_EQ(one.first, 1U);
   EXPECT_EQ(one.last, 1U);
-  EXPECT_STRNE(one.note, "") << "nothing can be told from one length";
+  EXPECT_NE(one.note, "") << "nothing can be told from one length";
   const SteadyRange five = find_steady_range(fold_of({100, 200, 300, 400, 500, 600}));
   EXPECT_EQ(five, (SteadyRange{1, 5, true, ""}));
 }

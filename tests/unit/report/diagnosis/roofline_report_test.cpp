@@ -35,7 +35,7 @@ TimelineBuilder sample(const std::string& kernel) {
                               {instructions("ffma") + ".peak_sustained_elapsed.per_second", 1e9},
                               {"sm__ops_path_tensor_src_fp16.sum", 8000},
                               {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed", 50}};
-  for (const auto& [metric, value] : values) builder.measured(kernel, metric, {value});
+  for (const auto& [metric, value] : values) builder.measured(kernel, metric.text(), {value});
   return builder;
 }
 

@@ -101,6 +101,18 @@ TEST(Screen, DoesNotBlameLaunchesWhereClocksAreFarApart) {
   EXPECT_THAT(text, Not(HasSubstr("launch-bound")));
 }
 
+TEST(Screen, SaysThatIterationsAreNotThePaceOfTheGpu) {
+  test::TimelineBuilder builder;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    builder.launch("k", 100 * i, 300 * i + 10, 300 * i + 310).range(test::kIterationEnd, 100 * i + 60, 100 * i + 70);
+  }
+  test::DiagnosedRun run(builder);
+  run.launched("k", {1000, 1, 1}, {32, 1, 1});
+  const std::string condition = "Condition   the CPU runs ahead of the GPU";
+  EXPECT_THAT(screen_of(run.profile({.start = 1, .stop = 8})), HasSubstr(condition));
+  EXPECT_THAT(screen_of(run.profile()), Not(HasSubstr(condition))) << "the last iteration waits for the GPU";
+}
+
 // As -k without --mode leaves it: counts and measured launches, no ranges, no activities.
 TEST(Screen, OfKernelsWithoutATimeline) {
   test::TimelineBuilder builder;
