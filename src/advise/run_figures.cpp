@@ -1,5 +1,8 @@
 #include "advise/run_figures.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -65,6 +68,14 @@ void describe(const model::Profile& profile, RunFigures& figures) {
   }
   figures.frameworks.assign(frameworks.begin(), frameworks.end());
   figures.processes = profile.timeline.processes.size();
+  if (!profile.timeline.processes.empty()) {
+    const capture::ProcessRecord& first = profile.timeline.processes.front().record;
+    figures.program = fmt::format("{}", fmt::join(first.arguments, " "));
+    figures.start_unix_ns = first.start_unix_ns;
+  }
+  for (const capture::Fact& fact : profile.timeline.facts) {
+    if (fact.source == "system" && fact.name == "driver.version") figures.driver = fact.value;
+  }
   figures.key_node = profile.fold.key_node;
   figures.batch_size = recorded_batch_size(profile.timeline);
 }

@@ -55,6 +55,9 @@ struct RunFigures {
   std::string label;
   std::vector<std::string> gpus, frameworks;  // by name, each once
   std::size_t processes = 0;
+  std::string program;             // of the first process, with its arguments
+  std::string driver;              // version; empty: not told
+  std::int64_t start_unix_ns = 0;  // 0: not known
   std::string key_node;
   bool has_iterations = false;        // false: none is whole, and the whole run stands for one
   std::uint32_t first = 0, last = 0;  // iterations that figures are of, inclusive

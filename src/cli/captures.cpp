@@ -55,7 +55,7 @@ UsageError no_captures(const fs::path& folder, const std::string& base_name) {
   std::string there;
   std::vector<std::string> names = names_in(folder);
   const std::size_t shown = std::min(names.size(), kMostFiles);
-  for (std::size_t i = 0; i < shown; ++i) there += (i == 0 ? "It holds " : ", ") + printable(names[i], 80);
+  for (std::size_t i = 0; i < shown; ++i) there += (i == 0 ? "only " : ", ") + printable(names[i], 80);
   if (shown < names.size()) there += fmt::format(" and {} more", names.size() - shown);
   return {fmt::format("there are no captures {}*.dlkcap in {}", printable(base_name), printable(folder.string())), there,
           "Name one file, or say with --base_name what the names of a run's captures begin with."};

@@ -19,9 +19,9 @@ inline constexpr std::array kFrameworks{"",           "pytorch",  "dlkprof",   "
 inline constexpr std::array kKeyNodeSources{"none", "asked", "framework", "repetition"};
 inline constexpr std::array kTensorCoreSources{"unknown", "name", "counter"};
 inline constexpr std::array kIncomplete{"",       "not matched", "near missed", "cooperative",  "collective", "captured",
-                                        "failed", "unsupported", "not asked",   "not measured", "too few"};
+                                        "failed", "unsupported", "not asked",   "not measured", "too few",    "beyond count"};
 static_assert(kFrameworks.size() == static_cast<std::size_t>(model::Framework::vllm) + 1);
-static_assert(kIncomplete.size() == static_cast<std::size_t>(model::Incomplete::too_few) + 1);
+static_assert(kIncomplete.size() == static_cast<std::size_t>(model::Incomplete::beyond_count) + 1);
 
 inline const char* name_of(model::Direction direction) { return kDirections.at(static_cast<std::size_t>(direction)); }
 inline const char* name_of(model::Framework framework) { return kFrameworks.at(static_cast<std::size_t>(framework)); }

@@ -171,6 +171,8 @@ class CompareShippedTest(EndToEndTest):
         checker.close()
         self.assertEqual(([], []), (checker.open, checker.faults))
         self.assertIn("SMs get no block", page)
+        for said in ("cifar10.py --batch_size 512; NVIDIA H200, driver 5", "prefers-color-scheme: dark", "<details open>"):
+            self.assertIn(said, page)
 
 
 class PageChecker(html.parser.HTMLParser):

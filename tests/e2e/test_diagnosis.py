@@ -173,9 +173,70 @@ class ShippedDiagnosisTest(ShippedCaptures):
             self.assertIn("--section roofline", done.stderr)
         self.assertEqual("", self.report(path, "--reports=stall").stderr)
 
+    def test_every_report_has_rows_in_a_shipped_capture(self):
+        paths = sorted((SOURCE / "samples/captures").glob("*.dlkcap"))
+        for report in ("source", "sampling", "utilization", "roofline", *REPORTS):
+            for path in paths:
+                if self.rows(path, report):
+                    break
+            else:
+                self.fail(f"no capture has a row of {report}")
+        for path in self.paths.values():
+            self.assertFalse([row for row in self.rows(path, "metrics") if row["Kernel Name"] is None])
+            self.assertIn('class="p"', self.report(path, "--reports=roofline", "--format=svg").stdout)
+            self.assertTrue(any(row["TC Precision"] for row in self.rows(path, "tensor")))
+
+    def test_what_is_known_by_name_is_told_from_what_was_counted(self):
+        """jax_mlp ran its kernels in a CUDA graph, so that their names alone say what used tensor cores."""
+        for name, source in (("jax_mlp", "name"), ("cifar10_b512", "counter")):
+            rows = [row for row in self.rows(SOURCE / f"samples/captures/{name}.dlkcap", "tensor") if row["Uses TC"]]
+            self.assertTrue(rows)
+            for row in rows:
+                self.assertEqual(source, row["TC Source"], row["Op ID"])
+                counted = row["TC Counted GPU Time (ns)"] or 0
+                self.assertEqual(source == "counter", 0 < counted <= row["Total GPU Time"], row["Op ID"])
+            screen = self.report(SOURCE / f"samples/captures/{name}.dlkcap").stdout
+            self.assertEqual(source == "name", "(yes)" in screen, screen)
+
+    def test_report_and_compare_give_the_same_shares(self):
+        compared = self.dlkprof("compare", *self.paths.values(), "--format=json")
+        for row in json.loads(compared.stdout)["tables"]["runs"]["rows"]:
+            text = " ".join(self.report(self.paths[row["Run"]]).stdout.split())
+            self.assertIn(f"Measured {row['Measured (%)']:.1f} % of the GPU time", text)
+            self.assertIn(f"{row['Tensor Core Share (%)']:.1f} % of it in tensor-core kernels", text)
+
+    def test_views_of_kernels_have_one_row_for_each(self):
+        for name in CAPTURES:
+            with contextlib.closing(sqlite3.connect(self.database(name))) as connection:
+                for view, keys in (("op_kernels", "op_id, kernel"), ("op_kernel_metrics", "op_id, kernel, metric")):
+                    twice = connection.execute(f"SELECT {keys} FROM {view} GROUP BY {keys} HAVING count(*) > 1").fetchall()
+                    self.assertEqual([], twice, view)
+                rows = connection.execute("SELECT count(*), count(DISTINCT long_kernel_name) FROM op_kernel_metrics").fetchone()
+                self.assertTrue(all(rows), rows)
+
+    def test_cards_have_the_names_of_kernels_in_full(self):
+        for path in self.paths.values():
+            names = {row["Kernel Name"] for row in self.rows(path, "metrics")}
+            text = self.report(path, "--kernels=0").stdout
+            findings = self.report(path, "--reports=expert_systems", "--top=0").stdout
+            self.assertLessEqual(max(map(len, (text + findings).splitlines())), 80)
+            text = text.replace("\n", "").replace(" ", "")
+            for name in names:
+                self.assertIn(name.replace(" ", "")[:990], text)
+
     def test_the_picture_is_whole(self):
         picture = self.report(self.paths["cifar10_b4"], "--reports=roofline", "--format=svg").stdout
         self.assertTrue(xml.etree.ElementTree.fromstring(picture).tag.endswith("svg"))
+        names = [node for node in xml.etree.ElementTree.fromstring(picture).iter() if node.get("class") == "n"]
+        self.assertEqual(5, len(names))
+        boxes = []
+        for node in names:  # letters are about 6 wide and 12 high
+            x, y, width = float(node.get("x")), float(node.get("y")), 6 * len(node.text)
+            boxes.append((x - width if node.get("text-anchor") == "end" else x, y, width))
+            left, _, _ = boxes[-1]
+            self.assertTrue(0 < left and left + width < 960, boxes)
+            for x, above, wide in boxes[:-1]:
+                self.assertFalse(left < x + wide and x < left + width and abs(y - above) < 11, boxes)
         refused = self.dlkprof("report", self.paths["cifar10_b4"], "--reports=stall", "--format=svg")
         self.assertEqual((2, ""), (refused.code, refused.stdout))
         self.assertIn("--reports=roofline", refused.stderr)
@@ -190,6 +251,7 @@ class ProfileDiagnosisTest(EndToEndTest):
         self.assertEqual({"dlkprof_roofline.svg"}, {path.name for path in self.folder.glob("*.svg")})
         lines = done.stderr.splitlines()
         start = next(number for number, line in enumerate(lines) if line.startswith("The GPU "))
+        self.assertEqual("", lines[start - 1], "what the program printed ends there")
         screen = lines[start : next(number for number, line in enumerate(lines) if number > start and line.startswith("dlkprof: "))]
         self.assertLessEqual(len(screen), 51)
         self.assertLessEqual(max(map(len, screen)), 80)

@@ -45,6 +45,13 @@ class SelectionTest(EndToEndTest):
     def test_skip_and_count(self):
         self.assert_selected([GEMM, NVJET, SGEMM, ADD], "-s", "3", "-c", "4")
 
+    def test_what_is_beyond_the_count_is_not_incomplete(self):
+        capture = self.selected("-c", "3")
+        self.assertNotIn("Incomplete", self.summary_text(capture.path))
+        rows = self.report_json(capture.path, "--reports=coverage")
+        reasons = {row["Incomplete Because"] for row in rows if not row["Measured"]}
+        self.assertEqual({"beyond what --launch-count selects"}, reasons)
+
     def test_skip_counts_matching_launches(self):
         capture = self.selected("-k", ROTATE, "-s", "1", "-c", "1")
         self.assertEqual([8], [row["ID"] for row in capture.rows])

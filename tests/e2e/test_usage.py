@@ -211,7 +211,11 @@ class UsageTest(EndToEndTest):
         self.assertNotIn("cannot read the capture", done.stderr)
         done = self.dlkprof("report", ".")
         self.assertEqual(2, done.code)
-        self.assertIn("It holds batch4.dlkcap", done.stderr)
+        self.assertIn("only batch4.dlkcap", done.stderr)
+
+    def test_the_table_of_sets_fits_the_page(self):
+        text = self.dlkprof("metrics", "--chip=GH100", env={"COLUMNS": "80"}).stdout
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
 
     def test_progress_leaves_the_programs_output_alone(self):
         # Both write to one terminal: every line of the program begins where a line begins, and nothing moves the cursor.

@@ -293,7 +293,7 @@ class Program {
     log_.add(works_, activity);
   }
 
-  // A launch that is measured is not timed.
+  // A launch that is measured is not timed; which are timed, the reader counts.
   void count(const Kernel& kernel, const capture::LaunchKey& launched, const capture::CallEvent& call,
              capture::ActivityEvent& activity) {
     capture::KeyStats& stats = stats_.try_emplace(launched, capture::KeyStats{.key = launched}).first->second;
@@ -306,9 +306,6 @@ class Program {
       record.values.push_back(42.5);
       writer_.append(record);
       activity.start_ns = activity.end_ns = 0;
-    } else {
-      ++stats.timed;
-      stats.timed_gpu_ns += static_cast<std::uint64_t>(duration);
     }
   }
 

@@ -97,7 +97,9 @@ Wanted wanted_of(const capture::ProcessRecord& process) {
   try {
     const capture::ProfileOptions options = capture::options_from_json(process.options_json);
     const bool one_by_one = options.collect != capture::Collect::none && options.collect != capture::Collect::sample;
-    return {.measures = one_by_one, .samples = options.samples};
+    return {.measures = one_by_one,
+            .samples = options.samples,
+            .is_bounded = options.collect == capture::Collect::kernel && options.selection.launch_count.has_value()};
   } catch (const Error&) {
     return {};
   }
@@ -125,6 +127,8 @@ const char* incomplete_text(Incomplete incomplete) {
       return "matched, but skipped, not repeated as several passes need, or collection had ended by then";
     case Incomplete::too_few:
       return "fewer of its launches were measured than --samples asks for";
+    case Incomplete::beyond_count:
+      return "beyond what --launch-count selects";
     case Incomplete::no:
       break;
   }
@@ -157,6 +161,7 @@ Incomplete incomplete(const LaunchCounts& counts, const Wanted& wanted) {
   const std::uint64_t enough = std::min<std::uint64_t>(wanted.samples.value_or(1), counts.matched);
   if (counts.measured >= std::max<std::uint64_t>(enough, 1)) return Incomplete::no;
   if (counts.skipped > 0) return as_incomplete(counts.reason);
+  if (wanted.is_bounded) return Incomplete::beyond_count;
   return counts.measured == 0 ? Incomplete::not_measured : Incomplete::too_few;
 }
 

@@ -68,13 +68,15 @@ enum class Incomplete : std::uint8_t {
   unsupported,
   not_asked,     // --replay-mode none, sample
   not_measured,  // matched, but none of its launches was measured
-  too_few        // fewer than --samples were
+  too_few,       // fewer than --samples were
+  beyond_count   // matched, but --launch-count had enough by then
 };
 
 // What the options of a process ask for, as far as completeness goes by it.
 struct Wanted {
   bool measures = true;                  // false: --replay-mode none, sample
   std::optional<std::uint64_t> samples;  // of each configuration; none: all, or not known
+  bool is_bounded = false;               // --launch-count
 };
 // Of options that cannot be read nothing is known.
 [[nodiscard]] Wanted wanted_of(const capture::ProcessRecord& process);

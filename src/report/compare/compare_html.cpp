@@ -11,13 +11,17 @@ namespace {
 
 constexpr const char* kPageStyle = R"(
 body { font: 15px/1.5 system-ui, sans-serif; color: #1a1a1a; background: #fff; margin: 2rem auto; max-width: 78rem; padding: 0 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; } h3 { font-size: 1rem; margin: 1.5rem 0 .3rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .2rem .6rem; border-bottom: 1px solid #ddd; white-space: nowrap; vertical-align: top; }
 th { border-bottom: 2px solid #888; } th:first-child, td:first-child { text-align: left; white-space: pre-wrap; }
 div.note { color: #555; font-size: .85em; max-width: 30rem; overflow-wrap: anywhere; } p.more, footer { color: #555; font-size: .9em; }
-svg { display: block; } .base { fill: #999; } .other { fill: #3a6ea5; }
-@media print { body { margin: 0; max-width: none; font-size: 10px; } .wide { overflow: visible; } tr { break-inside: avoid; } }
+svg { display: block; } .base { fill: #999; } .other { fill: #3a6ea5; } summary { cursor: pointer; font-weight: bold; margin: 1.5rem 0 .3rem; }
+th:first-child, td:first-child, li, footer { overflow-wrap: anywhere; } th:first-child, td:first-child { min-width: 14rem; }
+@media (prefers-color-scheme: dark) { :root { color-scheme: dark; } body { color: #ddd; background: #161616; }
+th, td { border-color: #444; } div.note, p.more, footer { color: #aaa; } .other { fill: #6ea8e0; } }
+@media print { body { margin: 0; max-width: none; font-size: 8px; color: #000; background: #fff; } .wide { overflow: visible; }
+table { width: 100%; } th, td { white-space: normal; padding: .1rem .3rem; } tr { break-inside: avoid; } }
 )";
 
 // The times of both runs, one above the other.
@@ -47,7 +51,9 @@ std::string row_html(const CompareRow& row, std::size_t columns, bool has_bars) 
 std::string grid_html(const CompareGrid& grid) {
   if (grid.rows.empty()) return "";
   const bool has_bars = std::any_of(grid.rows.begin(), grid.rows.end(), [](const CompareRow& row) { return !row.bars.empty(); });
-  std::string text = grid.heading.empty() ? "" : "<h3>" + markup_escaped(grid.heading) + "</h3>\n";
+  // Folded by a click or a key, so that the next table is near.
+  const bool folds = !grid.heading.empty();
+  std::string text = folds ? "<details open>\n<summary>" + markup_escaped(grid.heading) + "</summary>\n" : "";
   text += "<div class=\"wide\"><table>\n<thead><tr>";
   for (std::size_t i = 0; i < grid.columns.size(); ++i) {
     text += "<th scope=\"col\">" + markup_escaped(grid.columns[i]) + "</th>";
@@ -57,7 +63,7 @@ std::string grid_html(const CompareGrid& grid) {
   for (const CompareRow& row : grid.rows) text += row_html(row, grid.columns.size(), has_bars);
   text += "</tbody></table></div>\n";
   if (!grid.more.empty()) text += "<p class=\"more\">" + markup_escaped(grid.more) + "</p>\n";
-  return text;
+  return text + (folds ? "</details>\n" : "");
 }
 
 }  // namespace

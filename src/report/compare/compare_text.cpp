@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "base/text.h"
 #include "report/compare/compare_view.h"
 #include "report/format/layout.h"
 
@@ -59,10 +58,7 @@ std::string grid_text(const CompareGrid& grid, const Page& page) {
 }
 
 std::string sentence_text(const std::string& sentence, const Page& page) {
-  std::string text;
-  for (const std::string& line : split("- " + wrap(sentence, page.width, 2, 2), '\n'))
-    text += shorten_middle(line, page.width) + "\n";
-  return text;
+  return "- " + wrap_shortened(sentence, page.width, 2, 2) + "\n";
 }
 
 }  // namespace
@@ -81,7 +77,7 @@ std::string compare_text(const CompareView& view, const Page& page, bool brief) 
   }
   if (brief) return text;
   text += "\n";
-  for (const std::string& note : view.footnotes) text += wrap(note, page.width, 0, 0) + "\n";
+  for (const std::string& note : view.footnotes) text += wrap_shortened(note, page.width, 0, 0) + "\n";
   return text;
 }
 

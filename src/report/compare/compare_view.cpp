@@ -1,10 +1,12 @@
 #include "report/compare/compare_view.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/text.h"
 #include "report/compare/compare_report.h"
@@ -25,6 +27,7 @@ constexpr std::size_t kHeadWidth = 32;     // of a run's label over a column
 constexpr std::size_t kOpTypeWidth = 40;   // of an op
 constexpr std::size_t kOpPathWidth = 200;  // beneath it
 constexpr std::size_t kKernelWidth = 60;
+constexpr std::size_t kProgramWidth = 200;
 
 using Shown = std::string (*)(double);
 std::string as_time(double ns) { return time_text_of(ns); }
@@ -213,6 +216,16 @@ CompareGrid kernels_grid(const Comparison& comparison, std::size_t most) {
   return grid;
 }
 
+// "b4: python train.py; NVIDIA H200, driver 580.159.04, 2026-11-22"
+std::string origin_text(const RunFigures& run) {
+  std::vector<std::string> facts;
+  for (const std::string& gpu : run.gpus) facts.push_back(printable(gpu, kHeadWidth));
+  if (!run.driver.empty()) facts.push_back("driver " + printable(run.driver, kHeadWidth));
+  if (run.start_unix_ns > 0) facts.push_back(day_text(run.start_unix_ns));
+  return fmt::format("{}: {}{}{}", head(run), run.program.empty() ? "program not known" : printable(run.program, kProgramWidth),
+                     facts.empty() ? "" : "; ", fmt::join(facts, ", "));
+}
+
 std::vector<std::string> footnotes() {
   return {
       fmt::format("Iterations before the key node first ended and after it last ended are left out: they are not whole. Times "
@@ -246,7 +259,8 @@ CompareView compare_view(const advise::ComparedRuns& compared, std::size_t most_
     section.grids.push_back(ops_grid(comparison, most_ops));
     section.grids.push_back(kernels_grid(comparison, most_ops));
   }
-  view.footnotes = footnotes();
+  for (const RunFigures& run : compared.runs) view.footnotes.push_back(origin_text(run));
+  for (std::string& note : footnotes()) view.footnotes.push_back(std::move(note));
   return view;
 }
 

@@ -25,7 +25,7 @@ std::string gain_text(const Finding& finding, const model::Summary& summary) {
 
 std::string paragraph(const std::string& text, const Page& page) {
   if (text.empty()) return "";
-  return std::string(kFindingIndent, ' ') + wrap(text, page.width, kFindingIndent, kFindingIndent) + "\n";
+  return std::string(kFindingIndent, ' ') + wrap_shortened(text, page.width, kFindingIndent, kFindingIndent) + "\n";
 }
 
 std::string finding_text(const Finding& finding, std::size_t number, const model::Profile& profile, const Page& page) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -27,12 +26,14 @@ constexpr std::size_t kMostPoints = 500;  // by GPU time: more could not be told
 constexpr double kLeastRadius = 3, kMostRadius = 14;
 constexpr std::size_t kNamedPoints = 5;     // the largest
 constexpr std::size_t kNameOnPicture = 32;  // columns
+constexpr double kNameLetter = 6, kNameLine = 12;
 // Told apart by those who see few colours too (Okabe and Ito, Color Universal Design, 2008).
 constexpr std::array kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 
 constexpr const char* kPictureStyle =
     "text{font:13px sans-serif;fill:#222}.t{font-size:16px;font-weight:bold}.g{stroke:#ddd;stroke-width:1}"
-    ".r{stroke:#444;stroke-width:1.5;fill:none}.p{fill-opacity:.65;stroke:#fff;stroke-width:.5}.n{font-size:11px}";
+    ".r{stroke:#444;stroke-width:1.5;fill:none}.p{fill-opacity:.65;stroke:#fff;stroke-width:.5}.n{font-size:11px;"
+    "paint-order:stroke;stroke:#fff;stroke-width:3px}";
 
 std::string name_text(const std::string& text) { return markup_escaped(printable(text, kLongestName)); }
 
@@ -87,10 +88,7 @@ std::string origin_text(const model::Timeline& timeline) {
   std::string text = timeline.devices.empty() ? "" : name_text(timeline.devices.front().record.name);
   const std::int64_t start_ns = timeline.processes.empty() ? 0 : timeline.processes.front().record.start_unix_ns;
   if (start_ns <= 0) return text;
-  const std::chrono::year_month_day day{
-      std::chrono::floor<std::chrono::days>(std::chrono::sys_time<std::chrono::nanoseconds>(std::chrono::nanoseconds(start_ns)))};
-  return text + fmt::format("{}{}-{:02}-{:02}", text.empty() ? "" : ", ", static_cast<int>(day.year()),
-                            static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
+  return text + (text.empty() ? "" : ", ") + day_text(start_ns);
 }
 
 std::string time_text(const RooflineRow& row) {
@@ -129,6 +127,9 @@ class Picture {
   struct MemoryRoof {
     const char* name;
     double rate = 0;  // byte/s
+  };
+  struct Name {
+    double x, width, y;
   };
 
   std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
@@ -221,10 +222,20 @@ class Picture {
     return kLeastRadius + (kMostRadius - kLeastRadius) * std::sqrt(share);  // the area is the time
   }
 
+  // Beside its point, on the side where the plot has room, and below names that are there already.
   void draw_name(const RooflineRow& row) {
     const std::string name = shorten_middle(profile_.timeline.kernels[row.kernel->kernel].name, kNameOnPicture);
-    fmt::format_to(out(), "<text class=\"n\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
-                   x_.at(*row.point->intensity) + radius_of(row) + 3, y_.at(row.point->rate) + 4, markup_escaped(name));
+    const double x = x_.at(*row.point->intensity), gap = radius_of(row) + 3;
+    const double width = kNameLetter * static_cast<double>(display_width(name));
+    const bool is_left = x + gap + width > kPictureWidth - kRight;
+    Name placed{is_left ? x - gap - width : x + gap, width, y_.at(row.point->rate) + 4};
+    const auto hides = [&](const Name& other) {
+      return placed.x < other.x + other.width && other.x < placed.x + width && std::abs(placed.y - other.y) < kNameLine;
+    };
+    while (std::any_of(names_.begin(), names_.end(), hides)) placed.y += 1;
+    names_.push_back(placed);
+    fmt::format_to(out(), "<text class=\"n\"{} x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", is_left ? " text-anchor=\"end\"" : "",
+                   is_left ? x - gap : x + gap, placed.y, markup_escaped(name));
   }
 
   void draw_point(const RooflineRow& row) {
@@ -256,6 +267,7 @@ class Picture {
   std::map<std::string, double> peaks_;  // by precision
   std::map<std::string, const char*> colours_;
   std::array<MemoryRoof, 3> memory_{MemoryRoof{"DRAM"}, MemoryRoof{"L2"}, MemoryRoof{"L1"}};
+  std::vector<Name> names_;  // on the picture so far
   std::string text_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -138,6 +139,14 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent, s
   return out;
 }
 
+std::string wrap_shortened(std::string_view text, std::size_t width, std::size_t indent, std::size_t start) {
+  std::string out;
+  for (const std::string& line : split(wrap(text, width, indent, start), '\n')) {
+    out += out.empty() ? shorten_middle(line, width - std::min(width, start)) : "\n" + shorten_middle(line, width);
+  }
+  return out;
+}
+
 Quantity humanize(double value, std::string_view unit) {
   if (!std::isfinite(value)) return {"-", std::string(unit)};
   for (const std::string_view base : {"byte", "B"}) {
@@ -185,6 +194,13 @@ std::string shorten_path(std::string_view path, std::size_t width) {
     if (display_width(tail) + kParent.size() <= width) return std::string(kParent) + tail;
   }
   return shorten_middle(shown, width);
+}
+
+std::string day_text(std::int64_t unix_ns) {
+  const std::chrono::sys_time<std::chrono::nanoseconds> time{std::chrono::nanoseconds(unix_ns)};
+  const std::chrono::year_month_day day{std::chrono::floor<std::chrono::days>(time)};
+  return fmt::format("{}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+                     static_cast<unsigned>(day.day()));
 }
 
 std::string with_separators(std::uint64_t value) { return separated(fmt::format("{}", value)); }

@@ -23,6 +23,8 @@ struct Page {
 // `text` broken between words into lines of at most `width` columns; lines after the first begin with `indent` blanks,
 // and the first is taken to begin at column `start`. A word longer than a line is kept whole. Ends without a newline.
 [[nodiscard]] std::string wrap(std::string_view text, std::size_t width, std::size_t indent, std::size_t start);
+// The same, with such words shortened in the middle.
+[[nodiscard]] std::string wrap_shortened(std::string_view text, std::size_t width, std::size_t indent, std::size_t start);
 
 // A number with the unit it is shown in.
 struct Quantity {
@@ -35,6 +37,8 @@ struct Quantity {
 [[nodiscard]] Quantity humanize(double value, std::string_view unit);
 
 // 1234567 as "1,234,567".
+// The day in UTC: "2026-11-22".
+[[nodiscard]] std::string day_text(std::int64_t unix_ns);
 [[nodiscard]] std::string with_separators(std::uint64_t value);
 
 // A duration for a sentence: "1.23 ms".

@@ -29,6 +29,8 @@ constexpr std::size_t kBarWidth = 10;
 constexpr std::size_t kBarLabelWidth = 36;
 constexpr std::size_t kBarValueWidth = 9;
 
+constexpr std::size_t kLongestName = 1000;  // columns
+
 constexpr const char* kMark = "(!)";
 
 using Figures = std::map<std::string, model::FigureValue>;
@@ -59,10 +61,9 @@ class Writer {
  private:
   void header(const model::Launch& launch, const model::Config& config, const model::Values& values) {
     const capture::LaunchKey& key = config.key;
-    const std::string base = printable(base_name(timeline_, config), kTableWidth);
-    const std::string full = printable(demangled_name(timeline_, config), kTableWidth - 2);
-    text_ += bold(base) + "\n";
-    if (full != base) text_ += "  " + full + "\n";
+    const std::string base = base_name(timeline_, config), full = demangled_name(timeline_, config);
+    text_ += bold(name_lines(base, 0)) + "\n";
+    if (full != base) text_ += name_lines(full, 2) + "\n";
     line(fmt::format("grid {}, block {}{}{}", dim_text(key.grid), dim_text(key.block), cluster(key), dynamic_shared(key)));
     line(fmt::format("launch {}, occurrence {}; {}device {}, context {}, stream {}", launch.how->launch_index,
                      std::uint64_t{launch.how->occurrence} + 1, device_name(config), key.device, launch.how->context,
@@ -70,6 +71,22 @@ class Writer {
     if (const std::string words = verdict(config, values); !words.empty()) line(words);
     line(how(*launch.how));
     if (const std::string words = spread(alike_.at({launch.config, launch.conditions()})); !words.empty()) line(words);
+  }
+
+  // In full, as names of library kernels differ at their ends: broken where the page ends.
+  static std::string name_lines(const std::string& name, std::size_t indent) {
+    const std::string margin(indent, ' ');
+    std::string text = margin;
+    std::size_t column = indent;
+    for (const char byte : printable(name, kLongestName)) {
+      const bool begins_character = (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+      if (begins_character && column++ == kTableWidth) {
+        text += "\n" + margin;
+        column = indent + 1;
+      }
+      text += byte;
+    }
+    return text;
   }
 
   // What its counters and its grid say holds it back; empty where they do not.

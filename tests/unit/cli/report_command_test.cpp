@@ -64,6 +64,12 @@ TEST_F(ReportCommandTest, SumsOfReportsAgree) {
   EXPECT_EQ(sum(rows(capture_, "iteration"), "GPU Time (ns)"), detail);
 }
 
+TEST_F(ReportCommandTest, NoLaunchIsTimedTwice) {
+  const auto summary = nlohmann::json::parse(report(capture_, {"--format=json", "--reports=summary"}).out);
+  const auto& coverage = summary["tables"]["Coverage"];
+  EXPECT_EQ(coverage["timed"].get<int>() + coverage["measured"].get<int>(), coverage["launches"].get<int>());
+}
+
 TEST_F(ReportCommandTest, ADatabaseSaysWhatTheCaptureSays) {
   const auto database = write_database();
   for (const char* name : {"detail", "iteration", "kernel", "tensor", "op_type", "group_node"}) {

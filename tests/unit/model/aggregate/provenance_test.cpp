@@ -160,6 +160,8 @@ TEST(Incomplete, SaysWhy) {
   EXPECT_EQ(incomplete(counts(10, 1, 2), three), Incomplete::collective);
   EXPECT_EQ(incomplete(counts(0, 0), three), Incomplete::not_matched);
   EXPECT_EQ(incomplete(counts(10, 0), {.measures = false, .samples = 3}), Incomplete::not_asked);
+  EXPECT_EQ(incomplete(counts(10, 0), {.samples = 3, .is_bounded = true}), Incomplete::beyond_count);
+  EXPECT_EQ(incomplete(counts(10, 0, 10), {.samples = 3, .is_bounded = true}), Incomplete::collective);
   LaunchCounts near = counts(0, 0);
   near.near_missed = 4;
   EXPECT_EQ(incomplete(near, three), Incomplete::near_missed);
@@ -168,7 +170,7 @@ TEST(Incomplete, SaysWhy) {
 
 TEST(Incomplete, EveryReasonHasItsWords) {
   EXPECT_STREQ(incomplete_text(Incomplete::no), "");
-  for (auto why = static_cast<int>(Incomplete::not_matched); why <= static_cast<int>(Incomplete::too_few); ++why) {
+  for (auto why = static_cast<int>(Incomplete::not_matched); why <= static_cast<int>(Incomplete::beyond_count); ++why) {
     const std::string words = incomplete_text(static_cast<Incomplete>(why));
     EXPECT_FALSE(words.empty()) << why;
     EXPECT_EQ(words.find('\''), std::string::npos) << words;

@@ -44,7 +44,7 @@ TEST(KernelTables, CarryNoEscapesElsewhere) {
   EXPECT_THAT(kernel_tables(test::sample_run().timeline, options()), Not(HasSubstr("\033")));
 }
 
-TEST(KernelTables, CutWideNamesAndEscapeHostileOnes) {
+TEST(KernelTables, BreakWideNamesAndEscapeHostileOnes) {
   model::Timeline run = test::sample_run().timeline;
   run.kernels[0].name = std::string(300, 'k');
   run.kernels[0].long_name = "evil\033]0;title\a\n" + std::string(300, 'x');
@@ -52,7 +52,11 @@ TEST(KernelTables, CutWideNamesAndEscapeHostileOnes) {
   const std::string text = kernel_tables(run, options());
   expect_narrow(text);
   EXPECT_THAT(text, Not(HasSubstr("\033")));
-  EXPECT_THAT(text, HasSubstr("kkk..."));
+  const std::string wide(kTableWidth, 'k');
+  EXPECT_THAT(text, HasSubstr(wide + "\n" + wide + "\n" + wide + "\n" + std::string(60, 'k') + "\n")) << "in full";
+  run.kernels[0].long_name = run.kernels[0].name = std::string(1U << 20U, 'm');
+  EXPECT_LT(kernel_tables(run, options()).size(), text.size() + 10'000);
+  EXPECT_THAT(kernel_tables(run, options()), HasSubstr("mmm..."));
 }
 
 TEST(KernelTables, KeepAlignmentWithAnyValue) {
