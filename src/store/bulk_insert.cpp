@@ -1,7 +1,5 @@
 #include "store/bulk_insert.h"
 
-#include "store/schema.h"
-
 namespace dlkprof::store {
 namespace {
 
@@ -10,18 +8,17 @@ constexpr std::size_t kRowsAtOnce = 32;
 
 }  // namespace
 
-BulkInsert::BulkInsert(const Connection& connection, std::string_view name)
+BulkInsert::BulkInsert(const Connection& connection, const Table& table)
     : connection_(connection),
-      table_(name),
-      columns_(table(name).columns.size()),
-      cells_at_once_(kRowsAtOnce * columns_),
-      statement_(insert_into(connection, name, kRowsAtOnce)) {
+      table_(table),
+      cells_at_once_(kRowsAtOnce * table.columns.size()),
+      statement_(insert_into(connection, table, kRowsAtOnce)) {
   cells_.reserve(cells_at_once_);
 }
 
 void BulkInsert::finish() {
   if (cells_.empty()) return;
-  Statement rest = insert_into(connection_, table_, cells_.size() / columns_);
+  Statement rest = insert_into(connection_, table_, cells_.size() / table_.columns.size());
   flush(rest);
 }
 

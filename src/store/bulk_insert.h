@@ -4,17 +4,15 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "store/sqlite.h"
+#include "store/schema.h"
 
 namespace dlkprof::store {
 
 class BulkInsert {
  public:
-  BulkInsert(const Connection& connection, std::string_view table);
+  BulkInsert(const Connection& connection, const Table& table);
 
   // A number, an enumerator or an optional number for each column of a row. Rows come in the order of their key.
   template <typename... Values>
@@ -30,8 +28,7 @@ class BulkInsert {
   void flush(Statement& statement);
 
   const Connection& connection_;
-  std::string table_;
-  std::size_t columns_;
+  const Table& table_;
   std::size_t cells_at_once_;
   Statement statement_;
   std::vector<std::optional<std::int64_t>> cells_;

@@ -1,16 +1,14 @@
 #include "store/measured.h"
 
-#include <fmt/format.h>
-
+#include <cmath>
 #include <map>
-#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "base/text.h"
-#include "model/aggregate/provenance.h"
-#include "store/names.h"
-#include "store/sampled.h"
-#include "store/schema.h"
+#include "store/insert.h"
+#include "store/measured_rows.h"
+#include "store/read_rows.h"
 
 namespace dlkprof::store {
 namespace {
@@ -26,176 +24,103 @@ MetricIds insert_metrics(const Connection& connection, const Timeline& timeline)
   }
   for (const std::string& metric : timeline.sampled_metrics) ids.emplace(metric, 0);
   std::uint32_t id = 0;
-  Statement rows = insert_into(connection, "metric");
+  Insert<Metric> rows(connection);
   for (auto& [metric, number] : ids) {
     number = id++;
-    rows.run(number, metric);
+    rows.add({metric});
   }
   return ids;
 }
 
-void insert_metric_sets(const Connection& connection, const Timeline& timeline) {
-  std::uint32_t id = 0;
-  Statement rows = insert_into(connection, "metric_set");
-  for (const auto& [process, record] : timeline.metric_sets) {
-    rows.run(id++, process, record.id, record.device, record.passes, fmt::format("{}", fmt::join(record.metrics, ",")),
-             fmt::format("{}", fmt::join(record.unavailable, ",")));
-  }
-}
-
 // Rows come in the order of their key, which is not that of an unordered map.
 template <typename Map>
-std::set<std::uint32_t> sorted_keys(const Map& map) {
-  std::set<std::uint32_t> keys;
-  for (const auto& [key, value] : map) keys.insert(key);
-  return keys;
+auto sorted(const Map& map) {
+  std::map<std::uint32_t, const typename Map::mapped_type*> all;
+  for (const auto& [key, value] : map) all.emplace(key, &value);
+  return all;
 }
 
 void insert_launches(const Connection& connection, const Timeline& timeline) {
-  Statement rows = insert_into(connection, "measured_launch");
-  for (const std::uint32_t config : sorted_keys(timeline.measured_launches)) {
-    std::uint32_t position = 0;
-    for (const model::MeasuredLaunch& launch : timeline.measured_launches.at(config)) {
-      rows.run(config, position, launch.launch_index, launch.occurrence, launch.metric_set, launch.passes, launch.replay_mode,
-               launch.cache_control, launch.start_unix_ns, launch.cost_ns, launch.context, launch.stream, launch.thread,
-               launch.evaluated_here, model::clock_hz(timeline, config, position));
+  Insert<MeasuredLaunchRow> rows(connection);
+  for (const auto& [config, launches] : sorted(timeline.measured_launches)) {
+    std::uint64_t position = 0;
+    for (const model::MeasuredLaunch& launch : *launches) {
+      rows.add({config, position, launch, model::clock_hz(timeline, config, position)});
       ++position;
     }
   }
 }
 
 void insert_values(const Connection& connection, const Timeline& timeline, const MetricIds& ids) {
-  Statement rows = insert_into(connection, "measured");
-  for (const std::uint32_t config : sorted_keys(timeline.measured)) {
-    for (const auto& [metric, values] : timeline.measured.at(config)) {
-      std::uint32_t position = 0;
-      for (const double value : values) rows.run(config, ids.at(metric), position++, value);
+  Insert<MeasuredRow> rows(connection);
+  for (const auto& [config, metrics] : sorted(timeline.measured)) {
+    for (const auto& [metric, values] : *metrics) {
+      const std::uint32_t id = ids.at(metric);
+      std::uint64_t position = 0;
+      for (const double value : values) rows.add({config, id, position++, value});
     }
   }
 }
 
 void insert_figures(const Connection& connection, const Timeline& timeline, const MetricIds& ids) {
-  Statement rows = insert_into(connection, "measured_figure");
+  Insert<MeasuredFigureRow> rows(connection);
   const model::MeasuredFigure* before = nullptr;
   std::uint32_t part = 0;
   const std::vector<model::MeasuredFigure> figures = model::measured_figures(timeline);
   for (const model::MeasuredFigure& figure : figures) {
     part = before != nullptr && before->config == figure.config && before->metric == figure.metric ? part + 1 : 0;
     before = &figure;
-    const model::Spread& values = figure.values;
-    const auto& how = figure.conditions;
-    rows.run(figure.config, ids.at(*figure.metric), part, values.n(), values.mean(), values.least(), values.most(),
-             values.deviation(), how ? model::replay_mode_text(how->replay_mode) : "",
-             how ? model::cache_control_text(how->cache_control) : "", how ? std::optional(how->passes) : std::nullopt,
-             how ? std::optional(how->metric_set) : std::nullopt, figure.clock_hz.mean());
+    rows.add({figure.config, ids.at(*figure.metric), part, figure});
   }
 }
 
 void insert_counts(const Connection& connection, const Timeline& timeline) {
-  std::uint32_t id = 0;
-  Statement rows = insert_into(connection, "launch_count");
   std::vector<model::Wanted> wanted;
   for (const model::Process& process : timeline.processes) wanted.push_back(model::wanted_of(process.record));
-  for (const model::LaunchCounts& counts : timeline.counts) {
-    rows.run(id++, counts.process, or_null(counts.config), or_null(counts.kernel), counts.device, counts.launches, counts.matched,
-             counts.measured, counts.near_missed, counts.skipped, counts.timed, counts.timed_gpu_ns, counts.reason,
-             name_of(model::incomplete(counts, wanted.at(counts.process))));
+  Insert<LaunchCountRow> rows(connection);
+  for (const model::LaunchCounts& counts : timeline.counts)
+    rows.add({counts, model::incomplete(counts, wanted.at(counts.process))});
+}
+
+void insert_sampled(const Connection& connection, const Timeline& timeline, const MetricIds& ids) {
+  Insert<SampledRow> rows(connection);
+  for (const auto& [config, figures] : sorted(timeline.sampled)) {
+    for (const auto& [metric, figure] : *figures) rows.add({config, ids.at(metric), figure});
+  }
+  Insert<model::SampleBin> bins(connection);
+  for (model::SampleBin bin : timeline.bins) {
+    bin.metric = ids.at(timeline.sampled_metrics[bin.metric]);
+    bins.add(bin);
   }
 }
 
-// Reads table after table.
-class MeasuredReader {
- public:
-  MeasuredReader(const OpenDatabase& database, TextBudget& budget, Timeline& timeline)
-      : database_(database), budget_(budget), timeline_(timeline) {}
+// The next of `all`, which stands at its position.
+template <typename Value>
+void append(const Rows& rows, std::vector<Value>& all, std::uint64_t position, const Value& value) {
+  rows.expect_position(position, all.size());
+  all.push_back(value);
+}
 
-  void read() {
-    metric_sets();
-    launches();
-    values();
-    counts();
-  }
-
- private:
-  [[nodiscard]] Rows rows(std::string_view table) { return {database_, budget_, table}; }
-  void metric_sets();
-  void launches();
-  void values();
-  void counts();
-
-  const OpenDatabase& database_;
-  TextBudget& budget_;
-  Timeline& timeline_;
-};
-
-void MeasuredReader::metric_sets() {
-  for (Rows row = rows("metric_set"); row.next();) {
-    row.id();
-    model::MetricSet set{row.index(timeline_.processes.size()), {}};
-    set.record.id = row.number<std::uint32_t>();
-    set.record.device = row.number<std::uint32_t>();
-    set.record.passes = row.number<std::uint32_t>();
-    for (std::vector<std::string>* names : {&set.record.metrics, &set.record.unavailable}) {
-      if (const std::string joined = row.text(); !joined.empty()) *names = split(joined, ',');
+void read_sampled(Reading& reading, Timeline& timeline, std::vector<std::string> metrics) {
+  read_rows<SampledRow>(reading, [&](const Rows& rows, const SampledRow& row) {
+    const model::SampledFigure& figure = row.figure;
+    for (const double value : {figure.mean, figure.deviation, figure.interval.value_or(0)}) {
+      if (!std::isfinite(value)) rows.fail("no figure");
     }
-    timeline_.metric_sets.push_back(std::move(set));
-  }
-}
-
-void MeasuredReader::launches() {
-  for (Rows row = rows("measured_launch"); row.next();) {
-    std::vector<model::MeasuredLaunch>& launches = timeline_.measured_launches[row.index(timeline_.configs.size())];
-    row.expect(launches.size());
-    model::MeasuredLaunch launch;
-    launch.launch_index = row.number<std::uint64_t>();
-    launch.occurrence = row.number<std::uint32_t>();
-    launch.metric_set = row.index(timeline_.metric_sets.size());
-    launch.passes = row.number<std::uint32_t>();
-    launch.replay_mode = row.enumeration(model::kLastReplayMode);
-    launch.cache_control = row.enumeration(model::kLastCacheControl);
-    launch.start_unix_ns = row.number<std::int64_t>();
-    launch.cost_ns = row.number<std::uint64_t>();
-    for (std::uint32_t* number : {&launch.context, &launch.stream, &launch.thread}) *number = row.number<std::uint32_t>();
-    launch.evaluated_here = row.flag();
-    launches.push_back(launch);
-  }
-}
-
-void MeasuredReader::values() {
-  std::vector<std::string> metrics;
-  for (Rows row = rows("metric"); row.next();) {
-    row.id();
-    metrics.push_back(row.text());
-  }
-  for (Rows row = rows("measured"); row.next();) {
-    const std::uint32_t config = row.index(timeline_.configs.size());
-    std::vector<double>& values = timeline_.measured[config][metrics[row.index(metrics.size())]];
-    row.expect(values.size());
-    values.push_back(row.real_or_nan());
-  }
-}
-
-void MeasuredReader::counts() {
-  for (Rows row = rows("launch_count"); row.next();) {
-    row.id();
-    model::LaunchCounts counts;
-    counts.process = row.index(timeline_.processes.size());
-    counts.config = row.index_or_none(timeline_.configs.size());
-    counts.kernel = row.index_or_none(timeline_.kernels.size());
-    counts.device = row.number<std::uint32_t>();
-    for (std::uint64_t* number : {&counts.launches, &counts.matched, &counts.measured, &counts.near_missed, &counts.skipped,
-                                  &counts.timed, &counts.timed_gpu_ns})
-      *number = row.number<std::uint64_t>();
-    counts.reason = row.enumeration(model::kLastSkipReason);
-    timeline_.counts.push_back(counts);
-  }
+    timeline.sampled[row.config][metrics[row.metric]] = figure;
+  });
+  read_rows<model::SampleBin>(reading, [&](const Rows& rows, const model::SampleBin& bin) {
+    if (!std::isfinite(bin.value)) rows.fail("no figure");
+    timeline.bins.push_back(bin);
+  });
+  timeline.sampled_metrics = std::move(metrics);
 }
 
 }  // namespace
 
 void insert_measured(const Connection& connection, const Timeline& timeline) {
   const MetricIds ids = insert_metrics(connection, timeline);
-  insert_metric_sets(connection, timeline);
+  insert_all(connection, timeline.metric_sets);
   insert_launches(connection, timeline);
   insert_values(connection, timeline, ids);
   insert_figures(connection, timeline, ids);
@@ -203,9 +128,17 @@ void insert_measured(const Connection& connection, const Timeline& timeline) {
   insert_sampled(connection, timeline, ids);
 }
 
-void read_measured(const OpenDatabase& database, TextBudget& budget, Timeline& timeline) {
-  MeasuredReader(database, budget, timeline).read();
-  read_sampled(database, budget, timeline);
+void read_measured(Reading& reading, Timeline& timeline) {
+  std::vector<std::string> metrics = read_texts<Metric>(reading);
+  read_all(reading, timeline.metric_sets);
+  read_rows<MeasuredLaunchRow>(reading, [&](const Rows& rows, const MeasuredLaunchRow& row) {
+    append(rows, timeline.measured_launches[row.config], row.position, row.launch);
+  });
+  read_rows<MeasuredRow>(reading, [&](const Rows& rows, const MeasuredRow& row) {
+    append(rows, timeline.measured[row.config][metrics[row.metric]], row.position, row.value);
+  });
+  read_rows<LaunchCountRow>(reading, [&](const Rows&, const LaunchCountRow& row) { timeline.counts.push_back(row.counts); });
+  read_sampled(reading, timeline, std::move(metrics));
 }
 
 }  // namespace dlkprof::store

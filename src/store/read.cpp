@@ -1,320 +1,157 @@
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "store/database.h"
 #include "store/measured.h"
-#include "store/pc_tables.h"
-#include "store/rows.h"
+#include "store/read_rows.h"
+#include "store/timeline_rows.h"
 
 namespace dlkprof::store {
 namespace {
 
 using model::Timeline;
 
-// Reads table after table; what rows name by id has been read before them.
+// Reads table after table, and checks what rows say of one another.
 class TimelineReader {
  public:
-  explicit TimelineReader(const std::filesystem::path& path)
-      : database_(open_ours(path, Access::read)), budget_(database_.bytes) {}
+  explicit TimelineReader(Reading& reading) : reading_(reading) {}
 
-  [[nodiscard]] Timeline read();
-  [[nodiscard]] Timeline read_without_ranges();
+  [[nodiscard]] Timeline read() {
+    processes();
+    strings();
+    events<model::Range>(timeline_.ranges);
+    events<model::Call>(timeline_.calls);
+    read_all(reading_, timeline_.kernels);
+    read_all(reading_, timeline_.configs);
+    read_all(reading_, timeline_.functions);
+    activities();
+    read_all(reading_, timeline_.facts);
+    read_all(reading_, timeline_.notices);
+    read_measured(reading_, timeline_);
+    about();
+    pc_samples();
+    return std::move(timeline_);
+  }
 
  private:
-  [[nodiscard]] Rows rows(std::string_view table) { return {database_, budget_, table}; }
   void processes();
-  void devices();
-  void threads();
   void strings();
-  void ranges();
-  void calls();
-  void kernels();
-  void configs();
-  void functions();
-  void calls_without_ranges();
   void activities();
-  void words();
   void about();
-  void pc_samples() {
-    timeline_.pc_samples = PcReader(database_, budget_).read(timeline_.kernels.size(), timeline_.processes.size());
-  }
-  void saw(std::int64_t start, std::int64_t end) {
-    first_ = std::min(first_, start);
-    last_ = std::max(last_, end);
+  void pc_samples();
+  void check(const Rows& rows, const model::Range& range) const;
+  void check(const Rows& rows, const model::Call& call) const;
+  template <typename Event>
+  void events(std::vector<Event>& all);
+  template <typename Event>
+  void saw(const Event& event) {
+    first_ = std::min(first_, event.start_ns);
+    last_ = std::max(last_, event.end_ns);
   }
 
-  OpenDatabase database_;
-  TextBudget budget_;
+  Reading& reading_;
   Timeline timeline_;
   std::int64_t first_ = std::numeric_limits<std::int64_t>::max(), last_ = std::numeric_limits<std::int64_t>::min();
 };
 
-// The initializers of a braced list are evaluated from left to right: the order of the columns.
-
 void TimelineReader::processes() {
-  for (Rows row = rows("process"); row.next();) {
-    row.id();
-    model::Process process;
-    capture::ProcessRecord& record = process.record;
-    record.pid = row.number<std::uint32_t>();
-    record.parent_pid = row.number<std::uint32_t>();
-    record.start_unix_ns = row.number<std::int64_t>();
-    record.host = row.text();
-    record.dlkprof_version = row.text();
-    record.cupti_version = row.number<std::uint32_t>();
-    record.driver_version = row.number<std::uint32_t>();
-    record.options_json = row.text();
-    process.clock.monotonic_ns = row.number<std::int64_t>();
-    process.clock.unix_ns = row.number<std::int64_t>();
-    process.gpu_early_ns = row.number<std::int64_t>();
-    process.gpu_late_ns = row.number<std::int64_t>();
-    process.held_ns = row.number<std::int64_t>();
-    process.graph_launches = row.number<std::uint64_t>();
-    process.graph_gpu_ns = row.number<std::uint64_t>();
-    process.timing_complete = row.flag();
-    process.ended = row.flag();
-    process.damaged_records = row.number<std::uint64_t>();
-    process.capture = row.text();
-    timeline_.processes.push_back(std::move(process));
-  }
-  for (Rows row = rows("argument"); row.next();) {
-    std::vector<std::string>& arguments = timeline_.processes[row.index(timeline_.processes.size())].record.arguments;
-    row.expect(arguments.size());
-    arguments.push_back(row.text());
-  }
-}
-
-void TimelineReader::devices() {
-  for (Rows row = rows("device"); row.next();) {
-    row.id();
-    capture::DeviceRecord record;
-    record.index = row.number<std::uint32_t>();
-    for (std::string* text : {&record.name, &record.chip, &record.pci_bus_id}) *text = row.text();
-    for (std::uint32_t* number :
-         {&record.cc_major, &record.cc_minor, &record.sm_count, &record.warp_size, &record.max_threads_per_sm,
-          &record.max_threads_per_block, &record.max_blocks_per_sm, &record.registers_per_sm, &record.registers_per_block,
-          &record.shared_per_sm, &record.shared_per_block, &record.shared_per_block_optin, &record.shared_reserved_per_block})
-      *number = row.number<std::uint32_t>();
-    record.l2_bytes = row.number<std::uint64_t>();
-    record.memory_bytes = row.number<std::uint64_t>();
-    record.sm_clock_khz = row.number<std::uint32_t>();
-    record.memory_clock_khz = row.number<std::uint32_t>();
-    timeline_.devices.push_back({std::move(record)});
-  }
-  for (Rows row = rows("process_device"); row.next();) {
-    model::Process& process = timeline_.processes[row.index(timeline_.processes.size())];
-    const auto ordinal = row.number<std::uint32_t>();
-    process.devices[ordinal] = row.index(timeline_.devices.size());
-  }
-}
-
-void TimelineReader::threads() {
-  for (Rows row = rows("thread"); row.next();) {
-    row.id();
-    timeline_.threads.push_back({row.index(timeline_.processes.size()), row.number<std::uint32_t>()});
-  }
+  read_all(reading_, timeline_.processes);
+  read_rows<Argument>(reading_, [this](const Rows& rows, Argument&& row) {
+    std::vector<std::string>& arguments = timeline_.processes[row.process].record.arguments;
+    rows.expect_position(row.position, arguments.size());
+    arguments.push_back(std::move(row.value));
+  });
+  read_all(reading_, timeline_.devices);
+  read_rows<ProcessDevice>(reading_, [this](const Rows&, const ProcessDevice& row) {
+    timeline_.processes[row.process].devices[row.ordinal] = row.device;
+  });
+  read_all(reading_, timeline_.threads);
 }
 
 void TimelineReader::strings() {
-  Rows row = rows("string");
-  timeline_.strings.reserve(row.count());
-  while (row.next()) {
-    row.id();
-    timeline_.strings.push_back(row.text());
-    if (!timeline_.strings.front().empty()) row.fail("the first one is not empty");
+  if (reading_.leaves_out("string")) {
+    timeline_.strings.emplace_back();
+    return;
   }
-  if (timeline_.strings.empty()) row.fail("it is missing");
+  timeline_.strings = read_texts<String>(reading_);
+  const Rows rows(reading_, table_of<String>());
+  if (timeline_.strings.empty()) rows.fail("it is missing");
+  if (!timeline_.strings.front().empty()) rows.fail("the first one is not empty");
 }
 
-void TimelineReader::ranges() {
-  Rows row = rows("range");
-  std::vector<model::Range>& ranges = timeline_.ranges;
-  ranges.reserve(row.count());
-  while (row.next()) {
-    row.id();
-    model::Range range;
-    range.start_ns = ranges.empty() ? row.time() : row.time(ranges.back().start_ns);
-    range.end_ns = row.time(range.start_ns);
-    range.parent = row.index_or_none(ranges.size());
-    range.thread = row.index(timeline_.threads.size());
-    range.message = row.index(timeline_.strings.size());
-    range.domain = row.index(timeline_.strings.size());
-    range.kind = row.enumeration(capture::RangeKind::mark);
-    range.closed = row.flag();
-    range.sequence = row.number_or_none();
-    range.op_id = row.number_or_none();
-    if (range.parent != model::kNone) {
-      const model::Range& parent = ranges[range.parent];
-      if (parent.thread != range.thread || parent.end_ns < range.end_ns) row.fail("it does not lie inside its parent");
-    }
-    saw(range.start_ns, range.end_ns);
-    ranges.push_back(range);
-  }
+void TimelineReader::check(const Rows& rows, const model::Range& range) const {
+  if (range.parent == model::kNone) return;
+  const model::Range& parent = timeline_.ranges[range.parent];
+  if (parent.thread != range.thread || parent.end_ns < range.end_ns) rows.fail("it does not lie inside its parent");
 }
 
-void TimelineReader::calls() {
-  Rows row = rows("call");
-  std::vector<model::Call>& calls = timeline_.calls;
-  calls.reserve(row.count());
-  while (row.next()) {
-    row.id();
-    model::Call call;
-    call.start_ns = calls.empty() ? row.time() : row.time(calls.back().start_ns);
-    call.end_ns = row.time(call.start_ns);
-    call.range = row.index_or_none(timeline_.ranges.size());
-    call.thread = row.index(timeline_.threads.size());
-    call.name = row.index(timeline_.strings.size());
-    if (call.range != model::kNone) {
-      const model::Range& range = timeline_.ranges[call.range];
-      const bool inside = range.start_ns <= call.start_ns && call.start_ns <= range.end_ns;
-      if (range.thread != call.thread || !inside) row.fail("it was not made inside its range");
-    }
-    saw(call.start_ns, call.end_ns);
-    calls.push_back(call);
-  }
+void TimelineReader::check(const Rows& rows, const model::Call& call) const {
+  if (call.range == model::kNone) return;
+  const model::Range& range = timeline_.ranges[call.range];
+  const bool inside = range.start_ns <= call.start_ns && call.start_ns <= range.end_ns;
+  if (range.thread != call.thread || !inside) rows.fail("it was not made inside its range");
 }
 
-void TimelineReader::calls_without_ranges() {
-  Rows row = rows("call");
-  std::vector<model::Call>& calls = timeline_.calls;
-  calls.reserve(row.count());
-  while (row.next()) {
-    row.id();
-    model::Call call;
-    call.start_ns = calls.empty() ? row.time() : row.time(calls.back().start_ns);
-    call.end_ns = row.time(call.start_ns);
-    row.skip();
-    call.thread = row.index(timeline_.threads.size());
-    saw(call.start_ns, call.end_ns);
-    calls.push_back(call);
-  }
-}
-
-void TimelineReader::kernels() {
-  for (Rows row = rows("kernel"); row.next();) {
-    row.id();
-    timeline_.kernels.push_back({row.enumeration(capture::ActivityKind::set), row.text(), row.text(), row.text()});
-  }
-}
-
-void TimelineReader::configs() {
-  for (Rows row = rows("config"); row.next();) {
-    row.id();
-    model::Config config{row.index(timeline_.processes.size()), {}};
-    capture::LaunchKey& key = config.key;
-    key.device = row.number<std::uint32_t>();
-    key.function = row.number<std::uint32_t>();
-    for (capture::Dim3* dim : {&key.grid, &key.block, &key.cluster})
-      *dim = {row.number<std::uint32_t>(), row.number<std::uint32_t>(), row.number<std::uint32_t>()};
-    key.dynamic_shared_bytes = row.number<std::uint32_t>();
-    config.kernel = row.index_or_none(timeline_.kernels.size());
-    timeline_.configs.push_back(config);
-  }
-}
-
-void TimelineReader::functions() {
-  for (Rows row = rows("function"); row.next();) {
-    model::LoadedFunction function{row.index(timeline_.processes.size()), {}};
-    capture::FunctionRecord& record = function.record;
-    record.id = row.number<std::uint32_t>();
-    for (std::uint32_t* number : {&record.registers_per_thread, &record.static_shared_bytes, &record.local_bytes_per_thread,
-                                  &record.constant_bytes, &record.max_threads_per_block})
-      *number = row.number<std::uint32_t>();
-    record.shared_carveout_percent = row.number<std::int32_t>();
-    record.binary_version = row.number<std::uint32_t>();
-    timeline_.functions.push_back(std::move(function));
-  }
+template <typename Event>
+void TimelineReader::events(std::vector<Event>& all) {
+  if (reading_.leaves_out(table_of<Event>().name)) return;
+  reserve<Event>(reading_, all);
+  read_rows<Event>(reading_, [this, &all](const Rows& rows, const Event& event) {
+    check(rows, event);
+    saw(event);
+    all.push_back(event);
+  });
 }
 
 void TimelineReader::activities() {
-  Rows row = rows("activity");
-  timeline_.activities.reserve(row.count());
-  std::optional<std::int64_t> previous;  // start of the last one that was timed
-  while (row.next()) {
-    row.id();
-    model::Activity activity;
-    if (row.null()) {
-      if (!row.null()) row.fail("it ended but did not start");
-    } else {
-      activity.start_ns = previous ? row.time(*previous) : row.time();
-      activity.end_ns = row.time(activity.start_ns);
-      previous = activity.start_ns;
-      saw(activity.start_ns, activity.end_ns);
-    }
-    activity.bytes = row.number<std::uint64_t>();
-    if (!row.null()) activity.launch_index = row.number<std::uint64_t>();
-    activity.call = row.index_or_none(timeline_.calls.size());
-    activity.kernel = row.index(timeline_.kernels.size());
-    activity.config = row.index_or_none(timeline_.configs.size());
-    activity.device = row.index(timeline_.devices.size());
-    activity.stream = row.number<std::uint32_t>();
-    activity.in_graph = row.flag();
-    activity.replayed = row.flag();
-    timeline_.activities.push_back(activity);
-  }
-}
-
-void TimelineReader::words() {
-  for (Rows row = rows("fact"); row.next();) {
-    row.id();
-    timeline_.facts.push_back({row.text(), row.text(), row.text()});
-  }
-  for (Rows row = rows("notice"); row.next();) {
-    row.id();
-    timeline_.notices.push_back({row.enumeration(capture::Severity::error), row.text(), row.text(), row.text()});
-  }
+  reserve<ActivityRow>(reading_, timeline_.activities);
+  read_rows<ActivityRow>(reading_, [this](const Rows&, const ActivityRow& row) {
+    if (is_timed(row.activity)) saw(row.activity);
+    timeline_.activities.push_back(row.activity);
+  });
 }
 
 void TimelineReader::about() {
-  Rows row = rows("about");
-  if (!row.next()) row.fail("it is missing");
-  row.id();
-  row.skip();
-  row.skip();
-  timeline_.first_ns = row.time();
-  timeline_.last_ns = row.time(timeline_.first_ns);
-  timeline_.first_ns = std::min(timeline_.first_ns, first_);
-  timeline_.last_ns = std::max(timeline_.last_ns, last_);
+  Rows rows(reading_, table_of<About>());
+  About about;
+  if (!next(rows, about)) rows.fail("it is missing");
+  timeline_.first_ns = std::min(about.first_ns, first_);
+  timeline_.last_ns = std::max(about.last_ns, last_);
 }
 
-Timeline TimelineReader::read() {
-  processes();
-  devices();
-  threads();
-  strings();
-  ranges();
-  calls();
-  kernels();
-  configs();
-  functions();
-  activities();
-  words();
-  read_measured(database_, budget_, timeline_);
-  about();
-  pc_samples();
-  return std::move(timeline_);
-}
-
-Timeline TimelineReader::read_without_ranges() {
-  processes();
-  devices();
-  threads();
-  timeline_.strings.emplace_back();
-  calls_without_ranges();
-  kernels();
-  configs();
-  functions();
-  activities();
-  words();
-  read_measured(database_, budget_, timeline_);
-  about();
-  pc_samples();
-  return std::move(timeline_);
+void TimelineReader::pc_samples() {
+  model::PcSamples& samples = timeline_.pc_samples;
+  samples.reasons = read_texts<PcReason>(reading_);
+  samples.files = read_texts<PcFile>(reading_);
+  read_all(reading_, samples.functions);
+  read_all(reading_, samples.instructions);
+  read_rows<model::PcStall>(reading_, [&samples](const Rows& rows, const model::PcStall& stall) {
+    if (std::max(stall.samples, stall.cycles) > model::kMostPcSamples) rows.fail("more samples than there can be");
+    samples.stalls.push_back(stall);
+  });
+  read_rows<model::PcTotals>(reading_, [&samples](const Rows& rows, const model::PcTotals& totals) {
+    if (!model::is_pc_period(totals.shortest_log2) || !model::is_pc_period(totals.longest_log2))
+      rows.fail("a period that there cannot be");
+    samples.totals.push_back(totals);
+  });
 }
 
 }  // namespace
 
-Timeline read_timeline(const std::filesystem::path& path) { return TimelineReader(path).read(); }
+Timeline read_timeline(const std::filesystem::path& path) {
+  Reading reading(path);
+  return TimelineReader(reading).read();
+}
 
-Timeline read_timeline_without_ranges(const std::filesystem::path& path) { return TimelineReader(path).read_without_ranges(); }
+Timeline read_timeline_without_ranges(Reading& reading) {
+  for (const char* table : {"string", "range"}) reading.counts[table] = Reading::kLeftOut;
+  return TimelineReader(reading).read();
+}
+
+Timeline read_timeline_without_ranges(const std::filesystem::path& path) {
+  Reading reading(path);
+  return read_timeline_without_ranges(reading);
+}
 
 }  // namespace dlkprof::store

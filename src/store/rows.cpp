@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -16,15 +15,15 @@ constexpr std::int64_t kLeastBytesOfARow = 4;
 
 }  // namespace
 
-Rows::Rows(const OpenDatabase& database, TextBudget& budget, std::string_view table, std::string_view condition)
-    : database_(database),
-      budget_(budget),
-      table_(store::table(table)),
-      statement_(select_all(database.connection, table, condition)) {}
+Rows::Rows(Reading& reading, const Table& table, std::string_view condition)
+    : reading_(reading),
+      table_(table),
+      statement_(select_all(reading.database.connection, table, condition)),
+      counts_(table.columns.size()) {}
 
 std::size_t Rows::count() const {
-  const std::int64_t last = database_.connection.number(fmt::format("SELECT max(id) FROM {}", table_.name));
-  return static_cast<std::size_t>(std::clamp<std::int64_t>(last, 0, database_.bytes / kLeastBytesOfARow)) + 1;
+  const std::int64_t last = reading_.database.connection.number(fmt::format("SELECT max(id) FROM {}", table_.name));
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(last, 0, reading_.database.bytes / kLeastBytesOfARow)) + 1;
 }
 
 bool Rows::next() {
@@ -41,12 +40,12 @@ std::int64_t Rows::integer(std::int64_t least, std::int64_t most) {
   return value;
 }
 
-void Rows::id() { expect(static_cast<std::uint64_t>(row_)); }
-
-std::uint32_t Rows::index(std::size_t size) {
-  constexpr std::uint32_t kLargest = model::kNone - 1;
-  if (size == 0) fail_cell(column_, "possible: nothing is there to name");
-  return static_cast<std::uint32_t>(integer(0, static_cast<std::int64_t>(std::min<std::size_t>(size - 1, kLargest))));
+void Rows::take_reference(std::uint32_t& value, std::string_view table) {
+  const std::size_t*& count = counts_.at(static_cast<std::size_t>(column_));
+  if (count == nullptr) count = &reading_.counts.try_emplace(std::string(table)).first->second;
+  if (*count == Reading::kLeftOut) return skip();
+  if (*count == 0) fail_cell(column_, "possible: nothing is there to name");
+  value = static_cast<std::uint32_t>(integer(0, static_cast<std::int64_t>(std::min<std::size_t>(*count, model::kNone)) - 1));
 }
 
 bool Rows::null() {
@@ -55,23 +54,27 @@ bool Rows::null() {
   return true;
 }
 
-std::uint32_t Rows::index_or_none(std::size_t size) { return null() ? model::kNone : index(size); }
-
-std::int64_t Rows::time(std::int64_t first) { return integer(first, kLatestTime); }
-
-double Rows::real_or_nan() {
-  if (null()) return std::numeric_limits<double>::quiet_NaN();
+void Rows::take(double& value) {
   const int column = column_++;
   if (statement_.type(column) != CellType::real) fail_cell(column, "a real number");
-  return statement_.real(column);
+  value = statement_.real(column);
+}
+
+void Rows::take(std::vector<std::string>& value) {
+  if (const std::string joined = text(); !joined.empty()) value = split(joined, ',');
 }
 
 std::string Rows::text() {
   const int column = column_++;
   if (statement_.type(column) != CellType::text) fail_cell(column, "text");
   const std::string_view bytes = statement_.text(column);
-  if (!budget_.take(bytes.size())) fail_cell(column, "of text that the file can hold");
+  reading_.text_left -= static_cast<std::int64_t>(bytes.size());
+  if (reading_.text_left < 0) fail_cell(column, "of text that the file can hold");
   return is_ascii(bytes) ? std::string(bytes) : valid_utf8(bytes);
+}
+
+void Rows::expect_position(std::uint64_t position, std::size_t expected) const {
+  if (position != expected) fail(fmt::format("position is {}, not {}", position, expected));
 }
 
 void Rows::fail_cell(int column, const std::string& wanted) const {
@@ -83,8 +86,8 @@ void Rows::fail_cell(int column, const std::string& wanted) const {
 }
 
 void Rows::fail(const std::string& why) const {
-  throw Error("cannot read the database " + printable(database_.path.native()),
-              fmt::format("row {} of table {}: {}", row_, table_.name, why),
+  throw Error("cannot read the database " + printable(reading_.database.path.native()),
+              fmt::format("{}table {}: {}", row_ < 0 ? "" : fmt::format("row {} of ", row_), table_.name, why),
               "It was changed or is damaged: make it again from the captures.");
 }
 

@@ -4,10 +4,12 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "model/timeline/timeline.h"
 #include "store/open.h"
@@ -15,30 +17,31 @@
 
 namespace dlkprof::store {
 
-// What index_or_none() reads back.
-[[nodiscard]] inline std::optional<std::uint32_t> or_null(std::uint32_t index) {
-  return index == model::kNone ? std::nullopt : std::optional(index);
-}
+// Differences of two times from here to its negative never overflow.
+inline constexpr std::int64_t kEarliestTime = -(std::int64_t{1} << 62U);
 
-// Honest files hold each byte of their text once, hostile ones may point to the same bytes again and again.
-class TextBudget {
- public:
-  explicit TextBudget(std::int64_t bytes) : left_(bytes) {}
-  // False where there is not so much left.
-  [[nodiscard]] bool take(std::size_t bytes) noexcept {
-    left_ -= static_cast<std::int64_t>(bytes);
-    return left_ >= 0;
+// A database that is being read, table after table: what rows refer to has been read before them.
+struct Reading {
+  static constexpr std::size_t kLeftOut = std::numeric_limits<std::size_t>::max();
+
+  explicit Reading(const std::filesystem::path& path) : database(open_ours(path, Access::read)), text_left(database.bytes) {}
+
+  OpenDatabase database;
+  // Bytes. Honest files hold each byte of their text once, hostile ones may point to the same bytes again and again.
+  std::int64_t text_left;
+  // Rows that were read of each table. kLeftOut: nothing needs that table, and references to it are skipped.
+  std::map<std::string, std::size_t, std::less<>> counts;
+  [[nodiscard]] bool leaves_out(std::string_view table) const {
+    const auto count = counts.find(table);
+    return count != counts.end() && count->second == kLeftOut;
   }
-
- private:
-  std::int64_t left_;
 };
 
 // All functions throw Error where a cell is not as promised, naming table, row and column.
 class Rows {
  public:
   // All of a table, or those that a condition in SQL takes.
-  Rows(const OpenDatabase& database, TextBudget& budget, std::string_view table, std::string_view condition = "1");
+  Rows(Reading& reading, const Table& table, std::string_view condition = "1");
 
   // A bound for vectors that are to hold all rows: what the file says, but no more than it can hold.
   [[nodiscard]] std::size_t count() const;
@@ -49,48 +52,52 @@ class Rows {
   // Each takes one cell, from the left.
   void skip() { ++column_; }
   // The number of the row, which counts from 0.
-  void id();
-  // Of 0 to below `size`.
-  [[nodiscard]] std::uint32_t index(std::size_t size);
-  // The same, or kNone for NULL.
-  [[nodiscard]] std::uint32_t index_or_none(std::size_t size);
-  // A number below kNone, or kNone for NULL.
-  [[nodiscard]] std::uint32_t number_or_none() { return index_or_none(model::kNone); }
-  // Not before `first`. Differences of two times never overflow.
-  [[nodiscard]] std::int64_t time(std::int64_t first = -kLatestTime);
+  void id() { (void)integer(row_, row_); }
   [[nodiscard]] bool null();  // takes the cell only where it is NULL
-  [[nodiscard]] bool flag() { return integer(0, 1) == 1; }
-  [[nodiscard]] double real_or_nan();
   [[nodiscard]] std::string text();
-  template <std::integral T>
-  [[nodiscard]] T number() {
-    constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
-    constexpr bool kWide = sizeof(T) == sizeof(std::int64_t);
-    const std::int64_t least = std::is_unsigned_v<T> ? 0 : std::numeric_limits<std::int64_t>::min();
-    return static_cast<T>(integer(least, kWide ? kLargest : static_cast<std::int64_t>(std::numeric_limits<T>::max())));
-  }
+  // Not before `least`; not before the one that this function gave for the row before.
+  [[nodiscard]] std::int64_t time(std::int64_t least) { return integer(least, -kEarliestTime); }
+  [[nodiscard]] std::int64_t time_in_order() { return latest_ = time(latest_); }
   template <typename Enum>
-    requires std::is_enum_v<Enum>
   [[nodiscard]] Enum enumeration(Enum last) {
     return static_cast<Enum>(integer(0, static_cast<std::int64_t>(last)));
   }
-  // A number that must be this one.
-  void expect(std::uint64_t value) { (void)integer(static_cast<std::int64_t>(value), static_cast<std::int64_t>(value)); }
+  void take_reference(std::uint32_t& value, std::string_view table);
 
+  // By the type of what is to hold it.
+  template <std::integral T>
+  void take(T& value) {
+    constexpr auto kLargest = std::numeric_limits<std::int64_t>::max();
+    constexpr bool kWide = sizeof(T) == sizeof(std::int64_t);
+    const std::int64_t least = std::is_unsigned_v<T> ? 0 : std::numeric_limits<std::int64_t>::min();
+    value = static_cast<T>(integer(least, kWide ? kLargest : static_cast<std::int64_t>(std::numeric_limits<T>::max())));
+  }
+  void take(double& value);
+  void take(std::string& value) { value = text(); }
+  void take(std::vector<std::string>& value);
+  template <typename T>
+  void take(std::optional<T>& value) {
+    if (!null()) take(value.emplace());
+  }
+
+  // A number that must be this one.
+  void expect_position(std::uint64_t position, std::size_t expected) const;
   [[noreturn]] void fail(const std::string& why) const;
 
  private:
-  static constexpr std::int64_t kLatestTime = std::int64_t{1} << 62U;
-
   [[nodiscard]] std::int64_t integer(std::int64_t least, std::int64_t most);
   [[noreturn]] void fail_cell(int column, const std::string& wanted) const;
 
-  const OpenDatabase& database_;
-  TextBudget& budget_;
+  Reading& reading_;
   const Table& table_;
   Statement statement_;
+  std::vector<const std::size_t*> counts_;  // of the tables that columns refer to; null: not looked up yet
   std::int64_t row_ = -1;
+  std::int64_t latest_ = kEarliestTime;
   int column_ = 0;
 };
+
+// As the function of database.h.
+[[nodiscard]] model::Timeline read_timeline_without_ranges(Reading& reading);
 
 }  // namespace dlkprof::store

@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <stdexcept>
-
 #include "store/database.h"
 
 namespace dlkprof::store {
@@ -21,8 +18,6 @@ const char* name_of(ColumnType type) {
   }
   return "";
 }
-
-bool numbered(const Table& table) { return table.keys == 1 && table.columns.front().name == "id"; }
 
 std::string key_of(const Table& table) {
   std::string key;
@@ -78,22 +73,16 @@ in all of them, and by `kernel` and `config`, as several kernels may share a sho
 
 }  // namespace
 
-const Table& table(std::string_view name) {
-  for (const std::span<const Table> tables : {timeline_tables(), aggregation_tables()}) {
-    const auto found = std::find_if(tables.begin(), tables.end(), [&](const Table& table) { return table.name == name; });
-    if (found != tables.end()) return *found;
-  }
-  throw std::logic_error("no such table: " + std::string(name));
-}
+bool is_numbered(const Table& table) { return table.keys == 1 && table.columns.front().name == "id"; }
 
 std::string create_statement(const Table& table) {
   std::string columns;
   for (const Column& column : table.columns) {
-    const bool rowid = numbered(table) && column.name == "id";
+    const bool rowid = is_numbered(table) && column.name == "id";
     const char* suffix = rowid ? " PRIMARY KEY" : column.nullable ? "" : " NOT NULL";
     columns += fmt::format("{}{} {}{}", columns.empty() ? "" : ", ", column.name, name_of(column.type), suffix);
   }
-  if (numbered(table)) return fmt::format("CREATE TABLE {} ({})", table.name, columns);
+  if (is_numbered(table)) return fmt::format("CREATE TABLE {} ({})", table.name, columns);
   return fmt::format("CREATE TABLE {} ({}, PRIMARY KEY ({})) WITHOUT ROWID", table.name, columns, key_of(table));
 }
 
@@ -104,19 +93,19 @@ std::string create_statement(const View& view) {
   return fmt::format("CREATE VIEW {} AS SELECT {} {}", view.name, columns, view.from);
 }
 
-Statement insert_into(const Connection& connection, std::string_view name, std::size_t rows) {
+Statement insert_into(const Connection& connection, const Table& table, std::size_t rows) {
   std::string row = "(?";
-  for (std::size_t i = 1; i < table(name).columns.size(); ++i) row += ",?";
+  for (std::size_t i = 1; i < table.columns.size(); ++i) row += ",?";
   row += ")";
   std::string all = row;
   for (std::size_t i = 1; i < rows; ++i) all += "," + row;
-  return connection.prepare(fmt::format("INSERT INTO {} VALUES {}", name, all));
+  return connection.prepare(fmt::format("INSERT INTO {} VALUES {}", table.name, all));
 }
 
-Statement select_all(const Connection& connection, std::string_view name, std::string_view condition) {
+Statement select_all(const Connection& connection, const Table& table, std::string_view condition) {
   std::string columns;
-  for (const Column& column : table(name).columns) columns += (columns.empty() ? "" : ", ") + column.name;
-  return connection.prepare(fmt::format("SELECT {} FROM {} WHERE {} ORDER BY {}", columns, name, condition, key_of(table(name))));
+  for (const Column& column : table.columns) columns += (columns.empty() ? "" : ", ") + column.name;
+  return connection.prepare(fmt::format("SELECT {} FROM {} WHERE {} ORDER BY {}", columns, table.name, condition, key_of(table)));
 }
 
 std::string describe_schema() {

@@ -1,5 +1,6 @@
-// The schema as rows of data: what tables and views there are, their columns, units and meanings. The CREATE statements, the
-// statements that fill and read tables, and docs/schema.md all come from here.
+// The schema as data: which tables and views there are, their columns, units and meanings. Tables are made from the lists of
+// columns of their rows (cells.h). The CREATE statements, the statements that fill and read tables, and docs/schema.md come from
+// here.
 #pragma once
 
 #include <span>
@@ -50,14 +51,14 @@ struct View {
 [[nodiscard]] std::span<const Table> aggregation_tables();
 [[nodiscard]] std::span<const View> views();
 
-// Of either kind; the name must be of one.
-[[nodiscard]] const Table& table(std::string_view name);
+// Whether its first column is the number of the row.
+[[nodiscard]] bool is_numbered(const Table& table);
 
 [[nodiscard]] std::string create_statement(const Table& table);
 [[nodiscard]] std::string create_statement(const View& view);
 // Of so many rows at once, with a parameter for each column of each, in their order.
-[[nodiscard]] Statement insert_into(const Connection& connection, std::string_view table, std::size_t rows = 1);
+[[nodiscard]] Statement insert_into(const Connection& connection, const Table& table, std::size_t rows = 1);
 // All columns of all rows, or of those that a condition in SQL takes, in the order of their key.
-[[nodiscard]] Statement select_all(const Connection& connection, std::string_view table, std::string_view condition = "1");
+[[nodiscard]] Statement select_all(const Connection& connection, const Table& table, std::string_view condition = "1");
 
 }  // namespace dlkprof::store

@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "store/aggregation_rows.h"
 #include "store/diagnosis.h"
 #include "store/measured_views.h"
 #include "store/schema.h"
@@ -243,7 +244,7 @@ View summary_view() {
       {"key_node_source", "a.key_node_source", "", "How it was found: none, asked, framework or repetition."},
       {"key_nodes_found", "a.key_nodes_found", "", "Its instances; iterations are one more."},
       {"range_source", "a.range_source", "", "How the iterations aggregated were chosen: all, found or asked."}};
-  const std::vector<Column>& figures = table("summary_stats").columns;
+  const std::vector<Column>& figures = table_of<model::Summary>().columns;
   for (auto column = figures.begin() + 1; column != figures.end(); ++column)
     columns.push_back({column->name, "s." + column->name, column->unit, column->meaning});
   return {"summary", "Figures of the whole, in one row.", columns,

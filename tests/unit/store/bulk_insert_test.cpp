@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "store/schema.h"
+#include "store/timeline_rows.h"
 #include "support/temporary_directory.h"
 
 namespace dlkprof::store::bulk_insert_test {
@@ -18,11 +18,11 @@ using testing::ElementsAre;
 // Into table thread, which has columns id, process and tid.
 class BulkInsertTest : public testing::Test {
  protected:
-  BulkInsertTest() : connection_(make_file(), Access::build) { connection_.run(create_statement(table("thread"))); }
+  BulkInsertTest() : connection_(make_file(), Access::build) { connection_.run(create_statement(table_of<model::Thread>())); }
 
   [[nodiscard]] std::vector<std::int64_t> column(int column) const {
     std::vector<std::int64_t> values;
-    Statement rows = select_all(connection_, "thread");
+    Statement rows = select_all(connection_, table_of<model::Thread>());
     while (rows.step()) values.push_back(rows.integer(column));
     return values;
   }
@@ -43,7 +43,7 @@ class BulkInsertTest : public testing::Test {
 TEST_F(BulkInsertTest, WritesAnyNumberOfRows) {
   std::int64_t id = 0;
   for (const int more : {0, 1, 31, 32, 33, 64, 1000}) {
-    BulkInsert rows(connection(), "thread");
+    BulkInsert rows(connection(), table_of<model::Thread>());
     for (int i = 0; i < more; ++i, ++id) rows.add(id, 2 * id, 3 * id);
     rows.finish();
     rows.finish();
@@ -54,7 +54,7 @@ TEST_F(BulkInsertTest, WritesAnyNumberOfRows) {
 
 TEST_F(BulkInsertTest, TakesWhatAStatementTakes) {
   enum class Kind : std::uint8_t { third = 3 };
-  BulkInsert rows(connection(), "thread");
+  BulkInsert rows(connection(), table_of<model::Thread>());
   rows.add(0, true, Kind::third);
   rows.add(1, std::optional(5), std::numeric_limits<std::uint64_t>::max());
   rows.finish();
@@ -63,7 +63,7 @@ TEST_F(BulkInsertTest, TakesWhatAStatementTakes) {
 }
 
 TEST_F(BulkInsertTest, TooFewValuesAreAMistake) {
-  BulkInsert rows(connection(), "thread");
+  BulkInsert rows(connection(), table_of<model::Thread>());
   rows.add(0, 1);
   EXPECT_THROW(rows.finish(), std::logic_error);
 }

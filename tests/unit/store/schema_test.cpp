@@ -47,7 +47,5 @@ TEST(SchemaTest, StatementsComeFromTheRows) {
   EXPECT_EQ(create_statement(view), "CREATE VIEW v AS SELECT a.x + 1 AS n, a.y AS m FROM a");
 }
 
-TEST(SchemaTest, TablesThatAreNotThereAreAMistake) { EXPECT_THROW((void)table("nothing"), std::logic_error); }
-
 }  // namespace
 }  // namespace dlkprof::store::schema_test

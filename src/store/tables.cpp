@@ -1,0 +1,35 @@
+#include <vector>
+
+#include "store/aggregation_rows.h"
+#include "store/measured_rows.h"
+#include "store/timeline_rows.h"
+
+namespace dlkprof::store {
+namespace {
+
+template <typename... Rows>
+std::vector<Table> tables_of() {
+  return {table_of<Rows>()...};
+}
+
+}  // namespace
+
+std::span<const Table> timeline_tables() {
+  using namespace model;
+  static const std::vector<Table> tables =
+      tables_of<About, Process, Argument, Device, ProcessDevice, Thread, String, Range, Call, Kernel, Config, LoadedFunction,
+                ActivityRow, capture::Fact, capture::NoticeRecord, Metric, MetricSet, MeasuredLaunchRow, MeasuredRow,
+                MeasuredFigureRow, LaunchCountRow, SampledRow, SampleBin, PcReason, PcFile, PcFunction, PcInstruction, PcStall,
+                PcTotals>();
+  return tables;
+}
+
+std::span<const Table> aggregation_tables() {
+  using namespace model;
+  static const std::vector<Table> tables =
+      tables_of<Profile, model::Group, Op, Iteration, Placement, OpRow, OpKernel, KernelRow, OpTypeRow, GroupRow, Summary,
+                CounterRow, DiagnosedFinding, DiagnosedVerdict, StallRow, DiagnosedOccupancy>();
+  return tables;
+}
+
+}  // namespace dlkprof::store
