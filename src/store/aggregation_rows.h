@@ -66,8 +66,8 @@ struct Placement {
   std::uint32_t op = 0, iteration = 0, range = model::kNone;
 };
 void columns(const auto& visit, Of<Placement> auto& row) {
-  visit(Head{"placement", "Where folding put what a GPU did.", 2}, aggregation(), row_of("activity"),
-        reference("op", row.op, "op", "That launched it."),
+  visit(Head{"placement", "Where folding put what a GPU did.", 2}, aggregation(),
+        PlaceCell{"activity", "id of activity", "", &Place::row}, reference("op", row.op, "op", "That launched it."),
         reference("iteration", row.iteration, "iteration", "In which it was called."),
         nullable(reference("range", row.range, "range", "The instance of the op; NULL: outside of every range.")));
 }

@@ -1,9 +1,8 @@
-// One list of columns per table. columns(visit, row) calls visit with the Head of the row's table and one cell per column, which
-// names the column, its unit and its meaning, and refers to the member that holds its value. The CREATE statement,
-// docs/schema.md, the INSERT statement and reading back all follow from that call.
+// One list of columns per table. columns(visit, row) calls visit with the Head of the row's table and one cell per column. A cell
+// names its column, unit and meaning, and refers to the member that holds its value. The CREATE statement, docs/schema.md, the
+// INSERT statement and reading back all follow from that call.
 //
-// A cell has three functions: describe() appends its columns, cell() gives what is written, and read() sets the member from the
-// next cell of a row. A cell made from a value, not from a member, holds what follows from other data: it is written, not read.
+// A cell made from a value, not from a member, holds what follows from other data: it is written, but not read back.
 #pragma once
 
 #include <fmt/format.h>
@@ -44,105 +43,127 @@ inline constexpr bool kIsOptional = false;
 template <typename T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-// The common case. T is a reference to a member, or the type of a value.
-template <typename T>
+// T is a reference to a member, or the type of a value. The rule says how the value is written, and how it is read from the next
+// cell of a row.
+template <typename T, typename Rule>
 struct Cell {
   const char* name;
   ColumnType type;
   const char* unit;
   const char* meaning;
   T value;
+  Rule rule;
 
-  void describe(std::vector<Column>& to) const { to.push_back({name, type, unit, meaning, kIsOptional<std::remove_cvref_t<T>>}); }
-  [[nodiscard]] decltype(auto) cell(const Place& /*place*/) const {
-    if constexpr (std::same_as<std::remove_cvref_t<T>, std::vector<std::string>>) {
-      return fmt::format("{}", fmt::join(value, ","));
-    } else {
-      return std::as_const(value);
-    }
+  void describe(std::vector<Column>& to) const {
+    to.push_back({name, type, std::string(Rule::kBeforeUnit) + unit, meaning, kIsOptional<std::remove_cvref_t<T>>});
   }
+  [[nodiscard]] decltype(auto) written(const Place& /*place*/) const { return rule.written(std::as_const(value)); }
   void read(Rows& rows) const {
     if constexpr (std::is_lvalue_reference_v<T>) {
-      rows.take(value);
+      rule.read(rows, value, unit);
     } else {
       rows.skip();
     }
   }
 };
 
-template <typename T>
-inline constexpr bool kIsPlain = false;
-template <typename T>
-inline constexpr bool kIsPlain<Cell<T>> = true;
+// Most rules write the value as it is.
+struct AsItIs {
+  static constexpr const char* kBeforeUnit = "";
+  template <typename T>
+  [[nodiscard]] const T& written(const T& value) const {
+    return value;
+  }
+};
 
+struct ByType : AsItIs {
+  using AsItIs::written;
+  [[nodiscard]] std::string written(const std::vector<std::string>& value) const {
+    return fmt::format("{}", fmt::join(value, ","));
+  }
+  void read(Rows& rows, auto& value, const char* /*unit*/) const { rows.take(value); }
+};
 // A whole number, or an optional one.
 template <typename T>
-Cell<T> number(const char* name, T&& value, const char* unit, const char* meaning) {
-  return {name, ColumnType::integer, unit, meaning, std::forward<T>(value)};
+Cell<T, ByType> number(const char* name, T&& value, const char* unit, const char* meaning) {
+  return {name, ColumnType::integer, unit, meaning, std::forward<T>(value), {}};
 }
 template <typename T>
-Cell<T> real(const char* name, T&& value, const char* unit, const char* meaning) {
-  return {name, ColumnType::real, unit, meaning, std::forward<T>(value)};
+Cell<T, ByType> flag(const char* name, T&& value, const char* meaning) {
+  return number(name, std::forward<T>(value), "0 or 1", meaning);
+}
+template <typename T>
+Cell<T, ByType> real(const char* name, T&& value, const char* unit, const char* meaning) {
+  return {name, ColumnType::real, unit, meaning, std::forward<T>(value), {}};
 }
 // Text, or texts without commas, which are joined by commas.
 template <typename T>
-Cell<T> text(const char* name, T&& value, const char* meaning) {
-  return {name, ColumnType::text, "", meaning, std::forward<T>(value)};
+Cell<T, ByType> text(const char* name, T&& value, const char* meaning) {
+  return {name, ColumnType::text, "", meaning, std::forward<T>(value), {}};
 }
-// What follows from other data, where it stands in a member.
+// A member as a value: it follows from other data.
 template <typename T>
 T derived(const T& value) {
   return value;
 }
-template <typename T>
-Cell<T> flag(const char* name, T&& value, const char* meaning) {
-  return number(name, std::forward<T>(value), "0 or 1", meaning);
-}
-
-// A number of the row's Place.
-struct PlaceCell {
-  const char* name;
-  const char* of;  // the table that it names a row of; none: ""
-  const char* meaning;
-  std::uint64_t Place::*number;
-
-  void describe(std::vector<Column>& to) const {
-    to.push_back({name, ColumnType::integer, *of == '\0' ? "" : std::string("id of ") + of, meaning});
-  }
-  [[nodiscard]] std::uint64_t cell(const Place& place) const { return place.*number; }
-  void read(Rows& rows) const { number == &Place::row ? rows.id() : rows.skip(); }
-};
-inline PlaceCell row_id(const char* meaning) { return {"id", "", meaning, &Place::row}; }
-inline PlaceCell rank(const char* meaning) { return {"rank", "", meaning, &Place::row}; }
-inline PlaceCell own_aggregation(const char* meaning) { return {"id", "", meaning, &Place::aggregation}; }
-inline PlaceCell aggregation() { return {"aggregation", "aggregation", "", &Place::aggregation}; }
-// For tables that have one row for each row of another table.
-inline PlaceCell row_of(const char* table) { return {table, table, "", &Place::row}; }
 
 // The number of a row of another table, which is read before this one.
+struct ById : AsItIs {
+  static constexpr const char* kBeforeUnit = "id of ";
+  void read(Rows& rows, std::uint32_t& value, const char* table) const { rows.take_reference(value, table); }
+};
 template <typename T>
-struct Reference {
-  const char* name;
-  T value;
-  const char* table;
-  const char* meaning;
+Cell<T, ById> reference(const char* name, T&& value, const char* table, const char* meaning) {
+  return {name, ColumnType::integer, table, meaning, std::forward<T>(value), {}};
+}
 
-  void describe(std::vector<Column>& to) const {
-    to.push_back({name, ColumnType::integer, std::string("id of ") + table, meaning, kIsOptional<std::remove_cvref_t<T>>});
+// A whole number or an enumeration from 0 to `last`.
+template <typename Enum>
+struct UpTo : AsItIs {
+  Enum last;
+  void read(Rows& rows, Enum& value, const char* /*unit*/) const { value = rows.up_to(last); }
+};
+template <typename T, typename Enum = std::remove_const_t<T>>
+Cell<T&, UpTo<Enum>> up_to(const char* name, T& value, Enum last, const char* meaning) {
+  return {name, ColumnType::integer, "", meaning, value, {{}, last}};
+}
+
+// An enumeration that is kept as a word. `names` are in the order of its values.
+template <std::size_t N>
+struct ByName : AsItIs {
+  const std::array<const char*, N>& names;
+  template <typename Enum>
+  [[nodiscard]] const char* written(Enum value) const {
+    return names.at(static_cast<std::size_t>(value));
   }
-  [[nodiscard]] const auto& cell(const Place& /*place*/) const { return value; }
-  void read(Rows& rows) const {
-    if constexpr (std::is_lvalue_reference_v<T>) {
-      rows.take_reference(value, table);
-    } else {
-      rows.skip();
-    }
+  template <typename Enum>
+  void read(Rows& rows, Enum& value, const char* /*unit*/) const {
+    const auto found = value_of<Enum>(names, rows.text());
+    if (!found) rows.fail("a name of it is not known");
+    value = *found;
+  }
+};
+template <typename T, std::size_t N>
+Cell<T&, ByName<N>> word(const char* name, T& value, const std::array<const char*, N>& names, const char* meaning) {
+  return {name, ColumnType::text, "", meaning, value, {{}, names}};
+}
+
+// A time that is not before `least`; without that, not before the time of the row before.
+struct NotBefore : AsItIs {
+  const std::int64_t* least;
+  void read(Rows& rows, std::int64_t& value, const char* /*unit*/) const {
+    value = least == nullptr ? rows.time_in_order() : rows.time(*least);
   }
 };
 template <typename T>
-Reference<T> reference(const char* name, T&& value, const char* table, const char* meaning) {
-  return {name, std::forward<T>(value), table, meaning};
+Cell<T&, NotBefore> time_cell(const char* name, T& value, const std::int64_t* least, const char* meaning) {
+  return {name, ColumnType::integer, "ns", meaning, value, {{}, least}};
 }
+auto time_in_order(const char* name, auto& value, const char* meaning) { return time_cell(name, value, nullptr, meaning); }
+auto time_from(const std::int64_t& least, const char* name, auto& value, const char* meaning) {
+  return time_cell(name, value, &least, meaning);
+}
+auto any_time(const char* name, auto& value, const char* meaning) { return time_cell(name, value, &kEarliestTime, meaning); }
 
 // NULL in place of a value that stands for none.
 template <typename Inner, typename None>
@@ -154,14 +175,12 @@ struct Nullable {
     inner.describe(to);
     to.back().nullable = true;
   }
-  [[nodiscard]] auto cell(const Place& /*place*/) const {
+  [[nodiscard]] auto written(const Place& /*place*/) const {
     return inner.value == none ? std::nullopt : std::optional(inner.value);
   }
   void read(Rows& rows) const {
     inner.value = none;
-    if (rows.null()) return;
-    inner.read(rows);
-    if (kIsPlain<Inner> && inner.value == none) rows.fail(fmt::format("{} is {}, not NULL", inner.name, none));
+    if (!rows.null()) inner.read(rows);
   }
 };
 template <typename Inner, typename None = std::uint32_t>
@@ -169,68 +188,21 @@ Nullable<Inner, None> nullable(Inner inner, None none = model::kNone) {
   return {std::move(inner), none};
 }
 
-// An enumeration that is kept as a number.
-template <typename Enum>
-struct Enumeration {
+// A number of the row's Place.
+struct PlaceCell {
   const char* name;
-  Enum& value;
-  std::remove_const_t<Enum> last;
+  const char* unit;
   const char* meaning;
+  std::uint64_t Place::*number;
 
-  void describe(std::vector<Column>& to) const { to.push_back({name, ColumnType::integer, "", meaning}); }
-  [[nodiscard]] Enum cell(const Place& /*place*/) const { return value; }
-  void read(Rows& rows) const { value = rows.enumeration(last); }
+  void describe(std::vector<Column>& to) const { to.push_back({name, ColumnType::integer, unit, meaning}); }
+  [[nodiscard]] std::uint64_t written(const Place& place) const { return place.*number; }
+  void read(Rows& rows) const { number == &Place::row ? rows.id() : rows.skip(); }
 };
-template <typename Enum>
-Enumeration<Enum> enumeration(const char* name, Enum& value, std::remove_const_t<Enum> last, const char* meaning) {
-  return {name, value, last, meaning};
-}
-
-// An enumeration that is kept as a word. `names` are in the order of its values.
-template <typename Enum, std::size_t N>
-struct Word {
-  const char* name;
-  Enum& value;
-  const std::array<const char*, N>& names;
-  const char* meaning;
-
-  void describe(std::vector<Column>& to) const { to.push_back({name, ColumnType::text, "", meaning}); }
-  [[nodiscard]] const char* cell(const Place& /*place*/) const { return names.at(static_cast<std::size_t>(value)); }
-  void read(Rows& rows) const {
-    const auto found = value_of<Enum>(names, rows.text());
-    if (!found) rows.fail("a name of it is not known");
-    value = *found;
-  }
-};
-template <typename Enum, std::size_t N>
-Word<Enum, N> word(const char* name, Enum& value, const std::array<const char*, N>& names, const char* meaning) {
-  return {name, value, names, meaning};
-}
-
-// A time in ns that is not before `least`; without that, not before the time of the row before.
-template <typename T>
-struct TimeCell {
-  const char* name;
-  T& value;
-  const std::int64_t* least;
-  const char* meaning;
-
-  void describe(std::vector<Column>& to) const { to.push_back({name, ColumnType::integer, "ns", meaning}); }
-  [[nodiscard]] std::int64_t cell(const Place& /*place*/) const { return value; }
-  void read(Rows& rows) const { value = least == nullptr ? rows.time_in_order() : rows.time(*least); }
-};
-template <typename T>
-TimeCell<T> time_in_order(const char* name, T& value, const char* meaning) {
-  return {name, value, nullptr, meaning};
-}
-template <typename T>
-TimeCell<T> time_from(const std::int64_t& least, const char* name, T& value, const char* meaning) {
-  return {name, value, &least, meaning};
-}
-template <typename T>
-TimeCell<T> any_time(const char* name, T& value, const char* meaning) {
-  return {name, value, &kEarliestTime, meaning};
-}
+inline PlaceCell row_id(const char* meaning) { return {"id", "", meaning, &Place::row}; }
+inline PlaceCell rank(const char* meaning) { return {"rank", "", meaning, &Place::row}; }
+inline PlaceCell own_aggregation(const char* meaning) { return {"id", "", meaning, &Place::aggregation}; }
+inline PlaceCell aggregation() { return {"aggregation", "id of aggregation", "", &Place::aggregation}; }
 
 // Several cells whose columns have a common prefix.
 template <typename... Cells>
@@ -243,8 +215,8 @@ struct Group {
     std::apply([&to](const auto&... one) { (one.describe(to), ...); }, cells);
     for (std::size_t i = first; i < to.size(); ++i) to[i].name.insert(0, prefix);
   }
-  [[nodiscard]] auto cell(const Place& place) const {
-    return std::apply([&place](const auto&... one) { return std::tuple_cat(cells_of(one, place)...); }, cells);
+  [[nodiscard]] auto written(const Place& place) const {
+    return std::apply([&place](const auto&... one) { return std::tuple_cat(written_by(one, place)...); }, cells);
   }
   void read(Rows& rows) const {
     std::apply([&rows](const auto&... one) { (one.read(rows), ...); }, cells);
@@ -265,8 +237,8 @@ std::tuple<Value> as_tuple(Value&& value) {
 }
 // What a cell writes: one value, or those of a Group.
 template <typename AnyCell>
-auto cells_of(const AnyCell& cell, const Place& place) {
-  return as_tuple(cell.cell(place));
+auto written_by(const AnyCell& cell, const Place& place) {
+  return as_tuple(cell.written(place));
 }
 
 template <typename Row>
@@ -286,9 +258,9 @@ template <typename Row>
 
 // Calls `take` with the values of all columns.
 template <typename Row, typename Take>
-void with_cells(const Row& row, const Place& place, const Take& take) {
+void with_values(const Row& row, const Place& place, const Take& take) {
   const auto visit = [&place, &take](const Head& /*head*/, const auto&... cells) {
-    std::apply(take, std::tuple_cat(cells_of(cells, place)...));
+    std::apply(take, std::tuple_cat(written_by(cells, place)...));
   };
   columns(visit, row);
 }

@@ -1,10 +1,11 @@
 // Rows on their way into their table, as cells.h lists their columns.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "store/bulk_insert.h"
 #include "store/cells.h"
 
 namespace dlkprof::store {
@@ -15,7 +16,7 @@ class Insert {
   explicit Insert(const Connection& connection, std::uint64_t aggregation = 0)
       : statement_(insert_into(connection, table_of<Row>())), place_{aggregation} {}
   void add(const Row& row) {
-    with_cells(row, place_, [this](const auto&... values) { statement_.run(values...); });
+    with_values(row, place_, [this](const auto&... values) { statement_.run(values...); });
     ++place_.row;
   }
 
@@ -24,21 +25,37 @@ class Insert {
   Place place_;
 };
 
-// The same for large tables of numbers alone.
+// The same for large tables of numbers alone: many rows by one statement. While that runs, SQLite goes on from the row before;
+// otherwise it looks for the place of each row from the root of the table, which takes the longer the more rows there are.
 template <typename Row>
 class InsertMany {
  public:
   explicit InsertMany(const Connection& connection, std::uint64_t aggregation = 0)
-      : rows_(connection, table_of<Row>()), place_{aggregation} {}
+      : connection_(connection), statement_(insert_into(connection, table_of<Row>(), kRowsAtOnce)), place_{aggregation} {}
+  // Rows come in the order of their key.
   void add(const Row& row) {
-    with_cells(row, place_, [this](const auto&... values) { rows_.add(values...); });
-    ++place_.row;
+    with_values(row, place_, [this](const auto&... values) { (cells_.push_back(integer_cell(values)), ...); });
+    if (++place_.row % kRowsAtOnce == 0) flush(statement_);
   }
-  void finish() { rows_.finish(); }  // after the last row
+  // Writes the rows that are left, after the last one.
+  void finish() {
+    if (cells_.empty()) return;
+    Statement rest = insert_into(connection_, table_of<Row>(), place_.row % kRowsAtOnce);
+    flush(rest);
+  }
 
  private:
-  BulkInsert rows_;
+  static constexpr std::size_t kRowsAtOnce = 32;  // more save nothing
+
+  void flush(Statement& statement) {
+    statement.run_integers(cells_);
+    cells_.clear();
+  }
+
+  const Connection& connection_;
+  Statement statement_;
   Place place_;
+  std::vector<std::optional<std::int64_t>> cells_;
 };
 
 template <typename Row>

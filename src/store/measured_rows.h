@@ -28,23 +28,22 @@ struct MeasuredLaunchRow {
 };
 void columns(const auto& visit, Of<MeasuredLaunchRow> auto& row) {
   auto& launch = row.launch;
-  visit(
-      Head{"measured_launch", "A launch that was measured, and how.", 2},
-      reference("config", row.config, "config", "Of the launch."),
-      number("position", row.position, "", "Among the measured ones of its configuration, from 0."),
-      number("launch_index", launch.launch_index, "", "Among all kernel launches of its process, from 0."),
-      number("occurrence", launch.occurrence, "", "Among all launches of its configuration, from 0."),
-      reference("metric_set", launch.metric_set, "metric_set", "That it was measured with."),
-      number("passes", launch.passes, "", "It was measured in."),
-      enumeration("replay_mode", launch.replay_mode, model::kLastReplayMode, "0 not known, 1 kernel replay, 2 iteration replay."),
-      enumeration("cache_control", launch.cache_control, model::kLastCacheControl,
-                  "0: caches as they were left, 1: flushed before each pass."),
-      number("start_unix_ns", launch.start_unix_ns, "ns since 1970", ""),
-      number("cost_ns", launch.cost_ns, "ns", "Host time that measuring it took."),
-      number("context", launch.context, "", "As CUPTI numbers them."),
-      number("stream", launch.stream, "", "As CUPTI numbers them."), number("tid", launch.thread, "", "As gettid(2) gives it."),
-      flag("evaluated_here", launch.evaluated_here, "1: its counters were kept, and evaluated when the capture was read."),
-      real("clock_hz", derived(row.clock_hz), "Hz", "Of the multiprocessors while it was measured; NULL: not measured."));
+  visit(Head{"measured_launch", "A launch that was measured, and how.", 2},
+        reference("config", row.config, "config", "Of the launch."),
+        number("position", row.position, "", "Among the measured ones of its configuration, from 0."),
+        number("launch_index", launch.launch_index, "", "Among all kernel launches of its process, from 0."),
+        number("occurrence", launch.occurrence, "", "Among all launches of its configuration, from 0."),
+        reference("metric_set", launch.metric_set, "metric_set", "That it was measured with."),
+        number("passes", launch.passes, "", "It was measured in."),
+        up_to("replay_mode", launch.replay_mode, model::kLastReplayMode, "0 not known, 1 kernel replay, 2 iteration replay."),
+        up_to("cache_control", launch.cache_control, model::kLastCacheControl,
+              "0: caches as they were left, 1: flushed before each pass."),
+        number("start_unix_ns", launch.start_unix_ns, "ns since 1970", ""),
+        number("cost_ns", launch.cost_ns, "ns", "Host time that measuring it took."),
+        number("context", launch.context, "", "As CUPTI numbers them."),
+        number("stream", launch.stream, "", "As CUPTI numbers them."), number("tid", launch.thread, "", "As gettid(2) gives it."),
+        flag("evaluated_here", launch.evaluated_here, "1: its counters were kept, and evaluated when the capture was read."),
+        real("clock_hz", derived(row.clock_hz), "Hz", "Of the multiprocessors while it was measured; NULL: not measured."));
 }
 
 struct MeasuredRow {
@@ -103,8 +102,8 @@ void columns(const auto& visit, Of<LaunchCountRow> auto& row) {
         number("skipped", counts.skipped, "launches", "Selected, but not to be measured."),
         number("timed", counts.timed, "launches", "That activity records timed; measured ones are not among them."),
         number("timed_gpu_ns", counts.timed_gpu_ns, "ns", "GPU time of these."),
-        enumeration("skip_reason", counts.reason, model::kLastSkipReason,
-                    "0 none, 1 cooperative, 2 collective, 3 captured into a graph, 4 failed, 5 unsupported."),
+        up_to("skip_reason", counts.reason, model::kLastSkipReason,
+              "0 none, 1 cooperative, 2 collective, 3 captured into a graph, 4 failed, 5 unsupported."),
         text("incomplete", name_of(row.incomplete),
              "Why it was not measured as often as asked, as in view coverage; empty: it was."));
 }

@@ -59,7 +59,7 @@ class Rows {
   [[nodiscard]] std::int64_t time(std::int64_t least) { return integer(least, -kEarliestTime); }
   [[nodiscard]] std::int64_t time_in_order() { return latest_ = time(latest_); }
   template <typename Enum>
-  [[nodiscard]] Enum enumeration(Enum last) {
+  [[nodiscard]] Enum up_to(Enum last) {
     return static_cast<Enum>(integer(0, static_cast<std::int64_t>(last)));
   }
   void take_reference(std::uint32_t& value, std::string_view table);

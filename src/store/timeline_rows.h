@@ -130,10 +130,11 @@ void columns(const auto& visit, Of<model::Range> auto& row) {
         nullable(reference("parent", row.parent, "range", "The innermost range open on its thread when it began.")),
         reference("thread", row.thread, "thread", "That it began on."), reference("message", row.message, "string", ""),
         reference("domain", row.domain, "string", "0: the default domain."),
-        enumeration("kind", row.kind, capture::RangeKind::mark, "0 push/pop, 1 start/end, 2 mark."),
+        up_to("kind", row.kind, capture::RangeKind::mark, "0 push/pop, 1 start/end, 2 mark."),
         flag("closed", row.closed, "0: the program never ended it."),
-        nullable(number("sequence", row.sequence, "", "PyTorch's seq, which the message lacks. View ranges puts it back.")),
-        nullable(number("op_id", row.op_id, "", "PyTorch's op_id, which the message lacks as well.")));
+        nullable(up_to("sequence", row.sequence, model::kNone - 1,
+                       "PyTorch's seq, which the message lacks. View ranges puts it back.")),
+        nullable(up_to("op_id", row.op_id, model::kNone - 1, "PyTorch's op_id, which the message lacks as well.")));
 }
 
 void columns(const auto& visit, Of<model::Call> auto& row) {
@@ -145,7 +146,7 @@ void columns(const auto& visit, Of<model::Call> auto& row) {
 
 void columns(const auto& visit, Of<model::Kernel> auto& row) {
   visit(Head{"kernel", "A kernel function, or a kind of copy or set, by name."}, row_id("From 0."),
-        enumeration("kind", row.kind, capture::ActivityKind::set, "0 kernel, 1 copy, 2 set."),
+        up_to("kind", row.kind, capture::ActivityKind::set, "0 kernel, 1 copy, 2 set."),
         text("mangled", row.mangled, "The name in the machine code."),
         text("name", row.name, "Without namespaces, template arguments and parameters."),
         text("long_name", row.long_name, "The whole name in C++."));
@@ -191,7 +192,7 @@ struct ActivityTimes {
     to.push_back({"start_ns", ColumnType::integer, "ns", "On the GPU. NULL: not timed.", true});
     to.push_back({"end_ns", ColumnType::integer, "ns", "On the GPU.", true});
   }
-  [[nodiscard]] auto cell(const Place& /*place*/) const {
+  [[nodiscard]] auto written(const Place& /*place*/) const {
     const bool timed = is_timed(activity);
     const auto time = [timed](std::int64_t value) { return timed ? std::optional(value) : std::nullopt; };
     return std::tuple(time(activity.start_ns), time(activity.end_ns));
@@ -236,28 +237,22 @@ void columns(const auto& visit, Of<capture::Fact> auto& row) {
 
 void columns(const auto& visit, Of<capture::NoticeRecord> auto& row) {
   visit(Head{"notice", "What dlkprof had to say of a capture."}, row_id("From 0."),
-        enumeration("severity", row.severity, capture::Severity::error, "0 info, 1 warning, 2 error."),
-        text("what", row.what, ""), text("detail", row.detail, ""), text("remedy", row.remedy, "What can be done."));
+        up_to("severity", row.severity, capture::Severity::error, "0 info, 1 warning, 2 error."), text("what", row.what, ""),
+        text("detail", row.detail, ""), text("remedy", row.remedy, "What can be done."));
 }
 
 // A number of 64 bits that SQLite keeps as one with a sign.
-template <typename T>
-struct Bits {
-  const char* name;
-  T& value;
-  const char* meaning;
-
-  void describe(std::vector<Column>& to) const { to.push_back({name, ColumnType::integer, "", meaning}); }
-  [[nodiscard]] std::int64_t cell(const Place& /*place*/) const { return static_cast<std::int64_t>(value); }
-  void read(Rows& rows) const {
+struct WithSign : AsItIs {
+  [[nodiscard]] std::int64_t written(std::uint64_t value) const { return static_cast<std::int64_t>(value); }
+  void read(Rows& rows, std::uint64_t& value, const char* /*unit*/) const {
     std::int64_t bits = 0;
     rows.take(bits);
     value = static_cast<std::uint64_t>(bits);
   }
 };
 template <typename T>
-Bits<T> bits(const char* name, T& value, const char* meaning) {
-  return {name, value, meaning};
+Cell<T&, WithSign> bits(const char* name, T& value, const char* meaning) {
+  return {name, ColumnType::integer, "", meaning, value, {}};
 }
 
 void columns(const auto& visit, Of<model::PcFunction> auto& row) {
