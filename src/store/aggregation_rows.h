@@ -20,7 +20,7 @@ void columns(const auto& visit, Of<model::Profile> auto& row) {
   const auto if_found = [&steady](std::uint32_t iteration) { return steady.found ? std::optional(iteration) : std::nullopt; };
   visit(Head{"aggregation",
              "One folding of the timeline, and the range of iterations that its figures are of. Views show the last."},
-        own_aggregation("From 1."), number("made_unix_ns", unix_now_ns(), "ns since 1970", ""),
+        own_aggregation("From 1."), number("made_unix_ns", unix_now_ns(), "ns since 1970"),
         text("dlkprof_version", std::string(DLKPROF_VERSION), "That made it."),
         text("key_node_asked", row.options.key_node, "With --key_node; empty: found."),
         text("domains", row.options.domains, "NVTX domains that counted, with commas between; empty: all."),
@@ -40,7 +40,7 @@ void columns(const auto& visit, Of<model::Profile> auto& row) {
 
 void columns(const auto& visit, Of<model::Group> auto& row) {
   visit(Head{"op_group", "A group node: a node of the op tree that has others below it.", 2}, aggregation(), row_id("From 0."),
-        text("name", row.name, "Path."), nullable(reference("parent", row.parent, "op_group", "")));
+        text("name", row.name, "Path."), nullable(reference("parent", row.parent, "op_group")));
 }
 
 void columns(const auto& visit, Of<model::Op> auto& row) {
@@ -74,8 +74,8 @@ void columns(const auto& visit, Of<Placement> auto& row) {
 
 inline auto stats(const char* prefix, const model::Stats& all, const char* meaning) {
   return group(prefix, number("_n", all.n, "", "How many instances the next three are of."),
-               number("_total_ns", all.total, "ns", meaning), number("_min_ns", all.least, "ns", ""),
-               number("_max_ns", all.most, "ns", ""));
+               number("_total_ns", all.total, "ns", meaning), number("_min_ns", all.least, "ns"),
+               number("_max_ns", all.most, "ns"));
 }
 inline auto cpu_stats(const model::Stats& all) { return stats("cpu", all, "Length on the CPU."); }
 inline auto overhead_stats(const model::Stats& all) { return stats("overhead", all, "On the CPU outside of CUDA calls."); }
@@ -99,7 +99,7 @@ inline auto tensor_cores(const bool& uses, const model::TensorCoreSource& source
 
 void columns(const auto& visit, const model::OpRow& row) {
   visit(Head{"op_stats", "Figures of an op, accumulated over its instances.", 2}, aggregation(),
-        rank("From 0, by GPU time, then CPU time, falling."), reference("op", row.op, "op", ""), cpu_stats(row.cpu),
+        rank("From 0, by GPU time, then CPU time, falling."), reference("op", row.op, "op"), cpu_stats(row.cpu),
         stats("gpu", row.gpu, kGpu), overhead_stats(row.overhead), stats("idle", row.idle, kIdle),
         stats("mapped", row.mapped, "From its first kernel's start to its last one's end."),
         tensor_cores(row.uses_tc, row.tc_source), number("tc_gpu_ns", row.tc_gpu_ns, "ns", "In kernels that use tensor cores."),
@@ -111,21 +111,21 @@ struct OpKernel {
   bool uses_tc = false;
 };
 void columns(const auto& visit, const OpKernel& row) {
-  visit(Head{"op_kernel", "That an op ran a kernel.", 4}, aggregation(), reference("op", row.op, "op", ""),
-        reference("kernel", row.kernel, "kernel", ""),
+  visit(Head{"op_kernel", "That an op ran a kernel.", 4}, aggregation(), reference("op", row.op, "op"),
+        reference("kernel", row.kernel, "kernel"),
         flag("uses_tc", row.uses_tc, "1: using tensor cores; the kernel may be here both ways."));
 }
 
 void columns(const auto& visit, const model::KernelRow& row) {
   visit(Head{"kernel_stats", "Figures of a kernel, copy or set within one op.", 2}, aggregation(),
-        rank("From 0, by GPU time, falling."), reference("kernel", row.kernel, "kernel", ""), reference("op", row.op, "op", ""),
+        rank("From 0, by GPU time, falling."), reference("kernel", row.kernel, "kernel"), reference("op", row.op, "op"),
         stats("gpu", row.gpu, "On the GPU."), stats("api", row.api, "On the CPU, in the CUDA calls that caused them."),
         tensor_cores(row.uses_tc, row.tc_source), counted(row.counters));
 }
 
 void columns(const auto& visit, const model::OpTypeRow& row) {
   visit(Head{"op_type_stats", "Figures of all ops of one type.", 2}, aggregation(), rank("From 0, by GPU time, falling."),
-        text("type", row.type, ""), number("nodes", row.nodes, "", "Its ops."),
+        text("type", row.type), number("nodes", row.nodes, "", "Its ops."),
         flag("eligible", row.eligible, "Can use tensor cores."), flag("uses_tc", row.uses_tc, "Uses tensor cores."),
         cpu_stats(row.cpu), stats("gpu", row.gpu, kGpu), overhead_stats(row.overhead), stats("idle", row.idle, kIdle),
         counted(row.counters));
@@ -133,7 +133,7 @@ void columns(const auto& visit, const model::OpTypeRow& row) {
 
 void columns(const auto& visit, const model::GroupRow& row) {
   visit(Head{"group_stats", "Figures of a group node: a value an iteration, of which overlapping time counts once.", 2},
-        aggregation(), rank("From 0, by name."), reference("op_group", row.group, "op_group", ""),
+        aggregation(), rank("From 0, by name."), reference("op_group", row.group, "op_group"),
         number("leaf_instances", row.leaf_instances, "", "Instances of ops below it."),
         number("eligible_leaves", row.eligible_leaves, "", "Ops that can use tensor cores."),
         number("tc_leaves", row.tc_leaves, "", "Ops that use tensor cores."), cpu_stats(row.cpu),
@@ -142,29 +142,28 @@ void columns(const auto& visit, const model::GroupRow& row) {
 }
 
 inline auto ops_line(const char* prefix, const model::OpsLine& line, const char* meaning) {
-  return group(prefix, number("_gpu_ns", line.gpu_ns, "ns", meaning), number("_cpu_ns", line.cpu_ns, "ns", ""),
-               number("_count", line.count, "", ""));
+  return group(prefix, number("_gpu_ns", line.gpu_ns, "ns", meaning), number("_cpu_ns", line.cpu_ns, "ns"),
+               number("_count", line.count));
 }
 inline auto left_out(const char* prefix, const model::LeftOut& left, const char* meaning) {
-  return group(prefix, number("_iterations", left.iterations, "", meaning), number("_wall_ns", left.wall_ns, "ns", ""),
-               number("_gpu_ns", left.gpu_ns, "ns", ""));
+  return group(prefix, number("_iterations", left.iterations, "", meaning), number("_wall_ns", left.wall_ns, "ns"),
+               number("_gpu_ns", left.gpu_ns, "ns"));
 }
 
 void columns(const auto& visit, const model::Summary& row) {
+  const model::Duration& share = row.share;
   visit(Head{"summary_stats", "Figures of the whole. Shares leave out what those before them hold, and are means over GPUs."},
-        aggregation(), number("wall_ns", row.wall_ns, "ns", ""),
+        aggregation(), number("wall_ns", row.wall_ns, "ns"),
         real("tc_utilization_pct", row.tc_utilization, "%", "Of the kernel time of eligible ops; NULL: there are none."),
-        real("gpu_pct", row.share.gpu, "%", "A GPU is active."),
-        real("tc_pct", row.share.tc, "%", "Kernels that use tensor cores are active."),
-        real("non_tc_pct", row.share.non_tc, "%", "Other kernels are active."),
-        real("memory_pct", row.share.memory, "%", "Copies and sets are active."),
-        real("dataloader_pct", row.share.dataloader, "%", "The data loader is active."),
-        real("io_pct", row.share.io, "%", "The CPU reads or writes files."),
-        real("cpu_pct", row.share.cpu, "%", "The CPU is active."), real("other_pct", row.share.other, "%", "None of these."),
-        number("total_iterations", row.total_iterations, "", ""),
-        number("aggregated_iterations", row.aggregated_iterations, "", ""),
-        number("start_iteration", row.start_iteration, "", ""), number("stop_iteration", row.stop_iteration, "", ""),
-        real("mean_iteration_ns", row.mean_iteration_ns, "ns", ""),
+        real("gpu_pct", share.gpu, "%", "A GPU is active."),
+        real("tc_pct", share.tc, "%", "Kernels that use tensor cores are active."),
+        real("non_tc_pct", share.non_tc, "%", "Other kernels are active."),
+        real("memory_pct", share.memory, "%", "Copies and sets are active."),
+        real("dataloader_pct", share.dataloader, "%", "The data loader is active."),
+        real("io_pct", share.io, "%", "The CPU reads or writes files."), real("cpu_pct", share.cpu, "%", "The CPU is active."),
+        real("other_pct", share.other, "%", "None of these."), number("total_iterations", row.total_iterations),
+        number("aggregated_iterations", row.aggregated_iterations), number("start_iteration", row.start_iteration),
+        number("stop_iteration", row.stop_iteration), real("mean_iteration_ns", row.mean_iteration_ns, "ns"),
         real("iteration_deviation_ns", row.iteration_deviation_ns, "ns", "Standard deviation of the sample."),
         ops_line("all_ops", row.all_ops, "All ops."), ops_line("tc_ops", row.tc_ops, "Ops that use tensor cores."),
         ops_line("eligible_without_tc", row.eligible_without_tc, "Ops that can use tensor cores and do not."),
@@ -173,7 +172,7 @@ void columns(const auto& visit, const model::Summary& row) {
         ops_line("tc_kernels", row.tc_kernels, "Kernels that use tensor cores."),
         ops_line("memory", row.memory, "Copies and sets."), ops_line("other_kernels", row.other_kernels, "All other kernels."),
         number("graph_gpu_ns", row.graph_gpu_ns, "ns", "In kernels of CUDA graphs."),
-        real("median_iteration_ns", row.median_iteration_ns, "ns", ""),
+        real("median_iteration_ns", row.median_iteration_ns, "ns"),
         left_out("before", row.before, "Warm-up: iterations before those aggregated."),
         left_out("after", row.after, "Iterations after those aggregated."));
 }
@@ -205,7 +204,7 @@ void columns(const auto& visit, const CounterRow& row) {
 void columns(const auto& visit, const model::DiagnosedFinding& row) {
   visit(Head{"finding", "What a rule found.", 2}, aggregation(), rank("From 0, by estimated gain, falling."),
         text("rule", row.rule, "As docs/rules.md names it."),
-        text("detector", row.detector, "As DLProf names it, where it does."), text("headline", row.headline, ""),
+        text("detector", row.detector, "As DLProf names it, where it does."), text("headline", row.headline),
         text("problem", row.problem, "With its figures."), text("recommendation", row.recommendation, "The change to make."),
         text("place", row.where, "Op or kernel; empty: the run."),
         text("basis", row.basis, "How the figures were got, and of how many launches or iterations."),
@@ -247,7 +246,7 @@ void columns(const auto& visit, const model::DiagnosedOccupancy& row) {
   };
   using model::Occupancy;
   visit(Head{"config_occupancy", "Occupancy of a launch configuration in the iterations aggregated. NULL: not known.", 2},
-        aggregation(), reference("config", row.config, "config", ""), number("launches", row.launches, "launches", ""),
+        aggregation(), reference("config", row.config, "config"), number("launches", row.launches, "launches"),
         number("gpu_ns", row.gpu_ns, "ns", "Of those that were timed."), number("samples", row.samples, "launches", "Measured."),
         real("theoretical_pct", theoretical(&Occupancy::percent), "%", "Of the warps that a multiprocessor can hold."),
         real("achieved_pct", row.achieved_percent, "%", "The same, as measured."),

@@ -85,7 +85,7 @@ struct ByType : AsItIs {
 };
 // A whole number, or an optional one.
 template <typename T>
-Cell<T, ByType> number(const char* name, T&& value, const char* unit, const char* meaning) {
+Cell<T, ByType> number(const char* name, T&& value, const char* unit = "", const char* meaning = "") {
   return {name, ColumnType::integer, unit, meaning, std::forward<T>(value), {}};
 }
 template <typename T>
@@ -93,12 +93,12 @@ Cell<T, ByType> flag(const char* name, T&& value, const char* meaning) {
   return number(name, std::forward<T>(value), "0 or 1", meaning);
 }
 template <typename T>
-Cell<T, ByType> real(const char* name, T&& value, const char* unit, const char* meaning) {
+Cell<T, ByType> real(const char* name, T&& value, const char* unit = "", const char* meaning = "") {
   return {name, ColumnType::real, unit, meaning, std::forward<T>(value), {}};
 }
 // Text, or texts without commas, which are joined by commas.
 template <typename T>
-Cell<T, ByType> text(const char* name, T&& value, const char* meaning) {
+Cell<T, ByType> text(const char* name, T&& value, const char* meaning = "") {
   return {name, ColumnType::text, "", meaning, std::forward<T>(value), {}};
 }
 // A member as a value: it follows from other data.
@@ -113,7 +113,7 @@ struct ById : AsItIs {
   void read(Rows& rows, std::uint32_t& value, const char* table) const { rows.take_reference(value, table); }
 };
 template <typename T>
-Cell<T, ById> reference(const char* name, T&& value, const char* table, const char* meaning) {
+Cell<T, ById> reference(const char* name, T&& value, const char* table, const char* meaning = "") {
   return {name, ColumnType::integer, table, meaning, std::forward<T>(value), {}};
 }
 
@@ -159,11 +159,11 @@ template <typename T>
 Cell<T&, NotBefore> time_cell(const char* name, T& value, const std::int64_t* least, const char* meaning) {
   return {name, ColumnType::integer, "ns", meaning, value, {{}, least}};
 }
-auto time_in_order(const char* name, auto& value, const char* meaning) { return time_cell(name, value, nullptr, meaning); }
-auto time_from(const std::int64_t& least, const char* name, auto& value, const char* meaning) {
+auto time_in_order(const char* name, auto& value, const char* meaning = "") { return time_cell(name, value, nullptr, meaning); }
+auto time_from(const std::int64_t& least, const char* name, auto& value, const char* meaning = "") {
   return time_cell(name, value, &least, meaning);
 }
-auto any_time(const char* name, auto& value, const char* meaning) { return time_cell(name, value, &kEarliestTime, meaning); }
+auto any_time(const char* name, auto& value, const char* meaning = "") { return time_cell(name, value, &kEarliestTime, meaning); }
 
 // NULL in place of a value that stands for none.
 template <typename Inner, typename None>

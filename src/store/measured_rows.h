@@ -14,7 +14,7 @@ namespace dlkprof::store {
 
 void columns(const auto& visit, Of<model::MetricSet> auto& row) {
   visit(Head{"metric_set", "The metrics that launches were measured with."}, row_id("From 0."),
-        reference("process", row.process, "process", ""), number("number", row.record.id, "", "The capture's number of it."),
+        reference("process", row.process, "process"), number("number", row.record.id, "", "The capture's number of it."),
         number("device", row.record.device, "", kOrdinal), number("passes", row.record.passes, "", "That they need."),
         text("metrics", row.record.metrics, "As NVPerf has them, with commas between."),
         text("unavailable", row.record.unavailable, "Asked for, but not offered by this chip or driver, with commas between."));
@@ -38,7 +38,7 @@ void columns(const auto& visit, Of<MeasuredLaunchRow> auto& row) {
         up_to("replay_mode", launch.replay_mode, model::kLastReplayMode, "0 not known, 1 kernel replay, 2 iteration replay."),
         up_to("cache_control", launch.cache_control, model::kLastCacheControl,
               "0: caches as they were left, 1: flushed before each pass."),
-        number("start_unix_ns", launch.start_unix_ns, "ns since 1970", ""),
+        number("start_unix_ns", launch.start_unix_ns, "ns since 1970"),
         number("cost_ns", launch.cost_ns, "ns", "Host time that measuring it took."),
         number("context", launch.context, "", "As CUPTI numbers them."),
         number("stream", launch.stream, "", "As CUPTI numbers them."), number("tid", launch.thread, "", "As gettid(2) gives it."),
@@ -53,7 +53,7 @@ struct MeasuredRow {
 };
 void columns(const auto& visit, Of<MeasuredRow> auto& row) {
   visit(Head{"measured", "Hardware counters: a metric of one measured launch.", 3},
-        reference("config", row.config, "config", "Of the launch."), reference("metric", row.metric, "metric", ""),
+        reference("config", row.config, "config", "Of the launch."), reference("metric", row.metric, "metric"),
         number("position", row.position, "", "Of the launch, as in measured_launch."),
         nullable(real("value", row.value, "of the metric", "NULL: none came."), std::numeric_limits<double>::quiet_NaN()));
 }
@@ -70,10 +70,10 @@ void columns(const auto& visit, const MeasuredFigureRow& row) {
              "A metric of a launch configuration, over the launches that were measured alike: a row per replay mode, caches, "
              "metric set and passes. Only what has a value.",
              3},
-        reference("config", row.config, "config", ""), reference("metric", row.metric, "metric", ""),
+        reference("config", row.config, "config"), reference("metric", row.metric, "metric"),
         number("part", row.part, "", "Of those measured alike, from 0."), number("n", values.n(), "launches", "With a value."),
         real("mean", values.mean(), "of the metric", "NULL, as the next three: beyond what a number can hold."),
-        real("min", values.least(), "of the metric", ""), real("max", values.most(), "of the metric", ""),
+        real("min", values.least(), "of the metric"), real("max", values.most(), "of the metric"),
         real("stddev", values.deviation(), "of the metric", "Of the sample (n - 1); NULL where n is 1."),
         text("replay_mode", how ? model::replay_mode_text(how->replay_mode) : "",
              "kernel replay or iteration replay; empty: not known."),
@@ -91,13 +91,13 @@ struct LaunchCountRow {
 void columns(const auto& visit, Of<LaunchCountRow> auto& row) {
   auto& counts = row.counts;
   visit(Head{"launch_count", "What became of the launches of one configuration."}, row_id("From 0."),
-        reference("process", counts.process, "process", ""),
+        reference("process", counts.process, "process"),
         nullable(reference("config", counts.config, "config",
                            "NULL: all of a function that no filter takes, which are counted together.")),
         nullable(reference("kernel", counts.kernel, "kernel", "NULL: not described.")),
         number("device", counts.device, "", kOrdinal), number("launches", counts.launches, "launches", "Seen."),
         number("matched", counts.matched, "launches", "That the selector takes."),
-        number("measured", counts.measured, "launches", ""),
+        number("measured", counts.measured, "launches"),
         number("near_missed", counts.near_missed, "launches", "That it would take in another form of their name."),
         number("skipped", counts.skipped, "launches", "Selected, but not to be measured."),
         number("timed", counts.timed, "launches", "That activity records timed; measured ones are not among them."),
@@ -114,10 +114,9 @@ struct SampledRow {
 };
 void columns(const auto& visit, Of<SampledRow> auto& row) {
   visit(Head{"sampled", "Hardware counters: a metric of a launch configuration from samples that lay within its launches.", 2},
-        reference("config", row.config, "config", ""), reference("metric", row.metric, "metric", ""),
-        number("samples", row.figure.samples, "samples", ""),
-        number("launches", row.figure.launches, "launches", "That have samples."),
-        real("mean", row.figure.mean, "of the metric", ""),
+        reference("config", row.config, "config"), reference("metric", row.metric, "metric"),
+        number("samples", row.figure.samples, "samples"),
+        number("launches", row.figure.launches, "launches", "That have samples."), real("mean", row.figure.mean, "of the metric"),
         real("deviation", row.figure.deviation, "of the metric", "Standard deviation of the samples."),
         real("interval", row.figure.interval, "of the metric",
              "Half of the 95 % confidence interval of the mean. NULL: only one launch."));
@@ -125,9 +124,9 @@ void columns(const auto& visit, Of<SampledRow> auto& row) {
 
 void columns(const auto& visit, Of<model::SampleBin> auto& row) {
   visit(Head{"sample_bin", "The samples of a stretch of time on a GPU, whatever ran then."},
-        row_id("From 0, by device, metric and start."), reference("device", row.device, "device", ""),
-        reference("metric", row.metric, "metric", ""), any_time("start_ns", row.start_ns, ""),
-        time_from(row.start_ns, "end_ns", row.end_ns, ""), number("samples", row.samples, "samples", ""),
+        row_id("From 0, by device, metric and start."), reference("device", row.device, "device"),
+        reference("metric", row.metric, "metric"), any_time("start_ns", row.start_ns),
+        time_from(row.start_ns, "end_ns", row.end_ns), number("samples", row.samples, "samples"),
         real("value", row.value, "of the metric", "Their mean."));
 }
 

@@ -23,11 +23,6 @@ inline constexpr std::array kIncomplete{"",       "not matched", "near missed", 
 static_assert(kFrameworks.size() == static_cast<std::size_t>(model::Framework::vllm) + 1);
 static_assert(kIncomplete.size() == static_cast<std::size_t>(model::Incomplete::beyond_count) + 1);
 
-inline const char* name_of(model::Direction direction) { return kDirections.at(static_cast<std::size_t>(direction)); }
-inline const char* name_of(model::Framework framework) { return kFrameworks.at(static_cast<std::size_t>(framework)); }
-inline const char* name_of(model::KeyNodeSource source) { return kKeyNodeSources.at(static_cast<std::size_t>(source)); }
-inline const char* name_of(model::TensorCoreSource source) { return kTensorCoreSources.at(static_cast<std::size_t>(source)); }
-
 inline const char* name_of(model::Incomplete incomplete) { return kIncomplete.at(static_cast<std::size_t>(incomplete)); }
 
 // The value of a name; none where there is no such name.

@@ -16,21 +16,21 @@ struct About {
   std::int64_t written_unix_ns = 0, first_ns = 0, last_ns = 0;
 };
 void columns(const auto& visit, Of<About> auto& row) {
-  visit(
-      Head{"about", "The one row that says what this database is."}, row_id("0."),
-      text("dlkprof_version", row.version, "That wrote it."), number("written_unix_ns", row.written_unix_ns, "ns since 1970", ""),
-      any_time("first_ns", row.first_ns, "The first event."), time_from(row.first_ns, "last_ns", row.last_ns, "The last event."));
+  visit(Head{"about", "The one row that says what this database is."}, row_id("0."),
+        text("dlkprof_version", row.version, "That wrote it."), number("written_unix_ns", row.written_unix_ns, "ns since 1970"),
+        any_time("first_ns", row.first_ns, "The first event."),
+        time_from(row.first_ns, "last_ns", row.last_ns, "The last event."));
 }
 
 void columns(const auto& visit, Of<model::Process> auto& row) {
-  visit(Head{"process", "A process that was profiled."}, row_id("From 0."), number("pid", row.record.pid, "", ""),
-        number("parent_pid", row.record.parent_pid, "", ""),
-        number("start_unix_ns", row.record.start_unix_ns, "ns since 1970", "When its capture was opened."),
-        text("host", row.record.host, "Name of the machine."),
-        text("dlkprof_version", row.record.dlkprof_version, "That collected it."),
-        number("cupti_version", row.record.cupti_version, "", "As cuptiGetVersion gives it."),
-        number("driver_version", row.record.driver_version, "", "1000 * major + 10 * minor of the CUDA driver."),
-        text("options_json", row.record.options_json, "What was asked for when it was collected."),
+  auto& record = row.record;
+  visit(Head{"process", "A process that was profiled."}, row_id("From 0."), number("pid", record.pid),
+        number("parent_pid", record.parent_pid),
+        number("start_unix_ns", record.start_unix_ns, "ns since 1970", "When its capture was opened."),
+        text("host", record.host, "Name of the machine."), text("dlkprof_version", record.dlkprof_version, "That collected it."),
+        number("cupti_version", record.cupti_version, "", "As cuptiGetVersion gives it."),
+        number("driver_version", record.driver_version, "", "1000 * major + 10 * minor of the CUDA driver."),
+        text("options_json", record.options_json, "What was asked for when it was collected."),
         number("monotonic_ns", row.clock.monotonic_ns, "ns", "Read together with unix_ns: how times relate to the wall clock."),
         number("unix_ns", row.clock.unix_ns, "ns since 1970", "Read together with monotonic_ns."),
         number("gpu_early_ns", row.gpu_early_ns, "ns", "GPU times may be too early by at most this; -1: not known."),
@@ -50,46 +50,40 @@ struct Argument {
   std::string value;
 };
 void columns(const auto& visit, Of<Argument> auto& row) {
-  visit(Head{"argument", "The command line of a process.", 2}, reference("process", row.process, "process", ""),
-        number("position", row.position, "", "From 0, which is the program."), text("value", row.value, ""));
+  visit(Head{"argument", "The command line of a process.", 2}, reference("process", row.process, "process"),
+        number("position", row.position, "", "From 0, which is the program."), text("value", row.value));
 }
 
 void columns(const auto& visit, Of<model::Device> auto& row) {
-  visit(
-      Head{"device", "A GPU."}, row_id("From 0."),
-      number("ordinal", row.record.index, "", "CUDA's number of it in the process that saw it first."),
-      text("name", row.record.name, ""), text("chip", row.record.chip, "NVPerf's name: GH100."),
-      text("pci_bus_id", row.record.pci_bus_id, ""), number("cc_major", row.record.cc_major, "", "Compute capability."),
-      number("cc_minor", row.record.cc_minor, "", "Compute capability."),
-      number("sm_count", row.record.sm_count, "", "Streaming multiprocessors."),
-      number("warp_size", row.record.warp_size, "threads", ""),
-      number("max_threads_per_sm", row.record.max_threads_per_sm, "threads", ""),
-      number("max_threads_per_block", row.record.max_threads_per_block, "threads", ""),
-      number("max_blocks_per_sm", row.record.max_blocks_per_sm, "blocks", ""),
-      number("registers_per_sm", row.record.registers_per_sm, "", ""),
-      number("registers_per_block", row.record.registers_per_block, "", ""),
-      number("shared_per_sm", row.record.shared_per_sm, "bytes", "Shared memory."),
-      number("shared_per_block", row.record.shared_per_block, "bytes", "Shared memory."),
-      number("shared_per_block_optin", row.record.shared_per_block_optin, "bytes",
-             "Shared memory, where a kernel asks for more."),
-      number("shared_reserved_per_block", row.record.shared_reserved_per_block, "bytes", "Shared memory that CUDA itself takes."),
-      number("l2_bytes", row.record.l2_bytes, "bytes", "Of the L2 cache."),
-      number("memory_bytes", row.record.memory_bytes, "bytes", ""),
-      number("sm_clock_khz", row.record.sm_clock_khz, "kHz", "The highest."),
-      number("memory_clock_khz", row.record.memory_clock_khz, "kHz", "The highest."));
+  auto& gpu = row.record;
+  visit(Head{"device", "A GPU."}, row_id("From 0."),
+        number("ordinal", gpu.index, "", "CUDA's number of it in the process that saw it first."), text("name", gpu.name),
+        text("chip", gpu.chip, "NVPerf's name: GH100."), text("pci_bus_id", gpu.pci_bus_id),
+        number("cc_major", gpu.cc_major, "", "Compute capability."), number("cc_minor", gpu.cc_minor, "", "Compute capability."),
+        number("sm_count", gpu.sm_count, "", "Streaming multiprocessors."), number("warp_size", gpu.warp_size, "threads"),
+        number("max_threads_per_sm", gpu.max_threads_per_sm, "threads"),
+        number("max_threads_per_block", gpu.max_threads_per_block, "threads"),
+        number("max_blocks_per_sm", gpu.max_blocks_per_sm, "blocks"), number("registers_per_sm", gpu.registers_per_sm),
+        number("registers_per_block", gpu.registers_per_block),
+        number("shared_per_sm", gpu.shared_per_sm, "bytes", "Shared memory."),
+        number("shared_per_block", gpu.shared_per_block, "bytes", "Shared memory."),
+        number("shared_per_block_optin", gpu.shared_per_block_optin, "bytes", "Shared memory, where a kernel asks for more."),
+        number("shared_reserved_per_block", gpu.shared_reserved_per_block, "bytes", "Shared memory that CUDA itself takes."),
+        number("l2_bytes", gpu.l2_bytes, "bytes", "Of the L2 cache."), number("memory_bytes", gpu.memory_bytes, "bytes"),
+        number("sm_clock_khz", gpu.sm_clock_khz, "kHz", "The highest."),
+        number("memory_clock_khz", gpu.memory_clock_khz, "kHz", "The highest."));
 }
 
 struct ProcessDevice {
   std::uint32_t process = 0, ordinal = 0, device = 0;
 };
 void columns(const auto& visit, Of<ProcessDevice> auto& row) {
-  visit(Head{"process_device", "A GPU that a process used.", 2}, reference("process", row.process, "process", ""),
-        number("ordinal", row.ordinal, "", "CUDA's number of it in that process."),
-        reference("device", row.device, "device", ""));
+  visit(Head{"process_device", "A GPU that a process used.", 2}, reference("process", row.process, "process"),
+        number("ordinal", row.ordinal, "", "CUDA's number of it in that process."), reference("device", row.device, "device"));
 }
 
 void columns(const auto& visit, Of<model::Thread> auto& row) {
-  visit(Head{"thread", "A thread of a process."}, row_id("From 0."), reference("process", row.process, "process", ""),
+  visit(Head{"thread", "A thread of a process."}, row_id("From 0."), reference("process", row.process, "process"),
         number("tid", row.tid, "", "As gettid(2) gives it."));
 }
 
@@ -107,8 +101,7 @@ struct PcFile {
   std::string text;
 };
 void columns(const auto& visit, Of<String> auto& row) {
-  visit(Head{"string", "Text that others name by its id."}, row_id("From 0, which is the empty text."),
-        text("value", row.text, ""));
+  visit(Head{"string", "Text that others name by its id."}, row_id("From 0, which is the empty text."), text("value", row.text));
 }
 void columns(const auto& visit, Of<Metric> auto& row) {
   visit(Head{"metric", "A metric that was measured."}, row_id("From 0."), text("name", row.text, "As NVPerf has it."));
@@ -119,16 +112,15 @@ void columns(const auto& visit, Of<PcReason> auto& row) {
 }
 void columns(const auto& visit, Of<PcFile> auto& row) {
   visit(Head{"pc_file", "A source file of kernels."}, row_id("From 0, which is the empty text: not known."),
-        text("path", row.text, ""));
+        text("path", row.text));
 }
 
 void columns(const auto& visit, Of<model::Range> auto& row) {
   visit(Head{"range",
              "An NVTX range, or a mark, whose times are the same. Ordered by start, an enclosing range before those inside it."},
-        row_id("From 0, in order."), time_in_order("start_ns", row.start_ns, ""),
-        time_from(row.start_ns, "end_ns", row.end_ns, ""),
+        row_id("From 0, in order."), time_in_order("start_ns", row.start_ns), time_from(row.start_ns, "end_ns", row.end_ns),
         nullable(reference("parent", row.parent, "range", "The innermost range open on its thread when it began.")),
-        reference("thread", row.thread, "thread", "That it began on."), reference("message", row.message, "string", ""),
+        reference("thread", row.thread, "thread", "That it began on."), reference("message", row.message, "string"),
         reference("domain", row.domain, "string", "0: the default domain."),
         up_to("kind", row.kind, capture::RangeKind::mark, "0 push/pop, 1 start/end, 2 mark."),
         flag("closed", row.closed, "0: the program never ended it."),
@@ -139,9 +131,9 @@ void columns(const auto& visit, Of<model::Range> auto& row) {
 
 void columns(const auto& visit, Of<model::Call> auto& row) {
   visit(Head{"call", "A CUDA call that gave work to a GPU or waited for one. Ordered by start."}, row_id("From 0, in order."),
-        time_in_order("start_ns", row.start_ns, ""), time_from(row.start_ns, "end_ns", row.end_ns, ""),
+        time_in_order("start_ns", row.start_ns), time_from(row.start_ns, "end_ns", row.end_ns),
         nullable(reference("range", row.range, "range", "The innermost range open around it.")),
-        reference("thread", row.thread, "thread", ""), reference("name", row.name, "string", "cuLaunchKernel."));
+        reference("thread", row.thread, "thread"), reference("name", row.name, "string", "cuLaunchKernel."));
 }
 
 void columns(const auto& visit, Of<model::Kernel> auto& row) {
@@ -153,32 +145,34 @@ void columns(const auto& visit, Of<model::Kernel> auto& row) {
 }
 
 auto dimensions(const char* prefix, Of<capture::Dim3> auto& size, const char* unit) {
-  return group(prefix, number("_x", size.x, unit, ""), number("_y", size.y, unit, ""), number("_z", size.z, unit, ""));
+  return group(prefix, number("_x", size.x, unit), number("_y", size.y, unit), number("_z", size.z, unit));
 }
 
 void columns(const auto& visit, Of<model::Config> auto& row) {
+  auto& key = row.key;
   visit(Head{"config", "A launch configuration of a process: launches that agree in all of these."}, row_id("From 0."),
-        reference("process", row.process, "process", ""), number("device", row.key.device, "", kOrdinal),
-        number("function", row.key.function, "", "The capture's number of the kernel function; 0: not known."),
-        dimensions("grid", row.key.grid, "blocks"), dimensions("block", row.key.block, "threads"),
-        dimensions("cluster", row.key.cluster, "blocks"),
-        number("dynamic_shared_bytes", row.key.dynamic_shared_bytes, "bytes", "Shared memory asked for at the launch."),
+        reference("process", row.process, "process"), number("device", key.device, "", kOrdinal),
+        number("function", key.function, "", "The capture's number of the kernel function; 0: not known."),
+        dimensions("grid", key.grid, "blocks"), dimensions("block", key.block, "threads"),
+        dimensions("cluster", key.cluster, "blocks"),
+        number("dynamic_shared_bytes", key.dynamic_shared_bytes, "bytes", "Shared memory asked for at the launch."),
         nullable(reference("kernel", row.kernel, "kernel", "That it launches.")));
 }
 
 void columns(const auto& visit, Of<model::LoadedFunction> auto& row) {
+  auto& function = row.record;
   visit(
       Head{"function", "What the driver says of a kernel function that a process launched: what its occupancy follows from.", 2},
-      reference("process", row.process, "process", ""),
-      number("number", row.record.id, "", "The capture's number of it, as in config.function."),
-      number("registers_per_thread", row.record.registers_per_thread, "", ""),
-      number("static_shared_bytes", row.record.static_shared_bytes, "bytes", "Of a block."),
-      number("local_bytes_per_thread", row.record.local_bytes_per_thread, "bytes", ""),
-      number("constant_bytes", row.record.constant_bytes, "bytes", ""),
-      number("max_threads_per_block", row.record.max_threads_per_block, "threads", "That it may be launched with."),
-      number("shared_carveout_percent", row.record.shared_carveout_percent, "%",
+      reference("process", row.process, "process"),
+      number("number", function.id, "", "The capture's number of it, as in config.function."),
+      number("registers_per_thread", function.registers_per_thread),
+      number("static_shared_bytes", function.static_shared_bytes, "bytes", "Of a block."),
+      number("local_bytes_per_thread", function.local_bytes_per_thread, "bytes"),
+      number("constant_bytes", function.constant_bytes, "bytes"),
+      number("max_threads_per_block", function.max_threads_per_block, "threads", "That it may be launched with."),
+      number("shared_carveout_percent", function.shared_carveout_percent, "%",
              "Of shared memory that it prefers; -1: the driver's choice."),
-      number("binary_version", row.record.binary_version, "", "10 * major + minor of the machine code."));
+      number("binary_version", function.binary_version, "", "10 * major + minor of the machine code."));
 }
 
 [[nodiscard]] inline bool is_timed(const model::Activity& activity) { return activity.start_ns != 0 || activity.end_ns != 0; }
@@ -221,9 +215,9 @@ void columns(const auto& visit, Of<ActivityRow> auto& row) {
         row_id("From 0, in order."), activity_times(activity), number("bytes", activity.bytes, "bytes", "Copied or set."),
         nullable(number("launch_index", activity.launch_index, "", "Position among all kernel launches of its process, from 0."),
                  capture::kNoLaunch),
-        nullable(reference("call", activity.call, "call", "That caused it.")), reference("kernel", activity.kernel, "kernel", ""),
-        nullable(reference("config", activity.config, "config", "Of kernels.")),
-        reference("device", activity.device, "device", ""), number("stream", activity.stream, "", "As CUPTI numbers them."),
+        nullable(reference("call", activity.call, "call", "That caused it.")), reference("kernel", activity.kernel, "kernel"),
+        nullable(reference("config", activity.config, "config", "Of kernels.")), reference("device", activity.device, "device"),
+        number("stream", activity.stream, "", "As CUPTI numbers them."),
         flag("in_graph", activity.in_graph, "1: of a CUDA graph, whose launch was its call."),
         flag("replayed", activity.replayed, "1: its length is gpu__time_duration, measured while it was replayed."),
         flag("uses_tc", derived(row.use.uses), "1: uses tensor cores."),
@@ -237,8 +231,8 @@ void columns(const auto& visit, Of<capture::Fact> auto& row) {
 
 void columns(const auto& visit, Of<capture::NoticeRecord> auto& row) {
   visit(Head{"notice", "What dlkprof had to say of a capture."}, row_id("From 0."),
-        up_to("severity", row.severity, capture::Severity::error, "0 info, 1 warning, 2 error."), text("what", row.what, ""),
-        text("detail", row.detail, ""), text("remedy", row.remedy, "What can be done."));
+        up_to("severity", row.severity, capture::Severity::error, "0 info, 1 warning, 2 error."), text("what", row.what),
+        text("detail", row.detail), text("remedy", row.remedy, "What can be done."));
 }
 
 // A number of 64 bits that SQLite keeps as one with a sign.
@@ -257,28 +251,28 @@ Cell<T&, WithSign> bits(const char* name, T& value, const char* meaning) {
 
 void columns(const auto& visit, Of<model::PcFunction> auto& row) {
   visit(Head{"pc_function", "A kernel function that PC sampling found, in one piece of machine code."}, row_id("From 0."),
-        reference("kernel", row.kernel, "kernel", ""), bits("cubin_crc", row.cubin_crc, "CUPTI's checksum of the machine code."));
+        reference("kernel", row.kernel, "kernel"), bits("cubin_crc", row.cubin_crc, "CUPTI's checksum of the machine code."));
 }
 
 void columns(const auto& visit, Of<model::PcInstruction> auto& row) {
   visit(Head{"pc_instruction", "An instruction that PC sampling found. Ordered by function and offset."},
-        row_id("From 0, in order."), reference("function", row.function, "pc_function", ""),
+        row_id("From 0, in order."), reference("function", row.function, "pc_function"),
         number("byte_offset", row.offset, "bytes", "From the function's start."),
         reference("file", row.file, "pc_file", "Of its source line."), number("line", row.line, "", "From 1; 0: not known."));
 }
 
 void columns(const auto& visit, Of<model::PcStall> auto& row) {
   visit(Head{"pc_stall", "How often warps were found at an instruction waiting for something.", 2},
-        reference("instruction", row.instruction, "pc_instruction", ""), reference("reason", row.reason, "pc_reason", ""),
-        number("samples", row.samples, "", ""),
+        reference("instruction", row.instruction, "pc_instruction"), reference("reason", row.reason, "pc_reason"),
+        number("samples", row.samples),
         number("cycles", row.cycles, "cycles", "That the samples stand for: their periods, added up."));
 }
 
 void columns(const auto& visit, Of<model::PcTotals> auto& row) {
-  visit(Head{"pc_total", "All samples of PC sampling on a GPU in a process.", 2},
-        reference("process", row.process, "process", ""), number("device", row.device, "", kOrdinal),
+  visit(Head{"pc_total", "All samples of PC sampling on a GPU in a process.", 2}, reference("process", row.process, "process"),
+        number("device", row.device, "", kOrdinal),
         number("shortest_period_log2", row.shortest_log2, "", "The period was of 2^n cycles; it grows where samples are lost."),
-        number("longest_period_log2", row.longest_log2, "", ""),
+        number("longest_period_log2", row.longest_log2),
         number("samples", row.samples, "", "Taken by the hardware, all of the following included."),
         number("foreign_samples", row.foreign, "", "Of no kernel of the program's."),
         number("dropped_samples", row.dropped, "", "By the hardware."),
