@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
 
 #include "base/error.h"
@@ -49,49 +48,6 @@ Error file_error(std::string_view doing, const fs::path& path) {
   return {fmt::format("cannot {} {}", doing, printable(path.native())), words_of(error), remedy_for(error)};
 }
 
-// A name beside its target, removed again unless it was moved there.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const fs::path& target) {
-    constexpr int kAttempts = 1000;  // names left behind by processes that were killed
-    for (int i = 0; i < kAttempts && !file_; ++i) {
-      path_ = target.parent_path() / fmt::format(".{}.{}.{}.tmp", target.filename().native(), getpid(), i);
-      bool exists = false;
-      file_ = create_private(path_, &exists);
-    }
-    if (!file_)
-      throw Error("cannot find a free temporary name beside " + printable(target.native()), "", "Remove old .tmp files there.");
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    if (!path_.empty()) unlink(path_.c_str());
-  }
-
-  [[nodiscard]] int fd() const noexcept { return file_.get(); }
-
-  void move_to(const fs::path& target, bool replace) {
-    if (replace ? rename(path_.c_str(), target.c_str()) != 0 : !move_to_free(target)) {
-      if (!replace && errno == EEXIST) {
-        throw Error(printable(target.native()) + " exists already", "", "Remove it, or choose another name.");
-      }
-      throw file_error("write", target);
-    }
-    path_.clear();
-  }
-
- private:
-  // Not every file system knows RENAME_NOREPLACE; a hard link refuses a name that is taken, too.
-  bool move_to_free(const fs::path& target) {
-    if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) return true;
-    if (errno != EINVAL && errno != ENOSYS) return false;
-    return link(path_.c_str(), target.c_str()) == 0 && unlink(path_.c_str()) == 0;
-  }
-
-  fs::path path_;
-  UniqueFd file_;
-};
-
 // The file of the executable, or of the library where this code was linked into one.
 fs::path own_file() {
   Dl_info info{};
@@ -129,12 +85,6 @@ void write_all(int fd, std::span<const std::uint8_t> bytes, const fs::path& path
     if (written < 0) throw file_error("write", path);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
-}
-
-void write_file(const fs::path& path, std::string_view text, bool replace) {
-  TemporaryFile temporary(path);
-  write_all(temporary.fd(), {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, path);
-  temporary.move_to(path, replace);
 }
 
 std::string read_file(const fs::path& path) {

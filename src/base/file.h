@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "base/unique_handle.h"
 
@@ -21,10 +20,6 @@ using UniqueFd = UniqueHandle<int, close_fd, -1>;
 
 // Writes all of `bytes`, retrying short writes and EINTR; throws Error.
 void write_all(int fd, std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
-
-// Writes `text` to a new private file under a temporary name beside `path`, then moves it there: never half a
-// file. With `replace` false an existing `path` is refused.
-void write_file(const std::filesystem::path& path, std::string_view text, bool replace);
 
 // The whole of a file; throws Error with a remedy.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);

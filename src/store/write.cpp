@@ -1,10 +1,10 @@
 #include "base/clock.h"
+#include "base/new_file.h"
 #include "dlkprof/version.h"
 #include "store/aggregation.h"
 #include "store/database.h"
 #include "store/insert.h"
 #include "store/measured.h"
-#include "store/new_file.h"
 #include "store/timeline_rows.h"
 
 namespace dlkprof::store {
@@ -74,7 +74,7 @@ void write_database(const std::filesystem::path& path, const model::Profile& pro
     insert_aggregation(connection, 1, profile, diagnosis);
     transaction.commit();
   }
-  file.move_to_target();
+  file.flush_to_target(true);
 }
 
 }  // namespace dlkprof::store

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/new_file.h"
 #include "support/temporary_directory.h"
 
 namespace dlkprof::file_test {
@@ -109,43 +110,49 @@ TEST_F(FileTest, WritingToAFullDeviceFailsWithARemedy) {
   EXPECT_THAT(message, HasSubstr("Free space"));
 }
 
-TEST_F(FileTest, WriteFileReplacesOnlyWhenTold) {
-  write_file(in("a"), "first", false);
+void write_new(const fs::path& path, std::string_view text, bool replace) {
+  NewFile file(path);
+  write_all(file.fd(), {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}, path);
+  file.flush_to_target(replace);
+}
+
+TEST_F(FileTest, NewFileReplacesOnlyWhenTold) {
+  write_new(in("a"), "first", false);
   EXPECT_EQ(mode_of(in("a")), 0600U);
-  EXPECT_THAT(message_of([&] { write_file(in("a"), "second", false); }), HasSubstr("exists already"));
+  EXPECT_THAT(message_of([&] { write_new(in("a"), "second", false); }), HasSubstr("--force"));
   EXPECT_EQ(read_file(in("a")), "first");
-  write_file(in("a"), "third", true);
+  write_new(in("a"), "third", true);
   EXPECT_EQ(read_file(in("a")), "third");
   EXPECT_EQ(entries(directory()), 1U) << "a temporary file was left behind";
 }
 
-TEST_F(FileTest, WriteFileReplacesALinkAndNotItsTarget) {
+TEST_F(FileTest, NewFileReplacesALinkAndNotItsTarget) {
   std::ofstream(in("target")) << "theirs";
   fs::create_symlink(in("target"), in("link"));
-  write_file(in("link"), "ours", true);
+  write_new(in("link"), "ours", true);
   EXPECT_EQ(read_file(in("target")), "theirs");
   EXPECT_FALSE(fs::is_symlink(in("link")));
   EXPECT_EQ(read_file(in("link")), "ours");
 }
 
-TEST_F(FileTest, WriteFileTakesARelativePathAndCleansUpAfterFailure) {
+TEST_F(FileTest, NewFileTakesARelativePathAndCleansUpAfterFailure) {
   const fs::path old = fs::current_path();
   fs::current_path(directory());
-  write_file("relative", "text", false);
+  write_new("relative", "text", false);
   fs::current_path(old);
   EXPECT_EQ(read_file(in("relative")), "text");
 
   fs::create_directory(in("folder"));
-  EXPECT_THROW(write_file(in("folder"), "text", true), Error);
+  EXPECT_THROW(write_new(in("folder"), "text", true), Error);
   EXPECT_EQ(entries(directory()), 2U) << "a temporary file was left behind";
 }
 
 TEST_F(FileTest, ReadsWholeFiles) {
   std::string text(200000, 'x');
   text[100000] = '\0';
-  write_file(in("a"), text, false);
+  std::ofstream(in("a")) << text;
   EXPECT_EQ(read_file(in("a")), text);
-  write_file(in("empty"), "", false);
+  std::ofstream(in("empty")) << "";
   EXPECT_EQ(read_file(in("empty")), "");
   EXPECT_FALSE(read_file("/proc/self/stat").empty()) << "its size is given as 0";
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -127,7 +128,7 @@ TEST_F(CompareTest, BadOptionsAreUsageErrors) {
 
 TEST_F(CompareTest, WhatIsNoRunIsAnError) {
   const std::string a = capture("a");
-  write_file(in("text.dlkcap"), "no capture", false);
+  std::ofstream(in("text.dlkcap")) << "no capture";
   EXPECT_THROW((void)compare({a, in("text.dlkcap").string()}), Error);
   EXPECT_THROW((void)compare({a, in("nowhere").string()}), Error);
   std::filesystem::create_directory(in("empty"));

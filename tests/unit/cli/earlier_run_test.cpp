@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <functional>
 
-#include "base/file.h"
 #include "capture/options.h"
 #include "capture/writer.h"
 #include "cli/profile/profile_command.h"
@@ -152,7 +152,7 @@ TEST_F(EarlierRunTest, ReportsThatAreMissingAreNotDone) {
     command.outputs.formats = {"csv"};
   };
   EXPECT_EQ(found(detail), EarlierRun::incomplete);
-  write_file(in("x_detail.csv"), "", false);
+  std::ofstream(in("x_detail.csv")) << "";
   EXPECT_EQ(found(detail), EarlierRun::complete);
 }
 
@@ -163,7 +163,7 @@ TEST_F(EarlierRunTest, ACaptureAloneIsAnUnfinishedRun) {
 }
 
 TEST_F(EarlierRunTest, WhatCannotBeReadIsSomethingElse) {
-  write_file(in("x.dlkcap"), "no capture", false);
+  std::ofstream(in("x.dlkcap")) << "no capture";
   EXPECT_EQ(found(), EarlierRun::other);
   write_database("0");
   EXPECT_EQ(found(), EarlierRun::complete);

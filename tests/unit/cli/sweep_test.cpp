@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "base/error.h"
-#include "base/file.h"
 #include "cli/verbs.h"
 #include "support/run_verb.h"
 #include "support/temporary_directory.h"
@@ -95,7 +95,7 @@ TEST(Sweep, IsNotStartedByRanksThatAreNotProfiled) {
 
 TEST(Sweep, WhatIsNotOfTheSweepIsNotResumed) {
   const test::TemporaryDirectory folder;
-  write_file(folder.path() / "dlkprof_n-2_dldb.sqlite", "something else", false);
+  std::ofstream(folder.path() / "dlkprof_n-2_dldb.sqlite") << "something else";
   const std::string path = "--output_path=" + folder.path().string();
   EXPECT_THAT(complaint_of({"-L", "n", "1,2", "--resume", path}),
               AllOf(HasSubstr("dlkprof_n-2 is not of this command"), HasSubstr("--force")));

@@ -1,17 +1,17 @@
-#include "store/new_file.h"
+#include "base/new_file.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 
-namespace dlkprof::store {
+namespace dlkprof {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,6 +21,17 @@ fs::path folder_of(const fs::path& target) {
   std::error_code failure;
   fs::path folder = fs::canonical(parent, failure);
   return failure ? parent : folder;  // creating the file there says what is wrong with it
+}
+
+// A hard link refuses a name that is taken; where the file system has none, we look first.
+std::error_code move_to_free(const fs::path& from, const fs::path& to) {
+  std::error_code failure;
+  fs::create_hard_link(from, to, failure);
+  if (!failure) unlink(from.c_str());
+  if (!failure || failure == std::errc::file_exists) return failure;
+  if (fs::exists(fs::symlink_status(to, failure))) return std::make_error_code(std::errc::file_exists);
+  fs::rename(from, to, failure);
+  return failure;
 }
 
 }  // namespace
@@ -47,13 +58,26 @@ void NewFile::release_cache() noexcept {
   if (const auto bytes = release_.grown_to(static_cast<std::uint64_t>(state.st_size))) let_go_of_cache(file_.get(), *bytes);
 }
 
-void NewFile::move_to_target() {
-  if (fsync(file_.get()) != 0 || rename(path_.c_str(), target_.c_str()) != 0) {
-    const int error = errno;
-    throw Error("cannot write the database " + printable(target_.native()), std::generic_category().message(error),
-                "Free space there, or choose another place.");
+void NewFile::move_to_target(bool replace) {
+  std::error_code failure;
+  if (replace) {
+    fs::rename(path_, target_, failure);
+  } else {
+    failure = move_to_free(path_, target_);
+  }
+  if (failure) {
+    throw Error("cannot write " + printable(target_.native()), failure.message(),
+                "Choose another name or place, or give --force.");
   }
   path_.clear();
 }
 
-}  // namespace dlkprof::store
+void NewFile::flush_to_target(bool replace) {
+  if (fsync(file_.get()) != 0) {
+    throw Error("cannot write " + printable(target_.native()), std::generic_category().message(errno),
+                "Free space there, or choose another place.");
+  }
+  move_to_target(replace);
+}
+
+}  // namespace dlkprof

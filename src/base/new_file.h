@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/long_file.h"
 
-namespace dlkprof::store {
+namespace dlkprof {
 
 // Private (0600), beside its target. Removed again where it was not moved there.
 class NewFile {
@@ -19,12 +19,15 @@ class NewFile {
 
   // The temporary name: absolute, without links in it.
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  [[nodiscard]] int fd() const noexcept { return file_.get(); }
 
   // To be called now and then while it grows: the page cache lets go of a long one.
   void release_cache() noexcept;
 
-  // Flushes it to the disk and moves it in place of whatever has the target's name, a link itself included.
-  void move_to_target();
+  // Moves it to the target's name. What has that name, a link itself included, is replaced or refused: throws Error.
+  void move_to_target(bool replace);
+  // The same, after flushing it to the disk.
+  void flush_to_target(bool replace);
 
  private:
   std::filesystem::path target_, path_;
@@ -32,4 +35,4 @@ class NewFile {
   CacheRelease release_;
 };
 
-}  // namespace dlkprof::store
+}  // namespace dlkprof
