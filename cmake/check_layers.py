@@ -18,9 +18,9 @@ LAYERS = {
     "inject": {"base", "capture", "cupti", "select"},
     "pytorch": set(),
     "model": {"base", "capture", "cupti"},
-    "store": {"base", "capture", "model"},
-    "advise": {"base", "capture", "model", "store"},
-    "report": {"base", "capture", "cupti", "model", "store", "advise"},
+    "store": {"base", "model"},
+    "advise": {"base", "model"},
+    "report": {"base", "capture", "cupti", "model", "advise"},
     "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report"},
 }
 PUBLIC = "dlkprof"  # include/dlkprof: for everybody, and knowing nobody

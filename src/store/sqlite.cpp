@@ -123,7 +123,6 @@ bool Statement::step() {
 }
 
 int Statement::columns() const noexcept { return sqlite3_column_count(statement_.get()); }
-std::string Statement::column_name(int column) const { return sqlite3_column_name(statement_.get(), column); }
 
 CellType Statement::type(int column) const noexcept {
   switch (sqlite3_column_type(statement_.get(), column)) {

@@ -67,7 +67,6 @@ class Statement {
 
   // Of the row that step() went to. Text lives until the next step.
   [[nodiscard]] int columns() const noexcept;
-  [[nodiscard]] std::string column_name(int column) const;
   [[nodiscard]] CellType type(int column) const noexcept;
   [[nodiscard]] std::int64_t integer(int column) const noexcept;
   [[nodiscard]] double real(int column) const noexcept;

@@ -46,13 +46,11 @@ TEST_F(ViewsTest, DiagnosisNamesTheRowsItIsOf) {
 }
 
 TEST_F(ViewsTest, AllAnswerWithTheColumnsTheyPromise) {
-  const Connection connection(path(), Access::build);
   for (const View& view : views()) {
-    Statement statement = connection.prepare("SELECT * FROM " + view.name);
-    ASSERT_TRUE(statement.step()) << view.name;
-    ASSERT_EQ(statement.columns(), static_cast<int>(view.columns.size())) << view.name;
-    for (int column = 0; column < statement.columns(); ++column)
-      EXPECT_EQ(statement.column_name(column), view.columns[static_cast<std::size_t>(column)].name) << view.name;
+    EXPECT_THAT(rows("SELECT 1 FROM " + view.name + " LIMIT 1"), ElementsAre("1")) << view.name;
+    std::vector<std::string> names;
+    for (const ViewColumn& column : view.columns) names.push_back(column.name);
+    EXPECT_EQ(rows("SELECT name FROM pragma_table_info('" + view.name + "')"), names);
   }
 }
 
