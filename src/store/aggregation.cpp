@@ -49,21 +49,21 @@ void insert_counters(Insert<CounterRow>& rows, CounterKind kind, std::size_t ran
 
 // Rows of figures, and of their counters.
 template <typename Row>
-void insert_figures(const Connection& connection, std::uint64_t id, CounterKind kind, const std::vector<Row>& figures) {
+void insert_stats(const Connection& connection, std::uint64_t id, CounterKind kind, const std::vector<Row>& figures) {
   insert_all(connection, figures, id);
   Insert<CounterRow> counters(connection, id);
   for (std::size_t rank = 0; rank < figures.size(); ++rank) insert_counters(counters, kind, rank, figures[rank].counters);
 }
 
 void insert_aggregate(const Connection& connection, std::uint64_t id, const model::Aggregate& aggregate) {
-  insert_figures(connection, id, CounterKind::op, aggregate.ops);
+  insert_stats(connection, id, CounterKind::op, aggregate.ops);
   Insert<OpKernel> kernels(connection, id);
   for (const model::OpRow& row : aggregate.ops) {
     for (const std::uint32_t kernel : row.tc_kernels) kernels.add({row.op, kernel, true});
     for (const std::uint32_t kernel : row.others) kernels.add({row.op, kernel, false});
   }
-  insert_figures(connection, id, CounterKind::kernel, aggregate.kernels);
-  insert_figures(connection, id, CounterKind::op_type, aggregate.types);
+  insert_stats(connection, id, CounterKind::kernel, aggregate.kernels);
+  insert_stats(connection, id, CounterKind::op_type, aggregate.types);
   insert_all(connection, aggregate.groups, id);
   Insert<model::Summary>(connection, id).add(aggregate.summary);
 }
