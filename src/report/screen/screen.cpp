@@ -67,7 +67,7 @@ ScreenLines finding_lines(const ShownFinding& shown, std::size_t number, const m
 ScreenLines findings_of(const ScreenInputs& inputs, std::size_t advice_lines) {
   const advise::Findings& findings = inputs.overview.findings;
   if (findings.empty()) return {};
-  constexpr const char* kHeading = "What to change";
+  constexpr const char* kHeading = "What to change (gains overlap)";
   const std::string right = inputs.overview.has_iterations ? "estimated gain per iteration" : "estimated gain";
   ScreenLines lines{bold(kHeading, inputs.page) + pad_left(right, inputs.page.width - std::string_view(kHeading).size())};
   const std::vector<ShownFinding> shown = choose_findings(findings);

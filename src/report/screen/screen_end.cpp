@@ -102,6 +102,13 @@ std::string quoted(const std::string& file) {
   return std::all_of(shown.begin(), shown.end(), is_plain) ? shown : "'" + shown + "'";
 }
 
+// A file of a long name stands on a line of its own, so that it can be copied.
+ScreenLines report_command(const std::string& file, std::size_t width) {
+  const std::string line = fmt::format("Next: dlkprof report {} with", file);
+  if (display_width(line) <= width) return {line};
+  return {"Next: dlkprof report with the options below, of", shorten_middle("  " + file, width)};
+}
+
 // Of the report, what suits what was found; then how to collect what is missing.
 std::vector<Suggestion> report_suggestions(const ScreenInputs& inputs) {
   const advise::Overview& overview = inputs.overview;
@@ -138,15 +145,15 @@ ScreenLines next_lines(const ScreenInputs& inputs) {
   std::vector<Suggestion> profiles = profile_suggestions(inputs);
   reports.resize(std::min(reports.size(), kMostSuggestions - profiles.size()));
   ScreenLines lines;
-  const auto add = [&](const std::string& command, const std::vector<Suggestion>& all) {
+  const auto add = [&](const ScreenLines& command, const std::vector<Suggestion>& all) {
     if (all.empty()) return;
-    lines.push_back(shorten_middle(command, inputs.page.width));
+    add_lines(lines, command);
     for (const Suggestion& one : all) {
       lines.push_back(shorten_middle("  " + pad_right(one.options, kOptionColumns) + one.what, inputs.page.width));
     }
   };
-  add("Next: dlkprof report " + quoted(inputs.file) + " with", reports);
-  add(lines.empty() ? "Next: profile again with" : "or profile again with", profiles);
+  add(report_command(quoted(inputs.file), inputs.page.width), reports);
+  add({lines.empty() ? "Next: profile again with" : "or profile again with"}, profiles);
   return lines;
 }
 

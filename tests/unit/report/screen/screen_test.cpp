@@ -216,6 +216,13 @@ TEST(Screen, QuotesTheFileForAShell) {
   EXPECT_THAT(text, HasSubstr("dlkprof report 'my run.dlkcap' with"));
 }
 
+TEST(Screen, DoesNotCutTheFileItSpeaksOf) {
+  test::DiagnosedRun run(busy_program());
+  const std::string file = "a/folder/of/a/long/name/" + std::string(45, 'x') + ".dlkcap";
+  const std::string text = screen(run.profile(), file, {});
+  EXPECT_THAT(text, HasSubstr("Next: dlkprof report with the options below, of\n  " + file + "\n  --"));
+}
+
 TEST(Screen, IsBoldOnATerminalAlone) {
   test::DiagnosedRun run(busy_program());
   EXPECT_THAT(screen(run.profile(), "run.dlkcap", {.width = 80, .styled = true}), StartsWith("\033[1mThe GPU"));
