@@ -29,7 +29,7 @@ constexpr std::size_t kBarWidth = 10;
 constexpr std::size_t kBarLabelWidth = 36;
 constexpr std::size_t kBarValueWidth = 9;
 
-constexpr std::size_t kLongestName = 1000;  // columns
+constexpr std::size_t kLongestHeading = 1000;  // columns
 
 constexpr const char* kMark = "(!)";
 
@@ -78,7 +78,7 @@ class Writer {
     const std::string margin(indent, ' ');
     std::string text = margin;
     std::size_t column = indent;
-    for (const char byte : printable(name, kLongestName)) {
+    for (const char byte : printable(name, kLongestHeading)) {
       const bool begins_character = (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
       if (begins_character && column++ == kTableWidth) {
         text += "\n" + margin;
