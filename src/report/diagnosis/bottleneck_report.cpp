@@ -1,12 +1,10 @@
 #include "report/diagnosis/reports.h"
 
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "advise/verdict.h"
 #include "report/diagnosis/diagnosis_rows.h"
-#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -43,9 +41,7 @@ Fields<Judged> bound_fields(const model::Summary& summary) {
 
 Fields<Judged> bottleneck_fields(const model::Profile& profile) {
   Fields<Judged> fields;
-  for (Field<DiagnosisRow>& field : diagnosis_fields(profile)) {
-    fields.push_back({field.name, field.unit, [cell = field.cell](const Judged& row) { return cell(row); }});
-  }
+  append(fields, diagnosis_fields(profile));
   fields.push_back({"Verdict", "", [](const Judged& row) { return text_cell(advise::verdict_text(row.judgement.verdict)); }});
   fields.push_back({"Reason", "", [](const Judged& row) { return text_cell(advise::reason_text(row.judgement)); }});
   fields.push_back({"SM Throughput (%)", "%", [](const Judged& row) { return number_cell(row.judgement.sm_percent); }});
@@ -59,9 +55,7 @@ Fields<Judged> bottleneck_fields(const model::Profile& profile) {
 }  // namespace
 
 Rows bottleneck_report(const model::Profile& profile) {
-  const auto judged = std::make_shared<const std::vector<Judged>>(judge_rows(profile));
-  return make_rows("bottleneck", bottleneck_fields(profile), judged->size(),
-                   [judged](std::size_t i) -> const Judged& { return (*judged)[i]; });
+  return make_rows("bottleneck", bottleneck_fields(profile), judge_rows(profile));
 }
 
 }  // namespace dlkprof::report

@@ -1,7 +1,5 @@
 #include "report/diagnosis/diagnosis_rows.h"
-#include "report/ops/fields.h"
 
-#include <cmath>
 #include <unordered_map>
 
 namespace dlkprof::report {
@@ -32,12 +30,8 @@ Fields<DiagnosisRow> diagnosis_fields(const model::Profile& profile) {
   const auto kernel = [&all = profile.timeline.kernels](const Row& row) -> Cell {
     return row.kernel == nullptr ? Cell{} : text_cell(all[row.kernel->kernel].name);
   };
-  Fields<Row> fields{{"Level", "", [](const Row& row) -> Cell { return row.kernel == nullptr ? "op" : "kernel"; }},
-                     {"Op ID", "", [op](const Row& row) -> Cell { return op(row).id; }},
-                     {"Op Name", "", [op](const Row& row) -> Cell { return op(row).name; }}};
-  if (is_pytorch(profile.fold)) {
-    fields.push_back({"Direction", "", [op](const Row& row) { return direction_cell(op(row).direction); }});
-  }
+  Fields<Row> fields{{"Level", "", [](const Row& row) -> Cell { return row.kernel == nullptr ? "op" : "kernel"; }}};
+  append(fields, op_name_fields(profile.fold), op);
   fields.push_back({"Op Type", "", [op](const Row& row) -> Cell { return op(row).type; }});
   fields.push_back({"Kernel Name", "", kernel});
   fields.push_back(
@@ -46,7 +40,5 @@ Fields<DiagnosisRow> diagnosis_fields(const model::Profile& profile) {
   fields.push_back({"Samples Measured", "launch", [](const Row& row) -> Cell { return row.counters().samples; }});
   return fields;
 }
-
-Cell number_cell(const std::optional<double>& value) { return value && std::isfinite(*value) ? Cell{*value} : Cell{}; }
 
 }  // namespace dlkprof::report

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "report/ops/counter_fields.h"
 #include "report/ops/fields.h"
 
 namespace dlkprof::report {
@@ -23,18 +22,5 @@ enum class DiagnosisOf : std::uint8_t { all, measured };
 
 // What names a row: Level, Op ID, Op Name, (Direction,) Op Type, Kernel Name, Total GPU Time; then how much of it was measured.
 [[nodiscard]] Fields<DiagnosisRow> diagnosis_fields(const model::Profile& profile);
-
-// What counts of a row are scaled from and to, and what was left out of it (report/ops/counter_fields.h).
-template <typename Row>
-[[nodiscard]] Fields<Row> scaling_fields_of() {
-  Fields<Row> fields;
-  for (const Field<model::Counters>& field : scaling_fields()) {
-    fields.push_back({field.name, field.unit, [&field](const Row& row) { return field.cell(row.counters()); }});
-  }
-  return fields;
-}
-
-// A double, or an empty cell where there is none.
-[[nodiscard]] Cell number_cell(const std::optional<double>& value);
 
 }  // namespace dlkprof::report

@@ -1,16 +1,12 @@
 #include "report/diagnosis/reports.h"
 
-#include <memory>
-
 #include "advise/rules.h"
-#include "report/diagnosis/diagnosis_rows.h"
 #include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
 
 using advise::Finding;
-using advise::Findings;
 
 std::optional<double> stake(const Finding& finding, double whole, double scale) {
   if (!finding.bound_ns || !(whole > 0)) return std::nullopt;
@@ -46,9 +42,7 @@ Fields<Finding> finding_fields(const model::Profile& profile) {
 }  // namespace
 
 Rows expert_systems_report(const model::Profile& profile) {
-  const auto findings = std::make_shared<const Findings>(advise::diagnose(profile));
-  return make_rows("expert_systems", finding_fields(profile), findings->size(),
-                   [findings](std::size_t i) -> const Finding& { return (*findings)[i]; });
+  return make_rows("expert_systems", finding_fields(profile), advise::diagnose(profile));
 }
 
 }  // namespace dlkprof::report

@@ -1,14 +1,13 @@
 #include "report/diagnosis/reports.h"
 
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 
 #include "advise/quantities.h"
 #include "advise/tensor_sizes.h"
 #include "report/diagnosis/diagnosis_rows.h"
-#include "report/ops/fields.h"
+#include "report/ops/counter_fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -67,7 +66,6 @@ std::optional<double> waste(const model::Profile& profile, const DiagnosisRow& r
 }  // namespace
 
 Rows memory_report(const model::Profile& profile) {
-  const auto rows = std::make_shared<const std::vector<DiagnosisRow>>(diagnosis_rows(profile, DiagnosisOf::measured));
   Fields<DiagnosisRow> fields = diagnosis_fields(profile);
   for (const Figure& figure : kFigures) {
     fields.push_back({figure.column, figure.unit, [quantity = figure.quantity](const DiagnosisRow& row) {
@@ -83,9 +81,8 @@ Rows memory_report(const model::Profile& profile) {
     fields.push_back({std::string(figure.column) + " Measured", figure.unit,
                       [quantity = figure.quantity](const DiagnosisRow& row) { return measured_sum(row.counters(), quantity); }});
   }
-  append(fields, scaling_fields_of<DiagnosisRow>());
-  return make_rows("memory", std::move(fields), rows->size(),
-                   [rows](std::size_t i) -> const DiagnosisRow& { return (*rows)[i]; });
+  append(fields, scaling_fields(), &DiagnosisRow::counters);
+  return make_rows("memory", std::move(fields), diagnosis_rows(profile, DiagnosisOf::measured));
 }
 
 }  // namespace dlkprof::report

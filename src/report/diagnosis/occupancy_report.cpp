@@ -4,8 +4,6 @@
 #include <memory>
 
 #include "advise/occupancy_advice.h"
-#include "report/diagnosis/diagnosis_rows.h"
-#include "report/launches/launch_text.h"
 #include "report/ops/fields.h"
 
 namespace dlkprof::report {
@@ -30,18 +28,15 @@ std::vector<OccupancyRow> occupancy_rows(const model::Profile& profile) {
 // What names a configuration. `use_of(row)` is its use.
 template <typename Row, typename UseOf>
 Fields<Row> config_fields(const model::Timeline& timeline, UseOf use_of) {
-  const auto key = [&timeline, use_of](const Row& row) -> const capture::LaunchKey& {
-    return timeline.configs[use_of(row).config].key;
-  };
+  const auto key = [&timeline, use_of](const Row& row) { return &timeline.configs[use_of(row).config].key; };
   const auto kernel = [&timeline, use_of](const Row& row) -> Cell { return timeline.kernels[use_of(row).kernel].name; };
-  return {{"Config", "", [use_of](const Row& row) -> Cell { return std::uint64_t{use_of(row).config}; }},
-          {"Device", "", [use_of](const Row& row) -> Cell { return std::uint64_t{use_of(row).device}; }},
-          {"Kernel Name", "", kernel},
-          {"Grid Size", "", [key](const Row& row) -> Cell { return dim_text(key(row).grid); }},
-          {"Block Size", "", [key](const Row& row) -> Cell { return dim_text(key(row).block); }},
-          {"Cluster Size", "", [key](const Row& row) -> Cell { return dim_text(key(row).cluster); }},
-          {"Dynamic Shared Memory (byte/block)", "byte/block",
-           [key](const Row& row) -> Cell { return std::uint64_t{key(row).dynamic_shared_bytes}; }}};
+  Fields<Row> fields{{"Config", "", [use_of](const Row& row) -> Cell { return std::uint64_t{use_of(row).config}; }},
+                     {"Device", "", [use_of](const Row& row) -> Cell { return std::uint64_t{use_of(row).device}; }},
+                     {"Kernel Name", "", kernel}};
+  append(fields, size_fields(), key);
+  fields.push_back({"Dynamic Shared Memory (byte/block)", "byte/block",
+                    [key](const Row& row) -> Cell { return std::uint64_t{key(row)->dynamic_shared_bytes}; }});
+  return fields;
 }
 
 // A figure of the theoretical occupancy, empty where that is not known.
@@ -153,15 +148,13 @@ std::shared_ptr<const Curves> all_curves(const model::Profile& profile) {
 }  // namespace
 
 Rows occupancy_report(const model::Profile& profile) {
-  const auto rows = std::make_shared<const std::vector<OccupancyRow>>(occupancy_rows(profile));
   auto fields =
       config_fields<OccupancyRow>(profile.timeline, [](const OccupancyRow& row) -> const ConfigUse& { return row.use; });
   append(fields, use_fields());
   append(fields, limit_fields());
   append(fields, step_fields());
   append(fields, grid_fields());
-  return make_rows("occupancy", std::move(fields), rows->size(),
-                   [rows](std::size_t i) -> const OccupancyRow& { return (*rows)[i]; });
+  return make_rows("occupancy", std::move(fields), occupancy_rows(profile));
 }
 
 Rows occupancy_curves_report(const model::Profile& profile) {

@@ -1,10 +1,7 @@
 #include "report/diagnosis/reports.h"
 
-#include <memory>
-
-#include "report/diagnosis/diagnosis_rows.h"
 #include "report/diagnosis/roofline_points.h"
-#include "report/ops/fields.h"
+#include "report/ops/counter_fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -29,9 +26,7 @@ Field<RooflineRow> point_field(const char* name, const char* unit, Figure figure
 Fields<RooflineRow> roofline_fields(const model::Profile& profile) {
   using advise::RooflinePoint;
   Fields<RooflineRow> fields;
-  for (Field<DiagnosisRow>& field : diagnosis_fields(profile)) {
-    fields.push_back({field.name, field.unit, [cell = field.cell](const RooflineRow& row) { return cell(row); }});
-  }
+  append(fields, diagnosis_fields(profile));
   append(fields,
          Fields<RooflineRow>{
              point_field("Precision", "", [](const RooflinePoint& point) { return point.precision; }),
@@ -54,7 +49,7 @@ Fields<RooflineRow> roofline_fields(const model::Profile& profile) {
              {"Peak L2 Rate (byte/s)", "byte/s", [](const RooflineRow& row) { return rate_cell(row.roofline.l2); }},
              {"L1 Bytes", "byte", [](const RooflineRow& row) { return number_cell(row.roofline.l1_bytes); }},
              {"Peak L1 Rate (byte/s)", "byte/s", [](const RooflineRow& row) { return rate_cell(row.roofline.l1); }}});
-  append(fields, scaling_fields_of<RooflineRow>());
+  append(fields, scaling_fields(), &RooflineRow::counters);
   return fields;
 }
 
@@ -71,9 +66,7 @@ std::vector<RooflineRow> roofline_rows(const model::Profile& profile) {
 }
 
 Rows roofline_report(const model::Profile& profile) {
-  const auto rows = std::make_shared<const std::vector<RooflineRow>>(roofline_rows(profile));
-  return make_rows("roofline", roofline_fields(profile), rows->size(),
-                   [rows](std::size_t i) -> const RooflineRow& { return (*rows)[i]; });
+  return make_rows("roofline", roofline_fields(profile), roofline_rows(profile));
 }
 
 }  // namespace dlkprof::report

@@ -1,7 +1,6 @@
 #include "report/diagnosis/reports.h"
 
 #include <cmath>
-#include <memory>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -116,10 +115,6 @@ Fields<StallLine> stall_fields(const model::Profile& profile) {
 
 }  // namespace
 
-Rows stall_report(const model::Profile& profile) {
-  const auto lines = std::make_shared<const std::vector<StallLine>>(stall_lines(profile));
-  return make_rows("stall", stall_fields(profile), lines->size(),
-                   [lines](std::size_t i) -> const StallLine& { return (*lines)[i]; });
-}
+Rows stall_report(const model::Profile& profile) { return make_rows("stall", stall_fields(profile), stall_lines(profile)); }
 
 }  // namespace dlkprof::report

@@ -1,11 +1,7 @@
 #include "report/launches/reports.h"
 
-#include <memory>
-
 #include "model/aggregate/provenance.h"
 #include "model/aggregate/reliable.h"
-#include "report/diagnosis/diagnosis_rows.h"
-#include "report/launches/launch_text.h"
 #include "report/ops/fields.h"
 
 namespace dlkprof::report {
@@ -16,24 +12,19 @@ using model::MeasuredFigure;
 Fields<MeasuredFigure> measured_config_fields(const model::Timeline& timeline) {
   using Row = MeasuredFigure;
   const auto config = [&timeline](const Row& row) -> const model::Config& { return timeline.configs[row.config]; };
-  const auto size = [config](capture::Dim3 capture::LaunchKey::*dim) {
-    return [config, dim](const Row& row) -> Cell { return dim_text(config(row).key.*dim); };
-  };
-  return {
+  Fields<Row> fields{
       {"Config", "", [](const Row& row) -> Cell { return std::uint64_t{row.config}; }},
       {"Process", "",
        [&timeline, config](const Row& row) -> Cell { return std::uint64_t{timeline.processes[config(row).process].record.pid}; }},
       {"Device", "", [config](const Row& row) -> Cell { return std::uint64_t{config(row).key.device}; }},
-      {"Kernel Name", "",
-       [&timeline, config](const Row& row) {
+      {"Kernel Name", "", [&timeline, config](const Row& row) {
          const std::uint32_t kernel = config(row).kernel;
          return kernel == model::kNone ? Cell{} : Cell{timeline.kernels[kernel].name};
-       }},
-      {"Grid Size", "", size(&capture::LaunchKey::grid)},
-      {"Block Size", "", size(&capture::LaunchKey::block)},
-      {"Cluster Size", "", size(&capture::LaunchKey::cluster)},
-      {"Dynamic Shared Memory (byte/block)", "byte/block",
-       [config](const Row& row) -> Cell { return std::uint64_t{config(row).key.dynamic_shared_bytes}; }}};
+       }}};
+  append(fields, size_fields(), [config](const Row& row) { return &config(row).key; });
+  fields.push_back({"Dynamic Shared Memory (byte/block)", "byte/block",
+                    [config](const Row& row) -> Cell { return std::uint64_t{config(row).key.dynamic_shared_bytes}; }});
+  return fields;
 }
 
 Fields<MeasuredFigure> measured_spread_fields() {
@@ -70,12 +61,10 @@ Fields<MeasuredFigure> measured_condition_fields() {
 }  // namespace
 
 Rows measured_report(const model::Profile& profile) {
-  const auto rows = std::make_shared<const std::vector<MeasuredFigure>>(model::measured_figures(profile.timeline));
   auto fields = measured_config_fields(profile.timeline);
   append(fields, measured_spread_fields());
   append(fields, measured_condition_fields());
-  return make_rows("measured", std::move(fields), rows->size(),
-                   [rows](std::size_t i) -> const MeasuredFigure& { return (*rows)[i]; });
+  return make_rows("measured", std::move(fields), model::measured_figures(profile.timeline));
 }
 
 }  // namespace dlkprof::report

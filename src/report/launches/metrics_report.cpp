@@ -6,7 +6,6 @@
 #include "model/aggregate/computed.h"
 #include "model/aggregate/measured_launches.h"
 #include "model/aggregate/reliable.h"
-#include "report/diagnosis/diagnosis_rows.h"
 #include "report/launches/launch_text.h"
 #include "report/launches/reports.h"
 #include "report/launches/section_rows.h"
@@ -26,28 +25,25 @@ struct LaunchRow {
 
 Fields<LaunchRow> launch_fields(const model::Timeline& timeline) {
   using Row = LaunchRow;
-  const auto dim = [](capture::Dim3 capture::LaunchKey::*size) {
-    return [size](const Row& row) -> Cell { return dim_text(row.config->key.*size); };
-  };
   const auto number = [](std::uint32_t model::MeasuredLaunch::*figure) {
     return [figure](const Row& row) -> Cell { return std::uint64_t{row.how->*figure}; };
   };
-  return {{"ID", "", [](const Row& row) -> Cell { return row.how->launch_index; }},
-          {"Process", "",
-           [&timeline](const Row& row) -> Cell { return std::uint64_t{timeline.processes[row.config->process].record.pid}; }},
-          {"Device", "", [](const Row& row) -> Cell { return std::uint64_t{row.config->key.device}; }},
-          {"Context", "", number(&model::MeasuredLaunch::context)},
-          {"Stream", "", number(&model::MeasuredLaunch::stream)},
-          {"Kernel Name", "", [&timeline](const Row& row) -> Cell { return demangled_name(timeline, *row.config); }},
-          {"Mangled Name", "", [&timeline](const Row& row) -> Cell { return mangled_name(timeline, *row.config); }},
-          {"Grid Size", "", dim(&capture::LaunchKey::grid)},
-          {"Block Size", "", dim(&capture::LaunchKey::block)},
-          {"Cluster Size", "", dim(&capture::LaunchKey::cluster)},
-          {"Occurrence", "", number(&model::MeasuredLaunch::occurrence)},
-          {"Replay Mode", "", [](const Row& row) -> Cell { return replay_mode_name(row.how->replay_mode); }},
-          {"Cache Control", "", [](const Row& row) -> Cell { return cache_control(row.how->cache_control); }},
-          {"Passes", "", number(&model::MeasuredLaunch::passes)},
-          {"cost_ns", "ns", [](const Row& row) -> Cell { return row.how->cost_ns; }}};
+  Fields<Row> fields{
+      {"ID", "", [](const Row& row) -> Cell { return row.how->launch_index; }},
+      {"Process", "",
+       [&timeline](const Row& row) -> Cell { return std::uint64_t{timeline.processes[row.config->process].record.pid}; }},
+      {"Device", "", [](const Row& row) -> Cell { return std::uint64_t{row.config->key.device}; }},
+      {"Context", "", number(&model::MeasuredLaunch::context)},
+      {"Stream", "", number(&model::MeasuredLaunch::stream)},
+      {"Kernel Name", "", [&timeline](const Row& row) -> Cell { return demangled_name(timeline, *row.config); }},
+      {"Mangled Name", "", [&timeline](const Row& row) -> Cell { return mangled_name(timeline, *row.config); }}};
+  append(fields, size_fields(), [](const Row& row) { return &row.config->key; });
+  append(fields, {{"Occurrence", "", number(&model::MeasuredLaunch::occurrence)},
+                  {"Replay Mode", "", [](const Row& row) -> Cell { return replay_mode_name(row.how->replay_mode); }},
+                  {"Cache Control", "", [](const Row& row) -> Cell { return cache_control(row.how->cache_control); }},
+                  {"Passes", "", number(&model::MeasuredLaunch::passes)},
+                  {"cost_ns", "ns", [](const Row& row) -> Cell { return row.how->cost_ns; }}});
+  return fields;
 }
 
 // First those of the metric sets that were used, in their order, then what was evaluated besides.

@@ -1,11 +1,9 @@
 #include "report/launches/reports.h"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 
 #include "report/diagnosis/diagnosis_rows.h"
-#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -35,9 +33,7 @@ std::vector<SamplingLine> sampling_lines(const model::Profile& profile) {
 Fields<SamplingLine> sampling_fields(const model::Profile& profile) {
   using Line = SamplingLine;
   Fields<Line> fields;
-  for (Field<DiagnosisRow>& field : diagnosis_fields(profile)) {
-    fields.push_back({field.name, field.unit, [cell = field.cell](const Line& row) { return cell(row); }});
-  }
+  append(fields, diagnosis_fields(profile));
   fields.push_back({"Metric", "", [](const Line& row) -> Cell { return *row.metric; }});
   fields.push_back({"Value", "of the metric", [](const Line& row) { return number_cell(row.value()); }});
   fields.push_back({"# Samples", "", [](const Line& row) -> Cell { return row.sampled->samples; }});
@@ -83,9 +79,7 @@ Fields<SampleBin> utilization_fields(const model::Profile& profile) {
 }  // namespace
 
 Rows sampling_report(const model::Profile& profile) {
-  const auto lines = std::make_shared<const std::vector<SamplingLine>>(sampling_lines(profile));
-  return make_rows("sampling", sampling_fields(profile), lines->size(),
-                   [lines](std::size_t i) -> const SamplingLine& { return (*lines)[i]; });
+  return make_rows("sampling", sampling_fields(profile), sampling_lines(profile));
 }
 
 Rows utilization_report(const model::Profile& profile) {

@@ -1,8 +1,6 @@
 #include "report/launches/reports.h"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
 
 #include "advise/sampled_stalls.h"
 #include "report/ops/fields.h"
@@ -46,10 +44,7 @@ Fields<Instruction> source_fields(const model::Profile& profile) {
 }  // namespace
 
 Rows source_report(const model::Profile& profile) {
-  auto rows = std::make_shared<const std::vector<Instruction>>(advise::sampled_instructions(profile.timeline.pc_samples));
-  const std::size_t count = rows->size();
-  return make_rows("source", source_fields(profile), count,
-                   [rows = std::move(rows)](std::size_t i) -> const Instruction& { return (*rows)[i]; });
+  return make_rows("source", source_fields(profile), advise::sampled_instructions(profile.timeline.pc_samples));
 }
 
 }  // namespace dlkprof::report

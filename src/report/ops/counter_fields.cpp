@@ -6,10 +6,8 @@
 #include <array>
 #include <optional>
 
-#include "advise/quantities.h"
 #include "advise/stalls.h"
-#include "report/diagnosis/diagnosis_rows.h"
-#include "report/ops/fields.h"
+#include "model/aggregate/provenance.h"
 
 namespace dlkprof::report {
 namespace {
@@ -68,6 +66,12 @@ const Fields<Counters>& counter_fields() {
   return kFields;
 }
 
+Fields<Counters> covered_counter_fields() {
+  Fields<Counters> fields = counter_fields();
+  fields.push_back({"Measured GPU Time (ns)", "ns", [](const Counters& counters) -> Cell { return counters.covered_ns; }});
+  return fields;
+}
+
 Cell measured_sum(const Counters& counters, advise::Quantity quantity) {
   advise::Values sums;
   for (const auto& [metric, count] : counters.counts) {
@@ -89,6 +93,22 @@ const Fields<Counters>& scaling_fields() {
       {"Unreliable", "",
        [](const Counters& counters) { return text_cell(fmt::format("{}", fmt::join(counters.unreliable, "; "))); }}};
   return kFields;
+}
+
+Fields<Counters> dram_scaling_fields() {
+  Fields<Counters> fields{{"DRAM Bytes Measured", "byte",
+                           [](const Counters& counters) { return measured_sum(counters, advise::Quantity::dram_bytes); }}};
+  append(fields, scaling_fields());
+  return fields;
+}
+
+Fields<Counters> collected_fields() {
+  Fields<Counters> fields{
+      {"Collected By", "", [](const Counters& counters) { return text_cell(model::replay_modes_text(counters.replay_modes)); }},
+      {"Cache Control", "",
+       [](const Counters& counters) { return text_cell(model::cache_controls_text(counters.cache_controls)); }}};
+  append(fields, dram_scaling_fields());
+  return fields;
 }
 
 Cell achieved_occupancy(const Counters& counters) { return value_of(counters, advise::Quantity::achieved_occupancy); }

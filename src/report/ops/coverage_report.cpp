@@ -1,11 +1,9 @@
 #include "report/ops/reports.h"
 
 #include <algorithm>
-#include <memory>
 
 #include "model/aggregate/coverage.h"
 #include "model/aggregate/provenance.h"
-#include "report/launches/launch_text.h"
 #include "report/ops/fields.h"
 
 namespace dlkprof::report {
@@ -33,23 +31,19 @@ std::vector<CoverageRow> coverage_rows(const model::Timeline& timeline) {
 
 Fields<CoverageRow> coverage_name_fields(const model::Timeline& timeline) {
   using Row = CoverageRow;
-  const auto size = [&timeline](capture::Dim3 capture::LaunchKey::*dim) {
-    return [&timeline, dim](const Row& row) {
-      return row.counts.config == model::kNone ? Cell{} : Cell{dim_text(timeline.configs[row.counts.config].key.*dim)};
-    };
-  };
-  return {{"Config", "",
-           [](const Row& row) { return row.counts.config == model::kNone ? Cell{} : Cell{std::uint64_t{row.counts.config}}; }},
-          {"Process", "",
-           [&timeline](const Row& row) -> Cell { return std::uint64_t{timeline.processes[row.counts.process].record.pid}; }},
-          {"Device", "", [](const Row& row) -> Cell { return std::uint64_t{row.counts.device}; }},
-          {"Kernel Name", "",
-           [&timeline](const Row& row) {
-             return row.counts.kernel == model::kNone ? Cell{} : Cell{timeline.kernels[row.counts.kernel].name};
-           }},
-          {"Grid Size", "", size(&capture::LaunchKey::grid)},
-          {"Block Size", "", size(&capture::LaunchKey::block)},
-          {"Cluster Size", "", size(&capture::LaunchKey::cluster)}};
+  Fields<Row> fields{
+      {"Config", "",
+       [](const Row& row) { return row.counts.config == model::kNone ? Cell{} : Cell{std::uint64_t{row.counts.config}}; }},
+      {"Process", "",
+       [&timeline](const Row& row) -> Cell { return std::uint64_t{timeline.processes[row.counts.process].record.pid}; }},
+      {"Device", "", [](const Row& row) -> Cell { return std::uint64_t{row.counts.device}; }},
+      {"Kernel Name", "", [&timeline](const Row& row) {
+         return row.counts.kernel == model::kNone ? Cell{} : Cell{timeline.kernels[row.counts.kernel].name};
+       }}};
+  append(fields, size_fields(), [&timeline](const Row& row) {
+    return row.counts.config == model::kNone ? nullptr : &timeline.configs[row.counts.config].key;
+  });
+  return fields;
 }
 
 Fields<CoverageRow> coverage_count_fields(std::uint64_t gpu_ns) {
@@ -76,11 +70,9 @@ Fields<CoverageRow> coverage_count_fields(std::uint64_t gpu_ns) {
 }  // namespace
 
 Rows coverage_report(const model::Profile& profile) {
-  const auto rows = std::make_shared<const std::vector<CoverageRow>>(coverage_rows(profile.timeline));
   auto fields = coverage_name_fields(profile.timeline);
   append(fields, coverage_count_fields(model::coverage_of(profile.timeline).timed_gpu_ns));
-  return make_rows("coverage", std::move(fields), rows->size(),
-                   [rows](std::size_t i) -> const CoverageRow& { return (*rows)[i]; });
+  return make_rows("coverage", std::move(fields), coverage_rows(profile.timeline));
 }
 
 }  // namespace dlkprof::report

@@ -1,7 +1,6 @@
 #include "report/ops/reports.h"
 
 #include "report/ops/counter_fields.h"
-#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -9,11 +8,9 @@ namespace {
 using model::OpRow;
 
 Fields<OpRow> detail_fields(const model::Fold& fold) {
-  const bool pytorch = is_pytorch(fold);
   const auto op = [&fold](const OpRow& row) -> const model::Op& { return fold.ops[row.op]; };
-  Fields<OpRow> fields{{"Op ID", "", [op](const OpRow& row) -> Cell { return op(row).id; }},
-                       {"Op Name", "", [op](const OpRow& row) -> Cell { return op(row).name; }}};
-  if (pytorch) fields.push_back({"Direction", "", [op](const OpRow& row) { return direction_cell(op(row).direction); }});
+  Fields<OpRow> fields;
+  append(fields, op_name_fields(fold), op);
   fields.push_back({"Op Type", "", [op](const OpRow& row) -> Cell { return op(row).type; }});
   fields.push_back({"No. Calls", "", [](const OpRow& row) -> Cell { return row.cpu.n; }});
   fields.push_back({"TC Eligibility", "", [op](const OpRow& row) -> Cell { return op(row).eligible; }});
@@ -24,11 +21,11 @@ Fields<OpRow> detail_fields(const model::Fold& fold) {
   append(fields, stats_fields("GPU Idle Time", &OpRow::idle));
   fields.push_back({"Data Type", "", [op](const OpRow& row) { return text_cell(op(row).data_types); }});
   fields.push_back({"Input Shapes", "", [op](const OpRow& row) { return text_cell(op(row).input_shapes); }});
-  if (pytorch) fields.push_back({"Stack Trace", "", [](const OpRow&) { return Cell{}; }});
+  if (is_pytorch(fold)) fields.push_back({"Stack Trace", "", [](const OpRow&) { return Cell{}; }});
   append(fields, stats_fields("Mapped GPU Time", &OpRow::mapped));
-  append(fields, counter_fields(&OpRow::counters));
+  append(fields, covered_counter_fields(), &OpRow::counters);
   fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
-  append(fields, collected_fields(&OpRow::counters));
+  append(fields, collected_fields(), &OpRow::counters);
   return fields;
 }
 

@@ -1,6 +1,9 @@
 #include "report/ops/fields.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "report/launches/launch_text.h"
 
 namespace dlkprof::report {
 
@@ -31,5 +34,23 @@ const char* tensor_core_source(model::TensorCoreSource source) {
 }
 
 Cell text_cell(const std::string& text) { return text.empty() ? Cell{} : Cell{text}; }
+
+Cell number_cell(const std::optional<double>& value) { return value && std::isfinite(*value) ? Cell{*value} : Cell{}; }
+
+Fields<model::Op> op_name_fields(const model::Fold& fold) {
+  Fields<model::Op> fields{{"Op ID", "", [](const model::Op& op) -> Cell { return op.id; }},
+                           {"Op Name", "", [](const model::Op& op) -> Cell { return op.name; }}};
+  if (is_pytorch(fold)) fields.push_back({"Direction", "", [](const model::Op& op) { return direction_cell(op.direction); }});
+  return fields;
+}
+
+Fields<const capture::LaunchKey*> size_fields() {
+  const auto size = [](const char* name, capture::Dim3 capture::LaunchKey::*dim) {
+    return Field<const capture::LaunchKey*>{
+        name, "", [dim](const capture::LaunchKey* key) { return key == nullptr ? Cell{} : Cell{dim_text(key->*dim)}; }};
+  };
+  return {size("Grid Size", &capture::LaunchKey::grid), size("Block Size", &capture::LaunchKey::block),
+          size("Cluster Size", &capture::LaunchKey::cluster)};
+}
 
 }  // namespace dlkprof::report

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +25,9 @@ namespace dlkprof::report {
 // Text, or an empty cell where there is none.
 [[nodiscard]] Cell text_cell(const std::string& text);
 
+// A finite number, or an empty cell.
+[[nodiscard]] Cell number_cell(const std::optional<double>& value);
+
 template <typename Row>
 struct Field {
   std::string name, unit;
@@ -30,10 +36,24 @@ struct Field {
 template <typename Row>
 using Fields = std::vector<Field<Row>>;
 
-template <typename Row>
-void append(Fields<Row>& fields, Fields<Row> more) {
-  for (Field<Row>& field : more) fields.push_back(std::move(field));
+// `more` are of rows, of a base class of theirs, or of what `part` gives of a row.
+template <typename Row, typename Part = Row, typename PartOf = std::identity>
+void append(Fields<Row>& fields, const Fields<Part>& more, PartOf part = {}) {
+  for (const Field<Part>& field : more) {
+    if constexpr (std::is_same_v<Row, Part>) {
+      fields.push_back(field);
+    } else {
+      fields.push_back(
+          {field.name, field.unit, [cell = field.cell, part](const Row& row) { return cell(std::invoke(part, row)); }});
+    }
+  }
 }
+
+// Op ID, Op Name, and Direction where PyTorch ran.
+[[nodiscard]] Fields<model::Op> op_name_fields(const model::Fold& fold);
+
+// Grid Size, Block Size, Cluster Size; empty where there is no key.
+[[nodiscard]] Fields<const capture::LaunchKey*> size_fields();
 
 // Total, average, least and most of a figure in ns, named as the guide names them; empty where nothing was added up.
 template <typename Row>
@@ -70,6 +90,13 @@ template <typename Row, typename RowAt>
 template <typename Row>
 [[nodiscard]] Rows make_rows(std::string name, Fields<Row> fields, const std::vector<Row>& rows) {
   return make_rows(std::move(name), std::move(fields), rows.size(), [&rows](std::size_t i) -> const Row& { return rows[i]; });
+}
+
+// The same with `rows` kept inside.
+template <typename Row>
+[[nodiscard]] Rows make_rows(std::string name, Fields<Row> fields, std::vector<Row>&& rows) {
+  const auto kept = std::make_shared<const std::vector<Row>>(std::move(rows));
+  return make_rows(std::move(name), std::move(fields), kept->size(), [kept](std::size_t i) -> const Row& { return (*kept)[i]; });
 }
 
 }  // namespace dlkprof::report

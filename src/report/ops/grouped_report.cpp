@@ -1,9 +1,6 @@
 // --by: ops in groups, by layer, module, type, direction or kernel.
 
-#include <memory>
-
 #include "advise/overview.h"
-#include "report/diagnosis/diagnosis_rows.h"
 #include "report/ops/counter_fields.h"
 #include "report/ops/reports.h"
 
@@ -56,13 +53,6 @@ Fields<GroupedRow> grouped_verdict_fields() {
           {"TC GPU Time (ns)", "ns", [](const Row& row) -> Cell { return row.tc_gpu_ns; }}};
 }
 
-template <typename Row>
-void append_to(Fields<GroupedRow>& fields, Fields<Row> more) {
-  for (Field<Row>& field : more) {
-    fields.push_back({field.name, field.unit, [cell = std::move(field.cell)](const GroupedRow& row) { return cell(row); }});
-  }
-}
-
 std::vector<GroupedRow> grouped_rows(const model::Profile& profile, model::By by) {
   const std::vector<model::OpGroupRow> groups = model::group_ops(profile, by);
   const auto judged = advise::judge_groups(advise::gather_evidence(profile), groups, by);
@@ -74,15 +64,14 @@ std::vector<GroupedRow> grouped_rows(const model::Profile& profile, model::By by
 }  // namespace
 
 Rows grouped_report(const model::Profile& profile, model::By by) {
-  const auto rows = std::make_shared<const std::vector<GroupedRow>>(grouped_rows(profile, by));
   const double iterations = static_cast<double>(std::max<std::uint64_t>(1, profile.aggregate.summary.aggregated_iterations));
   Fields<GroupedRow> fields = grouped_name_fields();
   append(fields, grouped_time_fields(iterations));
   append(fields, layer_fields());
   append(fields, grouped_verdict_fields());
-  append_to(fields, counter_fields(&model::OpGroupRow::counters));
-  append_to(fields, collected_fields(&model::OpGroupRow::counters));
-  return make_rows("grouped", std::move(fields), rows->size(), [rows](std::size_t i) -> const GroupedRow& { return (*rows)[i]; });
+  append(fields, covered_counter_fields(), &GroupedRow::counters);
+  append(fields, collected_fields(), &GroupedRow::counters);
+  return make_rows("grouped", std::move(fields), grouped_rows(profile, by));
 }
 
 }  // namespace dlkprof::report

@@ -9,7 +9,6 @@
 #include "model/aggregate/counter_join.h"
 #include "model/aggregate/tensor_core_use.h"
 #include "report/ops/counter_fields.h"
-#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -90,11 +89,9 @@ class Calls {
 
 bool is_timed(const Call& call) { return call.activity->start_ns != 0 || call.activity->end_ns != 0; }
 
-Fields<Call> op_fields(bool pytorch) {
-  Fields<Call> fields{{"Iteration", "", [](const Call& call) -> Cell { return std::uint64_t{call.iteration}; }},
-                      {"Op ID", "", [](const Call& call) -> Cell { return call.op->id; }},
-                      {"Op Name", "", [](const Call& call) -> Cell { return call.op->name; }}};
-  if (pytorch) fields.push_back({"Direction", "", [](const Call& call) { return direction_cell(call.op->direction); }});
+Fields<Call> op_fields(const model::Fold& fold) {
+  Fields<Call> fields{{"Iteration", "", [](const Call& call) -> Cell { return std::uint64_t{call.iteration}; }}};
+  append(fields, op_name_fields(fold), [](const Call& call) -> const model::Op& { return *call.op; });
   fields.push_back({"Op Type", "", [](const Call& call) -> Cell { return call.op->type; }});
   return fields;
 }
@@ -152,7 +149,7 @@ Fields<Call> more_fields() {
 }  // namespace
 
 Rows iteration_report(const model::Profile& profile) {
-  Fields<Call> fields = op_fields(is_pytorch(profile.fold));
+  Fields<Call> fields = op_fields(profile.fold);
   append(fields, time_fields(profile.timeline));
   append(fields, size_fields("Grid", &capture::LaunchKey::grid));
   append(fields, size_fields("Block", &capture::LaunchKey::block));

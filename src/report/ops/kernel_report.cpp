@@ -1,7 +1,6 @@
 #include "report/ops/reports.h"
 
 #include "report/ops/counter_fields.h"
-#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -11,20 +10,16 @@ using model::KernelRow;
 Fields<KernelRow> kernel_fields(const model::Profile& profile) {
   const auto op = [&fold = profile.fold](const KernelRow& row) -> const model::Op& { return fold.ops[row.op]; };
   const auto kernel = [&all = profile.timeline.kernels](const KernelRow& row) -> const model::Kernel& { return all[row.kernel]; };
-  Fields<KernelRow> fields{{"Kernel Name", "", [kernel](const KernelRow& row) -> Cell { return kernel(row).name; }},
-                           {"Op ID", "", [op](const KernelRow& row) -> Cell { return op(row).id; }},
-                           {"Op Name", "", [op](const KernelRow& row) -> Cell { return op(row).name; }}};
-  if (is_pytorch(profile.fold)) {
-    fields.push_back({"Direction", "", [op](const KernelRow& row) { return direction_cell(op(row).direction); }});
-  }
+  Fields<KernelRow> fields{{"Kernel Name", "", [kernel](const KernelRow& row) -> Cell { return kernel(row).name; }}};
+  append(fields, op_name_fields(profile.fold), op);
   fields.push_back({"Uses TC", "", [](const KernelRow& row) -> Cell { return row.uses_tc; }});
   append(fields, stats_fields("GPU Time", &KernelRow::gpu));
   append(fields, stats_fields("API Time", &KernelRow::api));
   fields.push_back({"Calls Timed", "", [](const KernelRow& row) -> Cell { return row.gpu.n; }});
-  append(fields, counter_fields(&KernelRow::counters));
+  append(fields, covered_counter_fields(), &KernelRow::counters);
   fields.push_back({"TC Source", "", [](const KernelRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
   fields.push_back({"Long Kernel Name", "", [kernel](const KernelRow& row) { return text_cell(kernel(row).long_name); }});
-  append(fields, collected_fields(&KernelRow::counters));
+  append(fields, collected_fields(), &KernelRow::counters);
   return fields;
 }
 

@@ -1,7 +1,6 @@
 #include "report/ops/reports.h"
 
 #include "report/ops/counter_fields.h"
-#include "report/ops/fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -18,8 +17,8 @@ Fields<OpTypeRow> all_fields() {
   append(fields, stats_fields("GPU Time", &OpTypeRow::gpu));
   append(fields, stats_fields("CPU Overhead Time", &OpTypeRow::overhead));
   append(fields, stats_fields("GPU Idle Time", &OpTypeRow::idle));
-  append(fields, counter_fields(&OpTypeRow::counters));
-  append(fields, collected_fields(&OpTypeRow::counters));
+  append(fields, covered_counter_fields(), &OpTypeRow::counters);
+  append(fields, collected_fields(), &OpTypeRow::counters);
   return fields;
 }
 

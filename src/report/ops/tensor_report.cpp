@@ -4,8 +4,7 @@
 #include <string>
 
 #include "advise/tensor_use.h"
-#include "report/diagnosis/diagnosis_rows.h"
-#include "report/ops/fields.h"
+#include "report/ops/counter_fields.h"
 
 namespace dlkprof::report {
 namespace {
@@ -70,11 +69,8 @@ Fields<OpRow> activity_fields(const model::Fold& fold) {
 
 Fields<OpRow> tensor_fields(const model::Profile& profile) {
   const auto op = [&fold = profile.fold](const OpRow& row) -> const model::Op& { return fold.ops[row.op]; };
-  Fields<OpRow> fields{{"Op ID", "", [op](const OpRow& row) -> Cell { return op(row).id; }},
-                       {"Op Name", "", [op](const OpRow& row) -> Cell { return op(row).name; }}};
-  if (is_pytorch(profile.fold)) {
-    fields.push_back({"Direction", "", [op](const OpRow& row) { return direction_cell(op(row).direction); }});
-  }
+  Fields<OpRow> fields;
+  append(fields, op_name_fields(profile.fold), op);
   fields.push_back({"Op Type", "", [op](const OpRow& row) -> Cell { return op(row).type; }});
   fields.push_back({"Uses TC", "", [](const OpRow& row) -> Cell { return row.uses_tc; }});
   append(fields, time_fields());
@@ -84,11 +80,11 @@ Fields<OpRow> tensor_fields(const model::Profile& profile) {
   fields.push_back(names_field("TC Kernel Names", profile.timeline, &OpRow::tc_kernels));
   fields.push_back(count_field("Non-TC Kernel Count", &OpRow::others));
   fields.push_back(names_field("Non-TC Kernel Names", profile.timeline, &OpRow::others));
-  append(fields, counter_fields(&OpRow::counters));
+  append(fields, covered_counter_fields(), &OpRow::counters);
   fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
   append(fields, activity_fields(profile.fold));
   fields.push_back({"TC Counted GPU Time (ns)", "ns", [](const OpRow& row) -> Cell { return row.tc_counted_ns; }});
-  append(fields, scaling_fields(&OpRow::counters));
+  append(fields, dram_scaling_fields(), &OpRow::counters);
   return fields;
 }
 
