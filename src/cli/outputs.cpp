@@ -17,7 +17,6 @@
 #include "report/ops/model_dump.h"
 #include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
-#include "report/people_columns.h"
 #include "report/registry.h"
 
 namespace dlkprof::cli {

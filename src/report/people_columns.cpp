@@ -1,228 +1,211 @@
-#include "report/people_columns.h"
-
+// The columns of each report that a terminal shows, and what stands above them.
 #include <algorithm>
 #include <array>
+#include <stdexcept>
+#include <string>
 #include <vector>
+
+#include "base/text.h"
+#include "report/registry.h"
 
 namespace dlkprof::report {
 namespace {
 
-struct PeopleReport {
-  const char* report;
-  std::vector<PeopleColumn> columns;
+constexpr std::array kHeadings{PeopleColumn{"Op Name", "op"},
+                               PeopleColumn{"Direction", "pass"},
+                               PeopleColumn{"No. Calls", "calls"},
+                               PeopleColumn{"Total GPU Time (ns)", "GPU time"},
+                               PeopleColumn{"Avg. GPU Time (ns)", "mean"},
+                               PeopleColumn{"Using TC", "tensor\ncores"},
+                               PeopleColumn{"Achieved Occupancy (%)", "occu-\npancy"},
+                               PeopleColumn{"TC Source", "known\nby"},
+                               PeopleColumn{"Memory Throughput (%)", "memory\nof peak"},
+                               PeopleColumn{"SM Throughput (%)", "compute\nof peak"},
+                               PeopleColumn{"Top Stall", "waits for"},
+                               PeopleColumn{"Total CPU Time (ns)", "CPU time"},
+                               PeopleColumn{"Op ID", "op"},
+                               PeopleColumn{"Iteration", "itera-\ntion"},
+                               PeopleColumn{"Kernel Name", "kernel"},
+                               PeopleColumn{"GPU Time (ns)", "GPU time"},
+                               PeopleColumn{"Uses TC", "tensor\ncores"},
+                               PeopleColumn{"API Call Time (ns)", "call"},
+                               PeopleColumn{"Calls Timed", "calls"},
+                               PeopleColumn{"Total GPU Time", "GPU time"},
+                               PeopleColumn{"TC Utilization (%)", "time\nin them"},
+                               PeopleColumn{"Tensor Pipe (%)", "pipe\nbusy"},
+                               PeopleColumn{"TC Precision", "precision"},
+                               PeopleColumn{"Why Not TC", "why not"},
+                               PeopleColumn{"No. Nodes", "ops"},
+                               PeopleColumn{"Name", "group"},
+                               PeopleColumn{"No. Calls Aggregated", "calls"},
+                               PeopleColumn{"Total GPU Idle Time (ns)", "GPU idle"},
+                               PeopleColumn{"No. Node Ops Using TC", "ops with\ntensor cores"},
+                               PeopleColumn{"No. Layers", "layers"},
+                               PeopleColumn{"GPU Time Per Iteration (ns)", "GPU time/\niteration"},
+                               PeopleColumn{"GPU Time (%)", "share"},
+                               PeopleColumn{"Verdict", "verdict"},
+                               PeopleColumn{"Slowest Layer", "slowest"},
+                               PeopleColumn{"Slowest Layer GPU Time (ns)", "its time"},
+                               PeopleColumn{"No. Ops", "ops"},
+                               PeopleColumn{"No. Launches", "launches"},
+                               PeopleColumn{"Measured GPU Time (ns)", "measured"},
+                               PeopleColumn{"Savings Bound (%)", "gain"},
+                               PeopleColumn{"SMs Filled (%)", "SMs\nfilled"},
+                               PeopleColumn{"Reason", "reason"},
+                               PeopleColumn{"Grid Size", "grid"},
+                               PeopleColumn{"Block Size", "block"},
+                               PeopleColumn{"Theoretical Occupancy (%)", "theo-\nretical"},
+                               PeopleColumn{"Limiter", "limited by"},
+                               PeopleColumn{"Waves Per SM", "waves"},
+                               PeopleColumn{"Next Step", "next step"},
+                               PeopleColumn{"Why Below Theoretical", "why below theoretical"},
+                               PeopleColumn{"Stall Reason", "waits for"},
+                               PeopleColumn{"Share (%)", "share"},
+                               PeopleColumn{"Cycles Per Issue", "cycles\nper issue"},
+                               PeopleColumn{"PC Samples", "PC\nsamples"},
+                               PeopleColumn{"What Usually Helps", "what usually helps"},
+                               PeopleColumn{"DRAM Bytes", "DRAM"},
+                               PeopleColumn{"DRAM Rate (byte/s)", "DRAM\nrate"},
+                               PeopleColumn{"DRAM Of Peak (%)", "DRAM\nof peak"},
+                               PeopleColumn{"L2 Hit Rate (%)", "L2\nhits"},
+                               PeopleColumn{"L1 Hit Rate (%)", "L1\nhits"},
+                               PeopleColumn{"L2 Of Peak (%)", "L2\nof peak"},
+                               PeopleColumn{"L1 Of Peak (%)", "L1\nof peak"},
+                               PeopleColumn{"Sectors Per Load Request", "sectors\nper load"},
+                               PeopleColumn{"Precision", "precision"},
+                               PeopleColumn{"Arithmetic Intensity (op/byte)", "op per\nbyte"},
+                               PeopleColumn{"Performance (op/s)", "reached"},
+                               PeopleColumn{"Of Attainable (%)", "of\nattainable"},
+                               PeopleColumn{"Attainable (op/s)", "attainable"},
+                               PeopleColumn{"Launches", "launches"},
+                               PeopleColumn{"Matched", "matched"},
+                               PeopleColumn{"Measured", "measured"},
+                               PeopleColumn{"Timed GPU Time (%)", "of GPU\ntime"},
+                               PeopleColumn{"Incomplete Because", "incomplete because"},
+                               PeopleColumn{"Metric", "metric"},
+                               PeopleColumn{"Mean", "mean"},
+                               PeopleColumn{"Samples", "n"},
+                               PeopleColumn{"Standard Deviation", "standard\ndeviation"},
+                               PeopleColumn{"Collected By", "collected by"},
+                               PeopleColumn{"Cache Control", "caches"},
+                               PeopleColumn{"Source File", "file"},
+                               PeopleColumn{"Source Line", "line"},
+                               PeopleColumn{"SASS Offset", "SASS\noffset"},
+                               PeopleColumn{"Share Of Kernel (%)", "of the\nkernel"},
+                               PeopleColumn{"Top Stall Reason", "waits for"},
+                               PeopleColumn{"Top Stall Share (%)", "share"},
+                               PeopleColumn{"Value", "value"},
+                               PeopleColumn{"95 % Low", "95 % low"},
+                               PeopleColumn{"95 % High", "95 % high"},
+                               PeopleColumn{"# Samples", "samples"},
+                               PeopleColumn{"GPU", "GPU"},
+                               PeopleColumn{"Time in Iteration (ns)", "at"},
+                               PeopleColumn{"Length (ns)", "for"},
+                               PeopleColumn{"Curve", "curve of"},
+                               PeopleColumn{"Unit", "unit"},
+                               PeopleColumn{"Replay Mode", "replay"},
+                               PeopleColumn{"Passes", "passes"},
+                               PeopleColumn{"theoretical_occupancy_pct", "theoretical\noccupancy"},
+                               PeopleColumn{"gpu__time_duration.sum", "duration"},
+                               PeopleColumn{"sm__warps_active.avg.pct_of_peak_sustained_active", "achieved\noccupancy"},
+                               PeopleColumn{"ID", "launch"},
+                               PeopleColumn{"Problem", "problem"},
+                               PeopleColumn{"Time At Stake (%)", "estimated\ngain"},
+                               PeopleColumn{"Recommendation", "what to do"},
+                               PeopleColumn{"Where", "where"}};
+
+// Where a report has a heading of its own.
+struct OwnHeading {
+  std::string_view report;
+  PeopleColumn column;
 };
+constexpr std::array kOwnHeadings{OwnHeading{"detail", {"Op ID", "op ID"}},
+                                  OwnHeading{"op_type", {"Op Name", "op type"}},
+                                  OwnHeading{"group_node", {"Avg. GPU Time (ns)", "per\niteration"}},
+                                  OwnHeading{"grouped", {"Name", "name"}},
+                                  OwnHeading{"bottleneck", {"Kernel Name", "kernel\n(none: the whole op)"}},
+                                  OwnHeading{"occupancy", {"Achieved Occupancy (%)", "achieved"}},
+                                  OwnHeading{"stall", {"Kernel Name", "kernel\n(none: the whole op)"}},
+                                  OwnHeading{"memory", {"Kernel Name", "kernel\n(none: the whole op)"}},
+                                  OwnHeading{"roofline", {"Kernel Name", "kernel\n(none: the whole op)"}},
+                                  OwnHeading{"sampling", {"Kernel Name", "kernel\n(none: the whole op)"}}};
 
-// Those of the reports that have a row for each op and each of its kernels.
-const PeopleColumn kOp{"Op ID", "op"};
-const PeopleColumn kKernel{"Kernel Name", "kernel"};
-const PeopleColumn kKernelOfOp{"Kernel Name", "kernel\n(none: the whole op)"};
-const PeopleColumn kTotal{"Total GPU Time (ns)", "GPU time"};
+// Columns by name, with commas between.
+struct ReportColumns {
+  std::string_view report;
+  const char* names;
+};
+constexpr std::array kColumns{
+    ReportColumns{"detail",
+                  "Op Name,Direction,No. Calls,Total GPU Time (ns),Avg. GPU Time (ns),Using TC,"
+                  "Achieved Occupancy (%),TC Source,Memory Throughput (%),SM Throughput (%),Top Stall,"
+                  "Total CPU Time (ns),Op ID"},
+    ReportColumns{"iteration",
+                  "Iteration,Op Name,Direction,Kernel Name,GPU Time (ns),Uses TC,Achieved Occupancy (%),"
+                  "API Call Time (ns)"},
+    ReportColumns{"kernel",
+                  "Kernel Name,Op ID,Calls Timed,Total GPU Time (ns),Avg. GPU Time (ns),Uses TC,"
+                  "Achieved Occupancy (%),Memory Throughput (%),SM Throughput (%),TC Source,Top Stall"},
+    ReportColumns{"tensor",
+                  "Op Name,Direction,Total GPU Time,Uses TC,TC Utilization (%),TC Source,Tensor Pipe (%),"
+                  "TC Precision,Why Not TC"},
+    ReportColumns{"op_type",
+                  "Op Name,No. Nodes,No. Calls,Total GPU Time (ns),Avg. GPU Time (ns),Using TC,"
+                  "Achieved Occupancy (%),Total CPU Time (ns)"},
+    ReportColumns{"group_node",
+                  "Name,No. Calls Aggregated,Total GPU Time (ns),Avg. GPU Time (ns),Total GPU Idle Time (ns),"
+                  "Total CPU Time (ns),No. Node Ops Using TC"},
+    ReportColumns{"grouped",
+                  "Name,Direction,No. Layers,GPU Time Per Iteration (ns),GPU Time (%),Verdict,Using TC,"
+                  "TC Source,Achieved Occupancy (%),Slowest Layer,Slowest Layer GPU Time (ns),No. Ops,"
+                  "No. Launches,Measured GPU Time (ns)"},
+    ReportColumns{"bottleneck",
+                  "Op ID,Kernel Name,Total GPU Time (ns),Verdict,Savings Bound (%),SM Throughput (%),"
+                  "Memory Throughput (%),SMs Filled (%),Reason"},
+    ReportColumns{"occupancy",
+                  "Kernel Name,Grid Size,Block Size,Total GPU Time (ns),Theoretical Occupancy (%),"
+                  "Achieved Occupancy (%),Limiter,Waves Per SM,Next Step,Why Below Theoretical"},
+    ReportColumns{"stall",
+                  "Op ID,Kernel Name,Total GPU Time (ns),Stall Reason,Share (%),Cycles Per Issue,PC Samples,"
+                  "What Usually Helps"},
+    ReportColumns{"memory",
+                  "Op ID,Kernel Name,Total GPU Time (ns),DRAM Bytes,DRAM Rate (byte/s),DRAM Of Peak (%),"
+                  "L2 Hit Rate (%),L1 Hit Rate (%),L2 Of Peak (%),L1 Of Peak (%),Sectors Per Load Request"},
+    ReportColumns{"roofline",
+                  "Op ID,Kernel Name,Total GPU Time (ns),Precision,Arithmetic Intensity (op/byte),"
+                  "Performance (op/s),Of Attainable (%),Attainable (op/s)"},
+    ReportColumns{"coverage", "Kernel Name,Grid Size,Launches,Matched,Measured,Timed GPU Time (%),Incomplete Because"},
+    ReportColumns{"measured", "Kernel Name,Grid Size,Metric,Mean,Samples,Standard Deviation,Collected By,Cache Control"},
+    ReportColumns{"source",
+                  "Kernel Name,Source File,Source Line,SASS Offset,PC Samples,Share Of Kernel (%),"
+                  "Top Stall Reason,Top Stall Share (%)"},
+    ReportColumns{"sampling", "Op ID,Kernel Name,Total GPU Time (ns),Metric,Value,95 % Low,95 % High,# Samples"},
+    ReportColumns{"utilization", "GPU,Metric,Iteration,Time in Iteration (ns),Length (ns),Value,# Samples"},
+    ReportColumns{"occupancy_curves", "Kernel Name,Block Size,Curve,Value,Unit,Theoretical Occupancy (%),Grid Size"},
+    ReportColumns{"metrics",
+                  "Kernel Name,Grid Size,Block Size,Replay Mode,Passes,theoretical_occupancy_pct,"
+                  "gpu__time_duration.sum,sm__warps_active.avg.pct_of_peak_sustained_active,ID"},
+    ReportColumns{"expert_systems", "Problem,Time At Stake (%),Recommendation,Where"}};
 
-// A table of data, whatever its length.
-// NOLINTNEXTLINE(readability-function-size)
-const std::vector<PeopleReport>& people_reports() {
-  static const std::vector<PeopleReport> kReports{
-      {"detail",
-       {{"Op Name", "op"},
-        {"Direction", "pass"},
-        {"No. Calls", "calls"},
-        kTotal,
-        {"Avg. GPU Time (ns)", "mean"},
-        {"Using TC", "tensor\ncores"},
-        {"Achieved Occupancy (%)", "occu-\npancy"},
-        {"TC Source", "known\nby"},
-        {"Memory Throughput (%)", "memory\nof peak"},
-        {"SM Throughput (%)", "compute\nof peak"},
-        {"Top Stall", "waits for"},
-        {"Total CPU Time (ns)", "CPU time"},
-        {"Op ID", "op ID"}}},
-      {"iteration",
-       {{"Iteration", "itera-\ntion"},
-        {"Op Name", "op"},
-        {"Direction", "pass"},
-        kKernel,
-        {"GPU Time (ns)", "GPU time"},
-        {"Uses TC", "tensor\ncores"},
-        {"Achieved Occupancy (%)", "occu-\npancy"},
-        {"API Call Time (ns)", "call"}}},
-      {"kernel",
-       {kKernel,
-        {"Op ID", "op"},
-        {"Calls Timed", "calls"},
-        kTotal,
-        {"Avg. GPU Time (ns)", "mean"},
-        {"Uses TC", "tensor\ncores"},
-        {"Achieved Occupancy (%)", "occu-\npancy"},
-        {"Memory Throughput (%)", "memory\nof peak"},
-        {"SM Throughput (%)", "compute\nof peak"},
-        {"TC Source", "known\nby"},
-        {"Top Stall", "waits for"}}},
-      {"tensor",
-       {{"Op Name", "op"},
-        {"Direction", "pass"},
-        {"Total GPU Time", "GPU time"},
-        {"Uses TC", "tensor\ncores"},
-        {"TC Utilization (%)", "time\nin them"},
-        {"TC Source", "known\nby"},
-        {"Tensor Pipe (%)", "pipe\nbusy"},
-        {"TC Precision", "precision"},
-        {"Why Not TC", "why not"}}},
-      {"op_type",
-       {{"Op Name", "op type"},
-        {"No. Nodes", "ops"},
-        {"No. Calls", "calls"},
-        kTotal,
-        {"Avg. GPU Time (ns)", "mean"},
-        {"Using TC", "tensor\ncores"},
-        {"Achieved Occupancy (%)", "occu-\npancy"},
-        {"Total CPU Time (ns)", "CPU time"}}},
-      {"group_node",
-       {{"Name", "group"},
-        {"No. Calls Aggregated", "calls"},
-        kTotal,
-        {"Avg. GPU Time (ns)", "per\niteration"},
-        {"Total GPU Idle Time (ns)", "GPU idle"},
-        {"Total CPU Time (ns)", "CPU time"},
-        {"No. Node Ops Using TC", "ops with\ntensor cores"}}},
-      {"grouped",
-       {{"Name", "name"},
-        {"Direction", "pass"},
-        {"No. Layers", "layers"},
-        {"GPU Time Per Iteration (ns)", "GPU time/\niteration"},
-        {"GPU Time (%)", "share"},
-        {"Verdict", "verdict"},
-        {"Using TC", "tensor\ncores"},
-        {"TC Source", "known\nby"},
-        {"Achieved Occupancy (%)", "occu-\npancy"},
-        {"Slowest Layer", "slowest"},
-        {"Slowest Layer GPU Time (ns)", "its time"},
-        {"No. Ops", "ops"},
-        {"No. Launches", "launches"},
-        {"Measured GPU Time (ns)", "measured"}}},
-      {"bottleneck",
-       {kOp,
-        kKernelOfOp,
-        kTotal,
-        {"Verdict", "verdict"},
-        {"Savings Bound (%)", "gain"},
-        {"SM Throughput (%)", "compute\nof peak"},
-        {"Memory Throughput (%)", "memory\nof peak"},
-        {"SMs Filled (%)", "SMs\nfilled"},
-        {"Reason", "reason"}}},
-      {"occupancy",
-       {kKernel,
-        {"Grid Size", "grid"},
-        {"Block Size", "block"},
-        kTotal,
-        {"Theoretical Occupancy (%)", "theo-\nretical"},
-        {"Achieved Occupancy (%)", "achieved"},
-        {"Limiter", "limited by"},
-        {"Waves Per SM", "waves"},
-        {"Next Step", "next step"},
-        {"Why Below Theoretical", "why below theoretical"}}},
-      {"stall",
-       {kOp,
-        kKernelOfOp,
-        kTotal,
-        {"Stall Reason", "waits for"},
-        {"Share (%)", "share"},
-        {"Cycles Per Issue", "cycles\nper issue"},
-        {"PC Samples", "PC\nsamples"},
-        {"What Usually Helps", "what usually helps"}}},
-      {"memory",
-       {kOp,
-        kKernelOfOp,
-        kTotal,
-        {"DRAM Bytes", "DRAM"},
-        {"DRAM Rate (byte/s)", "DRAM\nrate"},
-        {"DRAM Of Peak (%)", "DRAM\nof peak"},
-        {"L2 Hit Rate (%)", "L2\nhits"},
-        {"L1 Hit Rate (%)", "L1\nhits"},
-        {"L2 Of Peak (%)", "L2\nof peak"},
-        {"L1 Of Peak (%)", "L1\nof peak"},
-        {"Sectors Per Load Request", "sectors\nper load"}}},
-      {"roofline",
-       {kOp,
-        kKernelOfOp,
-        kTotal,
-        {"Precision", "precision"},
-        {"Arithmetic Intensity (op/byte)", "op per\nbyte"},
-        {"Performance (op/s)", "reached"},
-        {"Of Attainable (%)", "of\nattainable"},
-        {"Attainable (op/s)", "attainable"}}},
-      {"coverage",
-       {kKernel,
-        {"Grid Size", "grid"},
-        {"Launches", "launches"},
-        {"Matched", "matched"},
-        {"Measured", "measured"},
-        {"Timed GPU Time (%)", "of GPU\ntime"},
-        {"Incomplete Because", "incomplete because"}}},
-      {"measured",
-       {kKernel,
-        {"Grid Size", "grid"},
-        {"Metric", "metric"},
-        {"Mean", "mean"},
-        {"Samples", "n"},
-        {"Standard Deviation", "standard\ndeviation"},
-        {"Collected By", "collected by"},
-        {"Cache Control", "caches"}}},
-      {"source",
-       {kKernel,
-        {"Source File", "file"},
-        {"Source Line", "line"},
-        {"SASS Offset", "SASS\noffset"},
-        {"PC Samples", "PC\nsamples"},
-        {"Share Of Kernel (%)", "of the\nkernel"},
-        {"Top Stall Reason", "waits for"},
-        {"Top Stall Share (%)", "share"}}},
-      {"sampling",
-       {kOp,
-        kKernelOfOp,
-        kTotal,
-        {"Metric", "metric"},
-        {"Value", "value"},
-        {"95 % Low", "95 % low"},
-        {"95 % High", "95 % high"},
-        {"# Samples", "samples"}}},
-      {"utilization",
-       {{"GPU", "GPU"},
-        {"Metric", "metric"},
-        {"Iteration", "itera-\ntion"},
-        {"Time in Iteration (ns)", "at"},
-        {"Length (ns)", "for"},
-        {"Value", "value"},
-        {"# Samples", "samples"}}},
-      {"occupancy_curves",
-       {kKernel,
-        {"Block Size", "block"},
-        {"Curve", "curve of"},
-        {"Value", "value"},
-        {"Unit", "unit"},
-        {"Theoretical Occupancy (%)", "theo-\nretical"},
-        {"Grid Size", "grid"}}},
-      {"metrics",
-       {kKernel,
-        {"Grid Size", "grid"},
-        {"Block Size", "block"},
-        {"Replay Mode", "replay"},
-        {"Passes", "passes"},
-        {"theoretical_occupancy_pct", "theoretical\noccupancy"},
-        {"gpu__time_duration.sum", "duration"},
-        {"sm__warps_active.avg.pct_of_peak_sustained_active", "achieved\noccupancy"},
-        {"ID", "launch"}}},
-      {"expert_systems",
-       {{"Problem", "problem"}, {"Time At Stake (%)", "estimated\ngain"}, {"Recommendation", "what to do"}, {"Where", "where"}}},
-  };
-  return kReports;
+PeopleColumn column_of(std::string_view report, const std::string& name) {
+  for (const OwnHeading& own : kOwnHeadings) {
+    if (own.report == report && own.column.column == name) return own.column;
+  }
+  for (const PeopleColumn& column : kHeadings) {
+    if (column.column == name) return column;
+  }
+  throw std::logic_error("no heading for the column " + name);
 }
 
 }  // namespace
 
-std::span<const PeopleColumn> people_columns(std::string_view report) {
-  const auto found = std::find_if(people_reports().begin(), people_reports().end(),
-                                  [report](const PeopleReport& one) { return report == one.report; });
-  return found == people_reports().end() ? std::span<const PeopleColumn>() : std::span(found->columns);
+std::vector<PeopleColumn> people_columns(std::string_view report) {
+  std::vector<PeopleColumn> columns;
+  for (const ReportColumns& one : kColumns) {
+    if (one.report != report) continue;
+    for (const std::string& name : split(one.names, ',')) columns.push_back(column_of(report, name));
+  }
+  return columns;
 }
 
 }  // namespace dlkprof::report

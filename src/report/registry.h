@@ -4,14 +4,13 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cupti/catalogue.h"
 #include "model/aggregate/op_groups.h"
 #include "model/profile.h"
-#include "report/format/choice.h"
-#include "report/format/layout.h"
-#include "report/format/rows.h"
+#include "report/format/people.h"
 #include "report/launches/reports.h"
 
 namespace dlkprof::report {
@@ -63,6 +62,10 @@ struct Report {
 
 // Every name that report_names() takes: for the help and the completion of --reports.
 [[nodiscard]] std::vector<std::string> known_names();
+
+// The columns of a report that a terminal shows, the most important first. None for a report that has no such list: all of its
+// columns are shown.
+[[nodiscard]] std::vector<PeopleColumn> people_columns(std::string_view report);
 
 // The reports as a table in Markdown: that of docs/usage.md.
 [[nodiscard]] std::string describe_reports();
