@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "cli/machine.h"
 #include "cli/verbs.h"
 #include "cupti/host.h"
+#include "model/names.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
 #include "report/format/table.h"
@@ -86,17 +88,7 @@ select::Pattern compile_query(const std::string& query) {
   return {{"--query", any_case, any_case}, select::Extent::anywhere};
 }
 
-const char* type_name(cupti::MetricType type) {
-  switch (type) {
-    case cupti::MetricType::counter:
-      return "counter";
-    case cupti::MetricType::ratio:
-      return "ratio";
-    case cupti::MetricType::throughput:
-      break;
-  }
-  return "throughput";
-}
+constexpr std::array kTypeNames{"counter", "ratio", "throughput"};  // in the order of MetricType
 
 report::Table query_table(const MetricsCommand& command) {
   const cupti::Library& library = cupti::Library::open(command.cupti_path);
@@ -114,7 +106,8 @@ report::Table query_table(const MetricsCommand& command) {
       if (names.empty()) continue;
       for (const std::string& name : names) {
         const cupti::MetricProperties properties = host.properties(name);
-        table.rows.push_back({name, type_name(type), properties.hardware_unit, properties.unit, properties.description});
+        table.rows.push_back(
+            {name, model::name_in(kTypeNames, type), properties.hardware_unit, properties.unit, properties.description});
       }
     }
   }

@@ -27,12 +27,12 @@ void columns(const auto& visit, Of<model::Profile> auto& row) {
         number("iter_start_asked", row.range.start, "", "With --iter_start."),
         number("iter_stop_asked", row.range.stop, "", "With --iter_stop."),
         text("key_node", row.fold.key_node, "Name of the op whose end parts iterations."),
-        word("key_node_source", row.fold.key_node_source, kKeyNodeSources,
+        word("key_node_source", row.fold.key_node_source, model::kKeyNodeSources,
              "How it was found: none, asked, framework or repetition."),
         number("key_nodes_found", row.fold.key_nodes_found, "", "Its instances; iterations are one more."),
         number("first_iteration", row.aggregate.first_iteration, "", "That figures are of."),
         number("last_iteration", row.aggregate.last_iteration, "", "That figures are of, inclusive."),
-        text("range_source", model::range_source_text(row.aggregate.range_source),
+        text("range_source", model::name_in(model::kRangeSources, row.aggregate.range_source),
              "How these were chosen: all, as no iteration is whole; found, the steady range; or asked."),
         number("steady_first", if_found(steady.first), "", "Of the steady range; NULL: no iteration is whole."),
         number("steady_last", if_found(steady.last), "", "Of the steady range, inclusive."));
@@ -47,8 +47,8 @@ void columns(const auto& visit, Of<model::Op> auto& row) {
   visit(Head{"op", "A unique operation: all instances of one name, type, direction and framework.", 2}, aggregation(),
         row_id("From 0."), text("op_id", row.id, "Unique, and the same for the same program."),
         text("name", row.name, "Path of what encloses it: /net/layer1/conv1."), text("type", row.type, "aten::conv2d"),
-        word("direction", row.direction, kDirections, "fprop, bprop or empty."),
-        word("framework", row.framework, kFrameworks, "That named it."),
+        word("direction", row.direction, model::kDirections, "fprop, bprop or empty."),
+        word("framework", row.framework, model::kFrameworks, "That named it."),
         text("data_types", row.data_types, "Of its first instance's inputs."),
         text("input_shapes", row.input_shapes, "Of its first instance."),
         nullable(reference("op_group", row.group, "op_group", "The group node it lies in.")),
@@ -94,7 +94,7 @@ inline auto counted(const model::Counters& counters) {
 
 inline auto tensor_cores(const bool& uses, const model::TensorCoreSource& source) {
   return group("", flag("uses_tc", uses, "Uses tensor cores."),
-               word("tc_source", source, kTensorCoreSources, "How that is known: unknown, name or counter."));
+               word("tc_source", source, model::kTensorCoreSources, "How that is known: unknown, name or counter."));
 }
 
 void columns(const auto& visit, const model::OpRow& row) {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "store/names.h"
+#include "model/names.h"
 #include "store/rows.h"
 #include "store/schema.h"
 
@@ -134,11 +134,11 @@ struct ByName : AsItIs {
   const std::array<const char*, N>& names;
   template <typename Enum>
   [[nodiscard]] const char* written(Enum value) const {
-    return names.at(static_cast<std::size_t>(value));
+    return model::name_in(names, value);
   }
   template <typename Enum>
   void read(Rows& rows, Enum& value, const char* /*unit*/) const {
-    const auto found = value_of<Enum>(names, rows.text());
+    const auto found = model::value_of<Enum>(names, rows.text());
     if (!found) rows.fail("a name of it is not known");
     value = *found;
   }

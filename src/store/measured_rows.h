@@ -104,7 +104,7 @@ void columns(const auto& visit, Of<LaunchCountRow> auto& row) {
         number("timed_gpu_ns", counts.timed_gpu_ns, "ns", "GPU time of these."),
         up_to("skip_reason", counts.reason, model::kLastSkipReason,
               "0 none, 1 cooperative, 2 collective, 3 captured into a graph, 4 failed, 5 unsupported."),
-        text("incomplete", name_of(row.incomplete),
+        text("incomplete", derived(model::words_of(row.incomplete).name),
              "Why it was not measured as often as asked, as in view coverage; empty: it was."));
 }
 

@@ -7,7 +7,6 @@
 
 #include "model/aggregate/provenance.h"
 #include "model/aggregate/reliable.h"
-#include "store/names.h"
 
 namespace dlkprof::store {
 namespace {
@@ -24,9 +23,8 @@ std::vector<ViewColumn> grid_and_block(const char* meaning) {
 // SQL: the words of each value of an enumeration that a column holds by name.
 std::string reasons() {
   std::string text = "CASE c.incomplete";
-  for (std::size_t i = 1; i < kIncomplete.size(); ++i) {
-    text +=
-        " WHEN '" + std::string(kIncomplete.at(i)) + "' THEN '" + model::incomplete_text(static_cast<model::Incomplete>(i)) + "'";
+  for (const model::IncompleteWords& words : model::kIncompleteWords) {
+    if (*words.name != '\0') text += fmt::format(" WHEN '{}' THEN '{}'", words.name, words.sentence);
   }
   return text + " ELSE '' END";
 }

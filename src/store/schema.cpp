@@ -2,22 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
+#include "model/names.h"
 #include "store/database.h"
 
 namespace dlkprof::store {
 namespace {
 
-const char* name_of(ColumnType type) {
-  switch (type) {
-    case ColumnType::integer:
-      return "INTEGER";
-    case ColumnType::real:
-      return "REAL";
-    case ColumnType::text:
-      return "TEXT";
-  }
-  return "";
-}
+constexpr std::array kTypeNames{"INTEGER", "REAL", "TEXT"};
 
 std::string key_of(const Table& table) {
   std::string key;
@@ -39,8 +32,8 @@ std::string describe(const Table& table) {
   std::string text = fmt::format("\n### {}\n\n{} Key: {}.\n\n| column | type | unit | meaning |\n| --- | --- | --- | --- |\n",
                                  table.name, table.meaning, key_of(table));
   for (const Column& column : table.columns) {
-    text += fmt::format("| `{}` | {}{} | {} | {} |\n", column.name, name_of(column.type), column.nullable ? " or NULL" : "",
-                        cell(column.unit), cell(column.meaning));
+    text += fmt::format("| `{}` | {}{} | {} | {} |\n", column.name, model::name_in(kTypeNames, column.type),
+                        column.nullable ? " or NULL" : "", cell(column.unit), cell(column.meaning));
   }
   return text;
 }
@@ -80,7 +73,8 @@ std::string create_statement(const Table& table) {
   for (const Column& column : table.columns) {
     const bool rowid = is_numbered(table) && column.name == "id";
     const char* suffix = rowid ? " PRIMARY KEY" : column.nullable ? "" : " NOT NULL";
-    columns += fmt::format("{}{} {}{}", columns.empty() ? "" : ", ", column.name, name_of(column.type), suffix);
+    columns +=
+        fmt::format("{}{} {}{}", columns.empty() ? "" : ", ", column.name, model::name_in(kTypeNames, column.type), suffix);
   }
   if (is_numbered(table)) return fmt::format("CREATE TABLE {} ({})", table.name, columns);
   return fmt::format("CREATE TABLE {} ({}, PRIMARY KEY ({})) WITHOUT ROWID", table.name, columns, key_of(table));

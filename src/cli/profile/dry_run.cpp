@@ -14,6 +14,7 @@
 #include "cli/installation.h"
 #include "cli/machine.h"
 #include "cupti/host.h"
+#include "model/names.h"
 #include "report/format/layout.h"
 #include "report/format/table.h"
 #include "report/launches/launch_text.h"
@@ -22,8 +23,6 @@
 
 namespace dlkprof::cli {
 namespace {
-
-using capture::Collect;
 
 // Metrics of these units are counted in each multiprocessor, but for those whose names begin so, which the hardware performance
 // monitors count. By NVPerf's names: what is read out is known for sure on a GPU alone, by the size of its counter data.
@@ -77,21 +76,12 @@ DryRun make_plan(const ProfileCommand& command, const std::string& chip) {
   return plan;
 }
 
-const char* mode_words(Collect collect) {
-  switch (collect) {
-    case Collect::none:
-      return "none: launches are counted and timed, and nothing is measured";
-    case Collect::kernel:
-      return "kernel: each selected launch is replayed";
-    case Collect::iteration:
-      return "iteration: launches are measured in windows, as the program makes them";
-    case Collect::sample:
-      return "sample: GPUs are sampled while the program runs, by one pass after the other";
-    case Collect::automatic:
-      break;
-  }
-  return "auto: the first launch of each configuration is replayed, what is wanted besides is measured in windows";
-}
+// In the order of Collect.
+constexpr std::array kModeWords{
+    "none: launches are counted and timed, and nothing is measured", "kernel: each selected launch is replayed",
+    "iteration: launches are measured in windows, as the program makes them",
+    "auto: the first launch of each configuration is replayed, what is wanted besides is measured in windows",
+    "sample: GPUs are sampled while the program runs, by one pass after the other"};
 
 report::Cell number_or_empty(const std::optional<std::uint64_t>& number) {
   return number ? report::Cell{report::with_separators(*number)} : report::Cell{};
@@ -172,7 +162,7 @@ std::string dry_run_text(const DryRun& plan, const capture::ProfileOptions& opti
                                               report::counted(plan.needs.passes, "pass", "passes"),
                                               plan.needs.per_sm ? "counters of each multiprocessor among them"
                                                                 : "by the hardware performance monitors alone"));
-  text += dry_run_line("Replay mode", mode_words(options.collect));
+  text += dry_run_line("Replay mode", model::name_in(kModeWords, options.collect));
   if (configs) {
     std::uint64_t launches = 0;
     for (const ConfigLaunches& config : *configs) launches += config.launches;

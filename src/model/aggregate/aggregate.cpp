@@ -29,18 +29,6 @@ void Stats::add(std::int64_t value) {
   ++n;
 }
 
-const char* range_source_text(RangeSource source) {
-  switch (source) {
-    case RangeSource::all:
-      break;
-    case RangeSource::found:
-      return "found";
-    case RangeSource::asked:
-      return "asked";
-  }
-  return "all";
-}
-
 Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range) {
   Aggregate made;
   made.steady = find_steady_range(fold);

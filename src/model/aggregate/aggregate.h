@@ -24,7 +24,7 @@ struct Stats {
   friend bool operator==(const Stats&, const Stats&) = default;
 };
 
-enum class TensorCoreSource : std::uint8_t { unknown, name, counter };  // "unknown" "name" "counter"
+enum class TensorCoreSource : std::uint8_t { unknown, name, counter };
 
 // Metrics of the measured launches behind a row: NVPerf name -> figure. A configuration stands for all of the row's launches
 // of it by the mean of those measured. Counts (names that end in ".sum") are scaled: that mean times those launches, summed over
@@ -132,9 +132,7 @@ struct Summary {
 };
 
 // How the iterations aggregated were chosen: everything, since no iteration is whole; by find_steady_range(); by the user.
-enum class RangeSource : std::uint8_t { all, found, asked };  // "all" "found" "asked"
-
-[[nodiscard]] const char* range_source_text(RangeSource source);
+enum class RangeSource : std::uint8_t { all, found, asked };
 
 struct Aggregate {
   std::uint32_t first_iteration = 0, last_iteration = 0;  // inclusive

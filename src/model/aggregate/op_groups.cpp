@@ -10,23 +10,12 @@
 #include "model/aggregate/layer_paths.h"
 #include "model/aggregate/spread.h"
 #include "model/fold/time_arithmetic.h"
+#include "model/names.h"
 
 namespace dlkprof::model {
 namespace {
 
 constexpr std::array kByNames{"layer", "op", "type", "module", "direction", "kernel"};
-
-const char* name_of(Direction direction) {
-  switch (direction) {
-    case Direction::fprop:
-      return "fprop";
-    case Direction::bprop:
-      return "bprop";
-    case Direction::none:
-      break;
-  }
-  return "none";
-}
 
 class OpGroups {
  public:
@@ -57,7 +46,7 @@ class OpGroups {
       case By::op:
         return {op.name, op.direction, index};
       case By::direction:
-        return {name_of(op.direction), op.direction, 0};
+        return {op.direction == Direction::none ? "none" : name_in(kDirections, op.direction), op.direction, 0};
       case By::type:
       case By::kernel:
         break;

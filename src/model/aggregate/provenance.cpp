@@ -38,16 +38,8 @@ std::string words_of_bits(std::uint8_t bits, Enum last, const char* (*words)(Enu
 }  // namespace
 
 const char* replay_mode_text(capture::ReplayMode replay_mode) {
-  switch (replay_mode) {
-    case capture::ReplayMode::kernel:
-      return "kernel replay";
-    case capture::ReplayMode::iteration:
-      return "iteration replay";
-    case capture::ReplayMode::sample:  // a GPU's way, not a launch's
-    case capture::ReplayMode::none:
-      break;
-  }
-  return "";
+  constexpr std::array kTexts{"", "kernel replay", "iteration replay", ""};  // sampling is a GPU's way, not a launch's
+  return kTexts.at(static_cast<std::size_t>(replay_mode));
 }
 
 const char* cache_control_text(capture::CacheControl control) { return control == capture::CacheControl::all ? "all" : "none"; }
@@ -105,52 +97,10 @@ Wanted wanted_of(const capture::ProcessRecord& process) {
   }
 }
 
-const char* incomplete_text(Incomplete incomplete) {
-  switch (incomplete) {
-    case Incomplete::not_matched:
-      return "the selector does not take it";
-    case Incomplete::near_missed:
-      return "the selector takes another form of its name";
-    case Incomplete::cooperative:
-      return "cooperative: blocks wait for one another, so a replay could hang";
-    case Incomplete::collective:
-      return "collective: waits for other GPUs, so a replay could hang";
-    case Incomplete::captured:
-      return "captured into a CUDA graph, not run by itself";
-    case Incomplete::failed:
-      return "measuring failed; the notices say why";
-    case Incomplete::unsupported:
-      return "a kind of launch that range profiling cannot measure";
-    case Incomplete::not_asked:
-      return "launches are not measured one by one with --replay-mode none and sample";
-    case Incomplete::not_measured:
-      return "matched, but skipped, not repeated as several passes need, or collection had ended by then";
-    case Incomplete::too_few:
-      return "fewer of its launches were measured than --samples asks for";
-    case Incomplete::beyond_count:
-      return "beyond what --launch-count selects";
-    case Incomplete::no:
-      break;
-  }
-  return "";
-}
-
 Incomplete as_incomplete(capture::SkipReason reason) {
-  switch (reason) {
-    case capture::SkipReason::cooperative:
-      return Incomplete::cooperative;
-    case capture::SkipReason::collective:
-      return Incomplete::collective;
-    case capture::SkipReason::captured:
-      return Incomplete::captured;
-    case capture::SkipReason::failed:
-      return Incomplete::failed;
-    case capture::SkipReason::unsupported:
-      return Incomplete::unsupported;
-    case capture::SkipReason::none:
-      break;
-  }
-  return Incomplete::not_measured;
+  constexpr std::array kOfReasons{Incomplete::not_measured, Incomplete::cooperative, Incomplete::collective,
+                                  Incomplete::captured,     Incomplete::failed,      Incomplete::unsupported};
+  return kOfReasons.at(static_cast<std::size_t>(reason));
 }
 
 Incomplete incomplete(const LaunchCounts& counts, const Wanted& wanted) {

@@ -81,8 +81,30 @@ struct Wanted {
 // Of options that cannot be read nothing is known.
 [[nodiscard]] Wanted wanted_of(const capture::ProcessRecord& process);
 
-// Why, for a sentence; empty where it is complete. Without quotes: it is also part of SQL.
-[[nodiscard]] const char* incomplete_text(Incomplete incomplete);
+// In the order of Incomplete: in a word, as the database has it, and for a sentence. Without quotes: both are parts of SQL.
+struct IncompleteWords {
+  const char* name;
+  const char* sentence;
+};
+inline constexpr std::array kIncompleteWords{
+    IncompleteWords{"", ""},
+    IncompleteWords{"not matched", "the selector does not take it"},
+    IncompleteWords{"near missed", "the selector takes another form of its name"},
+    IncompleteWords{"cooperative", "cooperative: blocks wait for one another, so a replay could hang"},
+    IncompleteWords{"collective", "collective: waits for other GPUs, so a replay could hang"},
+    IncompleteWords{"captured", "captured into a CUDA graph, not run by itself"},
+    IncompleteWords{"failed", "measuring failed; the notices say why"},
+    IncompleteWords{"unsupported", "a kind of launch that range profiling cannot measure"},
+    IncompleteWords{"not asked", "launches are not measured one by one with --replay-mode none and sample"},
+    IncompleteWords{"not measured", "matched, but skipped, not repeated as several passes need, or collection had ended by then"},
+    IncompleteWords{"too few", "fewer of its launches were measured than --samples asks for"},
+    IncompleteWords{"beyond count", "beyond what --launch-count selects"}};
+static_assert(kIncompleteWords.size() == static_cast<std::size_t>(Incomplete::beyond_count) + 1);
+
+[[nodiscard]] inline const IncompleteWords& words_of(Incomplete incomplete) {
+  return kIncompleteWords.at(static_cast<std::size_t>(incomplete));
+}
+[[nodiscard]] inline const char* incomplete_text(Incomplete incomplete) { return words_of(incomplete).sentence; }
 [[nodiscard]] Incomplete as_incomplete(capture::SkipReason reason);
 
 [[nodiscard]] Incomplete incomplete(const LaunchCounts& counts, const Wanted& wanted);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <unordered_set>
 #include <utility>
 
@@ -12,15 +13,8 @@ namespace dlkprof::model {
 namespace {
 
 const char* direction_suffix(Direction direction) {
-  switch (direction) {
-    case Direction::fprop:
-      return "_fprop";
-    case Direction::bprop:
-      return "_bprop";
-    case Direction::none:
-      break;
-  }
-  return "";
+  constexpr std::array kSuffixes{"", "_fprop", "_bprop"};
+  return kSuffixes.at(static_cast<std::size_t>(direction));
 }
 
 // Numbers ids of the same beginning from 1; passes over those that another beginning has led to already ("a_fprop" without

@@ -1,6 +1,7 @@
 #include "report/compare/compare_report.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "report/compare/compare_sentences.h"
@@ -201,33 +202,13 @@ Table findings_table(const advise::ComparedRuns& compared) {
 }  // namespace
 
 const char* verdict(advise::ChangeVerdict verdict) {
-  switch (verdict) {
-    case advise::ChangeVerdict::faster:
-      return "faster";
-    case advise::ChangeVerdict::slower:
-      return "slower";
-    case advise::ChangeVerdict::no_change:
-      return "no change";
-    case advise::ChangeVerdict::untested:
-      break;
-  }
-  return "untested";
+  constexpr std::array kVerdicts{"untested", "no change", "faster", "slower"};
+  return model::name_in(kVerdicts, verdict);
 }
 
 const char* scaling(advise::Scaling scaling) {
-  switch (scaling) {
-    case advise::Scaling::fixed:
-      return "fixed cost";
-    case advise::Scaling::sublinear:
-      return "sublinear";
-    case advise::Scaling::linear:
-      return "linear";
-    case advise::Scaling::superlinear:
-      return "superlinear";
-    case advise::Scaling::unknown:
-      break;
-  }
-  return "";
+  constexpr std::array kScalings{"", "fixed cost", "sublinear", "linear", "superlinear"};
+  return model::name_in(kScalings, scaling);
 }
 
 const Fields<RunFigures>& run_fields() {

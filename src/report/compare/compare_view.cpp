@@ -123,8 +123,8 @@ CompareGrid scaling_grid(const std::vector<RunFigures>& runs) {
 }
 
 std::string op_text(const OpFigures& op) {
-  const std::string replay_mode = direction(op.direction);
-  return printable(op.type, kOpTypeWidth) + (replay_mode.empty() ? "" : " " + replay_mode);
+  const std::string direction = model::name_in(model::kDirections, op.direction);
+  return printable(op.type, kOpTypeWidth) + (direction.empty() ? "" : " " + direction);
 }
 
 // The end of a long path says more than its beginning.

@@ -34,7 +34,7 @@ std::string run_label(const advise::RunFigures& run) { return printable(run.labe
 
 std::string op_words(const advise::OpFigures& op) {
   std::string text = printable(op.type, kWordsWidth);
-  if (op.direction != model::Direction::none) text += fmt::format(" ({})", direction(op.direction));
+  if (op.direction != model::Direction::none) text += fmt::format(" ({})", model::name_in(model::kDirections, op.direction));
   // The end of a long path says more than its beginning; so it is cut before it is made printable.
   constexpr std::size_t kPath = 100;
   const bool is_long = op.name.size() > kPath;

@@ -51,7 +51,7 @@ bool is_accepted(const Finding& finding, const model::Fold& fold, const Choice& 
 std::string place_text(const Finding& finding, const model::Fold& fold, std::size_t width) {
   if (finding.op == model::kNone) return shorten_path(finding.where, width);
   const model::Op& op = fold.ops[finding.op];
-  const std::string pass = direction(op.direction);
+  const std::string pass = model::name_in(model::kDirections, op.direction);
   const std::string suffix = pass.empty() ? "" : " " + pass;
   if (finding.where.empty() || finding.where == op.name) return shorten_path(op.name, width - suffix.size()) + suffix;
   const std::string kernel = shorten_middle(finding.where, width / 2) + " of ";

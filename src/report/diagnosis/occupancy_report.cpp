@@ -102,28 +102,9 @@ struct CurveRow {
   advise::CurvePoint point;
 };
 
-const char* curve_name(advise::CurveOf what) {
-  switch (what) {
-    case advise::CurveOf::block_size:
-      return "block size";
-    case advise::CurveOf::registers:
-      return "registers";
-    case advise::CurveOf::shared_memory:
-      return "shared memory";
-  }
-  return "";
-}
-const char* curve_unit(advise::CurveOf what) {
-  switch (what) {
-    case advise::CurveOf::block_size:
-      return "thread";
-    case advise::CurveOf::registers:
-      return "register/thread";
-    case advise::CurveOf::shared_memory:
-      return "byte/block";
-  }
-  return "";
-}
+// In the order of CurveOf.
+constexpr std::array kCurveNames{"block size", "registers", "shared memory"};
+constexpr std::array kCurveUnits{"thread", "register/thread", "byte/block"};
 
 // All curves of all configurations. The rows point into `uses`.
 struct Curves {
@@ -161,9 +142,9 @@ Rows occupancy_curves_report(const model::Profile& profile) {
   const auto curves = all_curves(profile);
   auto fields = config_fields<CurveRow>(profile.timeline, [](const CurveRow& row) -> const ConfigUse& { return *row.use; });
   append(fields,
-         Fields<CurveRow>{{"Curve", "", [](const CurveRow& row) -> Cell { return curve_name(row.what); }},
+         Fields<CurveRow>{{"Curve", "", [](const CurveRow& row) -> Cell { return model::name_in(kCurveNames, row.what); }},
                           {"Value", "", [](const CurveRow& row) -> Cell { return row.point.x; }},
-                          {"Unit", "", [](const CurveRow& row) -> Cell { return curve_unit(row.what); }},
+                          {"Unit", "", [](const CurveRow& row) -> Cell { return model::name_in(kCurveUnits, row.what); }},
                           {"Theoretical Occupancy (%)", "%", [](const CurveRow& row) -> Cell { return row.point.percent; }},
                           {"Kernel Long Name", "", [&profile](const CurveRow& row) -> Cell {
                              return profile.timeline.kernels[row.use->kernel].long_name;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "base/text.h"
 #include "model/aggregate/provenance.h"
 #include "report/format/layout.h"
@@ -29,20 +31,9 @@ std::string mangled_name(const model::Timeline& timeline, const model::Config& c
 }
 
 const char* replay_mode_name(capture::ReplayMode mode) {
-  switch (mode) {
-    case capture::ReplayMode::kernel:
-      return "kernel";
-    case capture::ReplayMode::iteration:
-      return "iteration";
-    case capture::ReplayMode::sample:
-      return "sample";
-    case capture::ReplayMode::none:
-      break;
-  }
-  return "none";
+  constexpr std::array kNames{"none", "kernel", "iteration", "sample"};
+  return kNames.at(static_cast<std::size_t>(mode));
 }
-
-const char* cache_control(capture::CacheControl control) { return model::cache_control_text(control); }
 
 const char* skip_reason_text(capture::SkipReason reason) {
   return reason == capture::SkipReason::none ? "no reason recorded" : model::incomplete_text(model::as_incomplete(reason));

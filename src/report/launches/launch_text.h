@@ -15,9 +15,8 @@ namespace dlkprof::report {
 [[nodiscard]] std::string demangled_name(const model::Timeline& timeline, const model::Config& config);
 [[nodiscard]] std::string mangled_name(const model::Timeline& timeline, const model::Config& config);
 
-// The spellings of the command line: "kernel", "none"; "all", "none".
+// As the command line spells it: "kernel", "none".
 [[nodiscard]] const char* replay_mode_name(capture::ReplayMode mode);
-[[nodiscard]] const char* cache_control(capture::CacheControl control);
 
 // Why a launch was skipped, for a sentence.
 [[nodiscard]] const char* skip_reason_text(capture::SkipReason reason);

@@ -40,7 +40,7 @@ Fields<LaunchRow> launch_fields(const model::Timeline& timeline) {
   append(fields, size_fields(), [](const Row& row) { return &row.config->key; });
   append(fields, {{"Occurrence", "", number(&model::MeasuredLaunch::occurrence)},
                   {"Replay Mode", "", [](const Row& row) -> Cell { return replay_mode_name(row.how->replay_mode); }},
-                  {"Cache Control", "", [](const Row& row) -> Cell { return cache_control(row.how->cache_control); }},
+                  {"Cache Control", "", [](const Row& row) -> Cell { return model::cache_control_text(row.how->cache_control); }},
                   {"Passes", "", number(&model::MeasuredLaunch::passes)},
                   {"cost_ns", "ns", [](const Row& row) -> Cell { return row.how->cost_ns; }}});
   return fields;

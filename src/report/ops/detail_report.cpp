@@ -24,7 +24,8 @@ Fields<OpRow> detail_fields(const model::Fold& fold) {
   if (is_pytorch(fold)) fields.push_back({"Stack Trace", "", [](const OpRow&) { return Cell{}; }});
   append(fields, stats_fields("Mapped GPU Time", &OpRow::mapped));
   append(fields, covered_counter_fields(), &OpRow::counters);
-  fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
+  fields.push_back(
+      {"TC Source", "", [](const OpRow& row) -> Cell { return model::name_in(model::kTensorCoreSources, row.tc_source); }});
   append(fields, collected_fields(), &OpRow::counters);
   return fields;
 }

@@ -14,24 +14,7 @@ bool is_pytorch(const model::Fold& fold) {
   });
 }
 
-const char* direction(model::Direction direction) {
-  if (direction == model::Direction::none) return "";
-  return direction == model::Direction::fprop ? "fprop" : "bprop";
-}
-
-Cell direction_cell(model::Direction replay_mode) { return text_cell(direction(replay_mode)); }
-
-const char* tensor_core_source(model::TensorCoreSource source) {
-  switch (source) {
-    case model::TensorCoreSource::counter:
-      return "counter";
-    case model::TensorCoreSource::name:
-      return "name";
-    case model::TensorCoreSource::unknown:
-      break;
-  }
-  return "unknown";
-}
+Cell direction_cell(model::Direction direction) { return text_cell(model::name_in(model::kDirections, direction)); }
 
 Cell text_cell(const std::string& text) { return text.empty() ? Cell{} : Cell{text}; }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/names.h"
 #include "model/profile.h"
 #include "report/format/rows.h"
 
@@ -18,10 +19,7 @@ namespace dlkprof::report {
 [[nodiscard]] bool is_pytorch(const model::Fold& fold);
 
 // "fprop", "bprop"; empty where an op has no direction.
-[[nodiscard]] const char* direction(model::Direction direction);
 [[nodiscard]] Cell direction_cell(model::Direction direction);
-// "counter", "name", "unknown".
-[[nodiscard]] const char* tensor_core_source(model::TensorCoreSource source);
 // Text, or an empty cell where there is none.
 [[nodiscard]] Cell text_cell(const std::string& text);
 

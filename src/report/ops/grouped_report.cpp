@@ -49,7 +49,7 @@ Fields<GroupedRow> grouped_verdict_fields() {
   using Row = GroupedRow;
   return {{"Verdict", "", [](const Row& row) { return text_cell(advise::verdict_text(row.judgement.verdict)); }},
           {"Using TC", "", [](const Row& row) -> Cell { return row.uses_tc; }},
-          {"TC Source", "", [](const Row& row) -> Cell { return tensor_core_source(row.tc_source); }},
+          {"TC Source", "", [](const Row& row) -> Cell { return model::name_in(model::kTensorCoreSources, row.tc_source); }},
           {"TC GPU Time (ns)", "ns", [](const Row& row) -> Cell { return row.tc_gpu_ns; }}};
 }
 

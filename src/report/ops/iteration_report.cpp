@@ -141,7 +141,9 @@ Fields<Call> more_fields() {
     const Field<model::Counters>& field = counter_fields()[i];
     fields.push_back({field.name, field.unit, [i](const Call& call) { return call.shared->counters[i]; }});
   }
-  fields.push_back({"TC Source", "", [](const Call& call) -> Cell { return tensor_core_source(call.shared->tensor.source); }});
+  fields.push_back({"TC Source", "", [](const Call& call) -> Cell {
+                      return model::name_in(model::kTensorCoreSources, call.shared->tensor.source);
+                    }});
   fields.push_back({"Unreliable", "", [](const Call& call) { return call.shared->unreliable; }});
   return fields;
 }

@@ -17,7 +17,8 @@ Fields<KernelRow> kernel_fields(const model::Profile& profile) {
   append(fields, stats_fields("API Time", &KernelRow::api));
   fields.push_back({"Calls Timed", "", [](const KernelRow& row) -> Cell { return row.gpu.n; }});
   append(fields, covered_counter_fields(), &KernelRow::counters);
-  fields.push_back({"TC Source", "", [](const KernelRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
+  fields.push_back(
+      {"TC Source", "", [](const KernelRow& row) -> Cell { return model::name_in(model::kTensorCoreSources, row.tc_source); }});
   fields.push_back({"Long Kernel Name", "", [kernel](const KernelRow& row) { return text_cell(kernel(row).long_name); }});
   append(fields, collected_fields(), &KernelRow::counters);
   return fields;

@@ -81,20 +81,6 @@ Members describe_activity(const model::Profile& profile, const model::Activity& 
           {"end_ns", timed ? Cell{activity.end_ns} : Cell{}}};
 }
 
-const char* source_name(model::KeyNodeSource source) {
-  switch (source) {
-    case model::KeyNodeSource::asked:
-      return "asked";
-    case model::KeyNodeSource::framework:
-      return "framework";
-    case model::KeyNodeSource::repetition:
-      return "repetition";
-    case model::KeyNodeSource::none:
-      break;
-  }
-  return "none";
-}
-
 }  // namespace
 
 void write_model(const model::Profile& profile, const Sink& sink) {
@@ -102,7 +88,7 @@ void write_model(const model::Profile& profile, const Sink& sink) {
   Buffer out(sink);
   out.text = "{\n  \"key_node\": ";
   add_object(out.text, {{"name", text_cell(fold.key_node)},
-                        {"source", source_name(fold.key_node_source)},
+                        {"source", model::name_in(model::kKeyNodeSources, fold.key_node_source)},
                         {"found", std::uint64_t{fold.key_nodes_found}}});
   add_array(out, "iterations", fold.iterations, [](const model::Iteration& iteration) {
     return Members{{"start_ns", iteration.start_ns}, {"stop_ns", iteration.stop_ns}};

@@ -77,7 +77,7 @@ SummaryTable iterations(const model::Profile& profile) {
                       {"Iteration Time Standard Deviation (ns)", "ns", {spread ? Cell{summary.iteration_deviation_ns} : Cell{}}},
                       {"Key Node", "", {text_cell(profile.fold.key_node)}},
                       {"Median Iteration Time (ns)", "ns", {known ? Cell{summary.median_iteration_ns} : Cell{}}},
-                      {"Iteration Range", "", {text_cell(model::range_source_text(made.range_source))}},
+                      {"Iteration Range", "", {text_cell(model::name_in(model::kRangeSources, made.range_source))}},
                       {"Steady Range Rule", "", {found ? Cell{model::kSteadyRangeRule} : Cell{}}},
                       {"Steady Range Note", "", {text_cell(std::string(made.steady.note))}}}};
   append_left_out(made, table.rows);

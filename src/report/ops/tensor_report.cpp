@@ -81,7 +81,8 @@ Fields<OpRow> tensor_fields(const model::Profile& profile) {
   fields.push_back(count_field("Non-TC Kernel Count", &OpRow::others));
   fields.push_back(names_field("Non-TC Kernel Names", profile.timeline, &OpRow::others));
   append(fields, covered_counter_fields(), &OpRow::counters);
-  fields.push_back({"TC Source", "", [](const OpRow& row) -> Cell { return tensor_core_source(row.tc_source); }});
+  fields.push_back(
+      {"TC Source", "", [](const OpRow& row) -> Cell { return model::name_in(model::kTensorCoreSources, row.tc_source); }});
   append(fields, activity_fields(profile.fold));
   fields.push_back({"TC Counted GPU Time (ns)", "ns", [](const OpRow& row) -> Cell { return row.tc_counted_ns; }});
   append(fields, dram_scaling_fields(), &OpRow::counters);

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "advise/stalls.h"
 #include "base/text.h"
 #include "model/aggregate/provenance.h"
+#include "model/names.h"
 #include "report/launches/launch_text.h"
 #include "report/screen/screen_parts.h"
 
@@ -22,24 +24,13 @@ constexpr double kMostlyPercent = 50, kWorthSaying = 25;
 // Ours: kernels of several streams overlap somewhat.
 constexpr double kAhead = 1.2;
 
-// What a verdict says of the GPU time that it is of.
-const char* bound_words(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::unknown:
-      break;
-    case Verdict::launch_bound:
-      return "in kernels that the GPU waits for";
-    case Verdict::too_small:
-      return "in grids too small for the GPU";
-    case Verdict::compute_bound:
-      return "bound by compute";
-    case Verdict::memory_bound:
-      return "bound by memory";
-    case Verdict::latency_bound:
-      return "bound by latency: neither compute nor memory reaches 60 % of its peak";
-  }
-  return "";
-}
+// What a verdict says of the GPU time that it is of, in the order of Verdict.
+constexpr std::array kBoundWords{"",
+                                 "in kernels that the GPU waits for",
+                                 "in grids too small for the GPU",
+                                 "bound by compute",
+                                 "bound by memory",
+                                 "bound by latency: neither compute nor memory reaches 60 % of its peak"};
 
 // Of a run whose GPU works most of the time, or of launches alone.
 std::string busy_sentence(const Overview& overview, const char* whole) {
@@ -47,7 +38,7 @@ std::string busy_sentence(const Overview& overview, const char* whole) {
       overview.has_times ? fmt::format("The GPU works {:.0f} % of {}; ", 100 - overview.idle_percent, whole) : "";
   const char* of_time = overview.has_times ? "of its time" : "of the GPU time seen";
   if (overview.most && overview.most_percent >= kWorthSaying) {
-    return fmt::format("{}{:.0f} % {} is {}.", busy, overview.most_percent, of_time, bound_words(*overview.most));
+    return fmt::format("{}{:.0f} % {} is {}.", busy, overview.most_percent, of_time, model::name_in(kBoundWords, *overview.most));
   }
   const advise::OverviewRow& top = overview.rows.front();
   if (!top.stall.empty()) {
@@ -68,7 +59,7 @@ std::string waiting_sentence(const Overview& overview, const char* whole) {
     return fmt::format("The GPU idles {:.0f} % of {}, {}: the program is launch-bound.", overview.idle_percent, whole, kWaits);
   const bool is_known = overview.most && *overview.most != Verdict::launch_bound && overview.most_percent >= kWorthSaying;
   const std::string bound =
-      is_known ? fmt::format(", {:.0f} % of that {}", overview.most_percent, bound_words(*overview.most)) : "";
+      is_known ? fmt::format(", {:.0f} % of that {}", overview.most_percent, model::name_in(kBoundWords, *overview.most)) : "";
   return fmt::format("The GPU works {:.0f} % of {}{}; it idles {:.0f} %, {}.", 100 - overview.idle_percent, whole, bound,
                      overview.idle_percent, kWaits);
 }

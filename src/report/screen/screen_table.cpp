@@ -44,15 +44,8 @@ std::string bound_by(const OverviewRow& row) {
 
 std::string tensor_text(const OverviewRow& row) {
   const char* words = row.uses_tc ? "yes" : "no";
-  switch (row.tc_source) {
-    case model::TensorCoreSource::counter:
-      return words;
-    case model::TensorCoreSource::name:
-      return fmt::format("({})", words);
-    case model::TensorCoreSource::unknown:
-      break;
-  }
-  return "";
+  if (row.tc_source == model::TensorCoreSource::unknown) return "";
+  return row.tc_source == model::TensorCoreSource::name ? fmt::format("({})", words) : words;
 }
 
 // "/Llama" where that is the first part of most rows' paths; empty where there is none.
@@ -71,7 +64,7 @@ std::string row_name(const OverviewRow& row, const std::string& root, bool by_la
   std::string name = row.name;
   if (!root.empty() && name.starts_with(root + "/")) name.erase(0, root.size() + 1);
   if (by_layer && name == row.name && row.name.starts_with("unassociated_")) name = row.type + " (no op)";
-  const std::string pass = direction(row.direction);
+  const std::string pass = model::name_in(model::kDirections, row.direction);
   return pass.empty() ? name : name + " " + pass;
 }
 

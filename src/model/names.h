@@ -1,4 +1,4 @@
-// How enumerations of the model are spelled in the database.
+// Enumerations in words: arrays of names in the order of their values, as the database, reports and messages spell them.
 #pragma once
 
 #include <array>
@@ -7,23 +7,22 @@
 #include <string_view>
 
 #include "model/aggregate/aggregate.h"
-#include "model/aggregate/provenance.h"
 #include "model/fold/fold.h"
 
-namespace dlkprof::store {
+namespace dlkprof::model {
 
-// In the order of their values.
 inline constexpr std::array kDirections{"", "fprop", "bprop"};
 inline constexpr std::array kFrameworks{"",           "pytorch",  "dlkprof",   "pyprof",   "xla",
                                         "tensorflow", "tensorrt", "deepspeed", "megatron", "vllm"};
 inline constexpr std::array kKeyNodeSources{"none", "asked", "framework", "repetition"};
 inline constexpr std::array kTensorCoreSources{"unknown", "name", "counter"};
-inline constexpr std::array kIncomplete{"",       "not matched", "near missed", "cooperative",  "collective", "captured",
-                                        "failed", "unsupported", "not asked",   "not measured", "too few",    "beyond count"};
-static_assert(kFrameworks.size() == static_cast<std::size_t>(model::Framework::vllm) + 1);
-static_assert(kIncomplete.size() == static_cast<std::size_t>(model::Incomplete::beyond_count) + 1);
+inline constexpr std::array kRangeSources{"all", "found", "asked"};
+static_assert(kFrameworks.size() == static_cast<std::size_t>(Framework::vllm) + 1);
 
-inline const char* name_of(model::Incomplete incomplete) { return kIncomplete.at(static_cast<std::size_t>(incomplete)); }
+template <typename Enum, std::size_t N>
+[[nodiscard]] constexpr const char* name_in(const std::array<const char*, N>& names, Enum value) {
+  return names.at(static_cast<std::size_t>(value));
+}
 
 // The value of a name; none where there is no such name.
 template <typename Enum, std::size_t N>
@@ -34,4 +33,4 @@ template <typename Enum, std::size_t N>
   return std::nullopt;
 }
 
-}  // namespace dlkprof::store
+}  // namespace dlkprof::model
