@@ -1,6 +1,7 @@
 // Text that comes from elsewhere (kernel names, arguments, files) and how it is shown.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -15,6 +16,11 @@ namespace dlkprof {
 
 // `text` as valid UTF-8: each invalid byte becomes U+FFFD. For JSON and CSV, which keep everything else.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
+
+// Text that needs no look at its UTF-8: most of what is stored, and there are millions of it.
+[[nodiscard]] inline bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
+}
 
 // The C++ name behind a mangled one (Itanium ABI); `mangled` itself where it is none.
 [[nodiscard]] std::string demangle(const std::string& mangled);

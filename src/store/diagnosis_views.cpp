@@ -1,13 +1,7 @@
-#include <string>
-#include <vector>
-
-#include "store/diagnosis.h"
+#include "store/views.h"
 
 namespace dlkprof::store {
 namespace {
-
-// SQL: the aggregation that views show, and what it was made of.
-const std::string kShown = "(SELECT max(id) FROM aggregation)";
 
 // SQL: rows of figures of either kind, as table s; o names the op and k the kernel, where the row is of one.
 const std::string kOfRow =
@@ -16,52 +10,45 @@ const std::string kOfRow =
     "ON s.aggregation = v.aggregation AND s.kind = v.kind AND s.rank = v.rank "
     "JOIN op o ON o.aggregation = s.aggregation AND o.id = s.op LEFT JOIN kernel k ON k.id = s.kernel "
     "WHERE v.aggregation = " +
-    kShown + " ORDER BY v.kind, v.rank";
+    kNewest + " ORDER BY v.kind, v.rank";
 
-std::vector<ViewColumn> row_columns(const std::vector<ViewColumn>& more) {
-  std::vector<ViewColumn> columns{{"level", "CASE v.kind WHEN 0 THEN 'op' ELSE 'kernel' END", "", "op, or kernel within an op."},
-                                  {"op_id", "o.op_id", "", "Names the op in every view."},
-                                  {"op_name", "o.name", "", "Path of what encloses it."},
-                                  {"direction", "o.direction", "", "fprop, bprop or empty."},
-                                  {"op_type", "o.type", "", ""},
-                                  {"kernel", "s.kernel", "id of kernel", "NULL, as the names: of an op."},
-                                  {"kernel_name", "k.name", "", "Without namespaces, template arguments and parameters."},
-                                  {"long_kernel_name", "k.long_name", "", "The whole name in C++."},
-                                  {"gpu_total_ns", "s.gpu_total_ns", "ns", "On the GPU."}};
-  columns.insert(columns.end(), more.begin(), more.end());
-  return columns;
+ViewColumns row_columns(const ViewColumns& more) {
+  return join({{{"level", "CASE v.kind WHEN 0 THEN 'op' ELSE 'kernel' END", "", "op, or kernel within an op."},
+                {"op_id", "o.op_id", "", "Names the op in every view."},
+                {"op_name", "o.name", "", "Path of what encloses it."},
+                {"direction", "o.direction"},
+                {"op_type", "o.type", "", ""},
+                {"kernel", "s.kernel", "id of kernel", "NULL, as the names: of an op."},
+                {"kernel_name", "k.name"},
+                {"long_kernel_name", "k.long_name"},
+                {"gpu_total_ns", "s.gpu_total_ns", "ns", "On the GPU."}},
+               more});
 }
 
 View findings_view() {
-  return {"findings",
-          "What the rules found, by estimated gain, falling. docs/rules.md says when each fires.",
-          {{"rule", "v.rule", "", "As docs/rules.md names it."},
-           {"detector", "v.detector", "", "As DLProf names it, where it does."},
-           {"headline", "v.headline", "", ""},
-           {"problem", "v.problem", "", "With its figures."},
-           {"recommendation", "v.recommendation", "", "The change to make."},
-           {"place", "v.place", "", "Op or kernel; empty: the run."},
-           {"op_id", "o.op_id", "", "NULL, as the two that follow: the run."},
-           {"op_name", "o.name", "", "Path of what encloses it."},
-           {"direction", "o.direction", "", "fprop, bprop or empty."},
-           {"basis", "v.basis", "", "How the figures were got, and of how many launches or iterations."},
-           {"gain_ns_per_iteration", "1.0 * v.bound_ns / a.aggregated_iterations", "ns",
-            "That mending it saves at most; NULL: not known. Findings overlap: do not add them up."},
-           {"gain_pct", "100.0 * v.bound_ns / a.wall_ns", "%", "The same, of the iterations aggregated."}},
+  return {"findings", "What the rules found, by estimated gain, falling. docs/rules.md says when each fires.",
+          join({of("v", {"rule", "detector", "headline", "problem", "recommendation", "place"}),
+                {{"op_id", "o.op_id", "", "NULL, as the two that follow: the run."},
+                 {"op_name", "o.name", "", "Path of what encloses it."},
+                 {"direction", "o.direction"},
+                 {"basis", "v.basis"},
+                 {"gain_ns_per_iteration", "1.0 * v.bound_ns / a.aggregated_iterations", "ns",
+                  "That mending it saves at most; NULL: not known. Findings overlap: do not add them up."},
+                 {"gain_pct", "100.0 * v.bound_ns / a.wall_ns", "%", "The same, of the iterations aggregated."}}}),
           "FROM finding v JOIN summary_stats a ON a.aggregation = v.aggregation "
           "LEFT JOIN op o ON o.aggregation = v.aggregation AND o.id = v.op WHERE v.aggregation = " +
-              kShown + " ORDER BY v.rank"};
+              kNewest + " ORDER BY v.rank"};
 }
 
 View verdicts_view() {
   return {"verdicts", "What holds ops, and kernels within ops, back: those of which it is known, by GPU time, falling.",
-          row_columns({{"verdict", "v.verdict", "", "launch-bound, too small, compute-bound, memory-bound or latency-bound."},
-                       {"reason", "v.reason", "", "The figures that say so."},
-                       {"bound_ns", "v.bound_ns", "ns", "That mending it saves at most, of the iterations aggregated."},
+          row_columns({{"verdict", "v.verdict"},
+                       {"reason", "v.reason"},
+                       {"bound_ns", "v.bound_ns"},
                        {"sm_pct", "v.sm_pct", "%", "Compute throughput, of peak; NULL, as the others: not measured."},
                        {"memory_pct", "v.memory_pct", "%", "Memory throughput, of peak."},
-                       {"filled_pct", "v.filled_pct", "%", "Multiprocessors that its grids have blocks for."},
-                       {"waited_pct", "v.waited_pct", "%", "Launches that the GPU waited for."}}),
+                       {"filled_pct", "v.filled_pct"},
+                       {"waited_pct", "v.waited_pct"}}),
           "FROM verdict v " + kOfRow};
 }
 
@@ -69,42 +56,25 @@ View stalls_view() {
   return {"stalls",
           "What warps of measured ops, and of kernels within ops, wait for. View pc_samples has what PC sampling found.",
           row_columns({{"reason", "v.reason", "", "As NVPerf has it: long_scoreboard."},
-                       {"cycles", "v.cycles", "cycles", "An instruction issued."},
+                       {"cycles", "v.cycles"},
                        {"pct", "v.pct", "%", "Of all warp cycles, the issue itself included."},
-                       {"waits", "v.waits", "0 or 1", "0: the warp issues, and waits for nothing."}}),
+                       {"waits", "v.waits"}}),
           "FROM stall v " + kOfRow + ", v.position"};
 }
 
 View occupancy_view() {
-  return {"occupancy",
-          "Occupancy of launch configurations in the iterations aggregated, by GPU time, falling. NULL: not known.",
-          {{"config", "f.id", "id of config", "The launch configuration."},
-           {"kernel", "k.id", "id of kernel", ""},
-           {"kernel_name", "k.name", "", "Without namespaces, template arguments and parameters."},
-           {"long_kernel_name", "k.long_name", "", "The whole name in C++."},
-           {"grid_x", "f.grid_x", "blocks", ""},
-           {"grid_y", "f.grid_y", "blocks", ""},
-           {"grid_z", "f.grid_z", "blocks", ""},
-           {"block_x", "f.block_x", "threads", ""},
-           {"block_y", "f.block_y", "threads", ""},
-           {"block_z", "f.block_z", "threads", ""},
-           {"launches", "v.launches", "launches", ""},
-           {"gpu_total_ns", "v.gpu_ns", "ns", "Of those that were timed."},
-           {"samples", "v.samples", "launches", "Measured."},
-           {"theoretical_pct", "v.theoretical_pct", "%", "Of the warps that a multiprocessor can hold."},
-           {"achieved_pct", "v.achieved_pct", "%", "The same, as measured."},
-           {"limiter", "v.limiter", "", "What limits theoretical occupancy; several with commas between."},
-           {"blocks_per_sm", "v.blocks_per_sm", "blocks", "That a multiprocessor holds at once."},
-           {"registers_per_thread", "v.registers_per_thread", "registers", "As allocated."},
-           {"shared_bytes_per_block", "v.shared_bytes_per_block", "bytes", "Static, dynamic and the driver's."},
-           {"waves", "v.waves", "", "The grid, over what the GPU holds at once."},
-           {"idle_sms_pct", "v.idle_sms_pct", "%", "Multiprocessors that get no block."},
-           {"tail_pct", "v.tail_pct", "%", "Of the time of all waves, lost in the last."},
-           {"gap", "v.gap", "", "Why achieved occupancy is below theoretical; empty: not known."},
-           {"step", "v.step", "", "The least change that gives more; empty: none is known."}},
+  return {"occupancy", "Occupancy of launch configurations in the iterations aggregated, by GPU time, falling. NULL: not known.",
+          join({{{"config", "f.id", "id of config", "The launch configuration."},
+                 {"kernel", "k.id", "id of kernel", ""},
+                 {"kernel_name", "k.name"},
+                 {"long_kernel_name", "k.long_name"}},
+                of("f", {"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"}),
+                {{"launches", "v.launches"}, {"gpu_total_ns", "v.gpu_ns"}},
+                of("v", {"samples", "theoretical_pct", "achieved_pct", "limiter", "blocks_per_sm", "registers_per_thread",
+                         "shared_bytes_per_block", "waves", "idle_sms_pct", "tail_pct", "gap", "step"})}),
           "FROM config_occupancy v JOIN config f ON f.id = v.config LEFT JOIN kernel k ON k.id = f.kernel "
           "WHERE v.aggregation = " +
-              kShown + " ORDER BY v.gpu_ns DESC, v.config"};
+              kNewest + " ORDER BY v.gpu_ns DESC, v.config"};
 }
 
 }  // namespace
@@ -132,7 +102,7 @@ View phases_view() {
        {"gpu_ns_per_iteration", "1.0 * sum(s.gpu_total_ns) / max(a.aggregated_iterations)", "ns", ""}},
       "FROM kernel_stats s JOIN op o ON o.aggregation = s.aggregation AND o.id = s.op JOIN kernel k ON k.id = s.kernel "
       "JOIN summary_stats a ON a.aggregation = s.aggregation WHERE s.aggregation = " +
-          kShown + " GROUP BY 1 ORDER BY sum(s.gpu_total_ns) DESC"};
+          kNewest + " GROUP BY 1 ORDER BY sum(s.gpu_total_ns) DESC"};
 }
 
 View gaps_view() {
@@ -146,13 +116,13 @@ View gaps_view() {
        {"gap_ns", "g.start_ns - g.free_ns", "ns", ""},
        {"op_id", "o.op_id", "", "Of what came after it."},
        {"op_name", "o.name", "", "Path of what encloses it."},
-       {"direction", "o.direction", "", "fprop, bprop or empty."},
+       {"direction", "o.direction"},
        {"kernel_name", "k.name", "", "What came after it."},
        {"called_late", "c.start_ns > g.free_ns", "0 or 1", "It was called only after the GPU had become idle; NULL: not known."}},
       "FROM (SELECT id, device, kernel, call, start_ns, max(end_ns) OVER (PARTITION BY device ORDER BY start_ns, id "
       "ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS free_ns FROM activity WHERE start_ns IS NOT NULL) g "
       "JOIN aggregation a ON a.id = " +
-          kShown +
+          kNewest +
           " JOIN placement p ON p.aggregation = a.id AND p.activity = g.id "
           "JOIN op o ON o.aggregation = a.id AND o.id = p.op JOIN kernel k ON k.id = g.kernel "
           "LEFT JOIN call c ON c.id = g.call WHERE g.start_ns > g.free_ns "

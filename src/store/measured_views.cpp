@@ -1,24 +1,13 @@
-#include "store/measured_views.h"
-
 #include <fmt/format.h>
-
-#include <string>
-#include <vector>
 
 #include "model/aggregate/provenance.h"
 #include "model/aggregate/reliable.h"
+#include "store/views.h"
 
 namespace dlkprof::store {
 namespace {
 
-constexpr const char* kAsTheyWere = "none: as they were left, all: flushed before each pass; empty: not known.";
 constexpr const char* kClockMeaning = "Clock of the multiprocessors meanwhile; NULL: not measured.";
-
-std::vector<ViewColumn> grid_and_block(const char* meaning) {
-  return {{"grid_x", "f.grid_x", "blocks", meaning}, {"grid_y", "f.grid_y", "blocks", ""},
-          {"grid_z", "f.grid_z", "blocks", ""},      {"block_x", "f.block_x", "threads", ""},
-          {"block_y", "f.block_y", "threads", ""},   {"block_z", "f.block_z", "threads", ""}};
-}
 
 // SQL: the words of each value of an enumeration that a column holds by name.
 std::string reasons() {
@@ -49,28 +38,24 @@ std::string unreliable(const std::string& value) {
       value, model::kMostPercent);
 }
 
-void append(std::vector<ViewColumn>& columns, const std::vector<ViewColumn>& more) {
-  columns.insert(columns.end(), more.begin(), more.end());
-}
-
 }  // namespace
 
 View metrics_view() {
-  std::vector<ViewColumn> columns{{"config", "f.id", "id of config", "The launch configuration."},
-                                  {"kernel_name", "k.name", "", "NULL: its function is not described."}};
-  append(columns, grid_and_block(""));
-  append(columns, {{"metric", "t.name", "", "As NVPerf has it."},
-                   {"samples", "m.n", "launches", "Measured, with a value."},
-                   {"mean", "m.mean", "of the metric", ""},
-                   {"min", "m.min", "of the metric", ""},
-                   {"max", "m.max", "of the metric", ""},
-                   {"stddev", "m.stddev", "of the metric", "Of the sample (n - 1); NULL of one launch."},
-                   {"collected_by", "m.replay_mode", "", "kernel replay or iteration replay; empty: not known."},
-                   {"cache_control", "m.cache_control", "", kAsTheyWere},
-                   {"passes", "m.passes", "", "That a launch was measured in."},
-                   {"metric_set", "m.metric_set", "id of metric_set", "That it was measured with."},
-                   {"clock_hz", "m.clock_hz", "Hz", kClockMeaning},
-                   {"unreliable", unreliable("m.max"), "0 or 1", kUnreliable}});
+  const ViewColumns columns = join({{{"config", "f.id", "id of config", "The launch configuration."},
+                                     {"kernel_name", "k.name", "", "NULL: its function is not described."}},
+                                    of("f", {"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z"}),
+                                    {{"metric", "t.name"},
+                                     {"samples", "m.n", "launches", "Measured, with a value."},
+                                     {"mean", "m.mean", "of the metric", ""},
+                                     {"min", "m.min"},
+                                     {"max", "m.max"},
+                                     {"stddev", "m.stddev", "of the metric", "Of the sample (n - 1); NULL of one launch."},
+                                     {"collected_by", "m.replay_mode"},
+                                     {"cache_control", "m.cache_control"},
+                                     {"passes", "m.passes", "", "That a launch was measured in."},
+                                     {"metric_set", "m.metric_set", "id of metric_set", "That it was measured with."},
+                                     {"clock_hz", "m.clock_hz", "Hz", kClockMeaning},
+                                     {"unreliable", unreliable("m.max"), "0 or 1", kUnreliable}}});
   return {"metrics",
           "Hardware counters of launch configurations: a row for those launches that were measured alike, so that what was "
           "collected in different ways is never mixed.",
@@ -86,14 +71,15 @@ View metric_samples_view() {
            {"kernel_name", "k.name", "", "NULL: its function is not described."},
            {"launch_index", "l.launch_index", "", "Position among all kernel launches of its process; NULL: not known."},
            {"occurrence", "l.occurrence", "", "Position among those of its configuration."},
-           {"metric", "t.name", "", "As NVPerf has it."},
-           {"value", "m.value", "of the metric", "NULL: none came."},
+           {"metric", "t.name"},
+           {"value", "m.value"},
            {"collected_by", replay_modes(), "", "kernel replay or iteration replay; empty: not known."},
-           {"cache_control", "CASE l.cache_control WHEN 0 THEN 'none' WHEN 1 THEN 'all' ELSE '' END", "", kAsTheyWere},
+           {"cache_control", "CASE l.cache_control WHEN 0 THEN 'none' WHEN 1 THEN 'all' ELSE '' END", "",
+            "none: as they were left, all: flushed before each pass; empty: not known."},
            {"passes", "l.passes", "", "That the launch was measured in."},
            {"metric_set", "l.metric_set", "id of metric_set", "That it was measured with."},
            {"clock_hz", "l.clock_hz", "Hz", kClockMeaning},
-           {"start_unix_ns", "l.start_unix_ns", "ns since 1970", ""},
+           {"start_unix_ns", "l.start_unix_ns"},
            {"cost_ns", "l.cost_ns", "ns", "Host time that measuring the launch took."},
            {"unreliable", unreliable("m.value"), "0 or 1", kUnreliable}},
           "FROM measured m JOIN metric t ON t.id = m.metric JOIN config f ON f.id = m.config "
@@ -102,23 +88,21 @@ View metric_samples_view() {
 }
 
 View coverage_view() {
-  std::vector<ViewColumn> columns{
-      {"pid", "p.pid", "", ""},
-      {"config", "c.config", "id of config",
-       "The launch configuration; NULL: all of a function that no filter takes, which are counted together."},
-      {"kernel_name", "k.name", "", "NULL: its function is not described."}};
-  append(columns, grid_and_block("NULL, as the five that follow, where config is."));
-  append(columns, {{"launches", "c.launches", "launches", "Seen."},
-                   {"matched", "c.matched", "launches", "That the selector takes."},
-                   {"measured", "c.measured", "launches", ""},
-                   {"near_missed", "c.near_missed", "launches", "That it would take in another form of their name."},
-                   {"left_alone", "c.skipped", "launches", "Skipped: selected, but not to be measured."},
-                   {"timed", "c.timed", "launches", "That activity records timed; measured ones are not among them."},
-                   {"timed_gpu_ns", "c.timed_gpu_ns", "ns", "GPU time of these."},
-                   {"timed_gpu_pct", "100.0 * c.timed_gpu_ns / nullif((SELECT sum(timed_gpu_ns) FROM launch_count), 0)", "%",
-                    "Of all that was timed, graphs not counted; NULL: nothing was."},
-                   {"incomplete", "c.incomplete", "", "Why it was not measured as often as asked, in a word; empty: it was."},
-                   {"reason", reasons(), "", "The same as a sentence."}});
+  const ViewColumns columns =
+      join({{{"pid", "p.pid"},
+             {"config", "c.config", "id of config",
+              "The launch configuration; NULL: all of a function that no filter takes, which are counted together."},
+             {"kernel_name", "k.name", "", "NULL: its function is not described."},
+             {"grid_x", "f.grid_x", {}, "NULL, as the five that follow, where config is."}},
+            of("f", {"grid_y", "grid_z", "block_x", "block_y", "block_z"}),
+            of("c", {"launches", "matched", "measured", "near_missed"}),
+            {{"left_alone", "c.skipped", {}, "Skipped: selected, but not to be measured."},
+             {"timed", "c.timed"},
+             {"timed_gpu_ns", "c.timed_gpu_ns"},
+             {"timed_gpu_pct", "100.0 * c.timed_gpu_ns / nullif((SELECT sum(timed_gpu_ns) FROM launch_count), 0)", "%",
+              "Of all that was timed, graphs not counted; NULL: nothing was."},
+             {"incomplete", "c.incomplete", "", "Why it was not measured as often as asked, in a word; empty: it was."},
+             {"reason", reasons(), "", "The same as a sentence."}}});
   return {"coverage", "What became of the launches of each configuration: how many were measured, and why the others were not.",
           columns,
           "FROM launch_count c JOIN process p ON p.id = c.process LEFT JOIN config f ON f.id = c.config "

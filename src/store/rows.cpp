@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "store/ascii.h"
 
 namespace dlkprof::store {
 namespace {

@@ -41,7 +41,7 @@ std::string describe(const Table& table) {
 std::string describe(const View& view) {
   std::string text = fmt::format("\n### {}\n\n{}\n\n| column | unit | meaning |\n| --- | --- | --- |\n", view.name, view.meaning);
   for (const ViewColumn& column : view.columns)
-    text += fmt::format("| `{}` | {} | {} |\n", column.name, cell(column.unit), cell(column.meaning));
+    text += fmt::format("| `{}` | {} | {} |\n", column.name, cell(column.unit.value_or("")), cell(column.meaning.value_or("")));
   return text;
 }
 

@@ -3,6 +3,7 @@
 // here.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,11 +32,11 @@ struct Table {
   std::size_t keys = 1;  // so many first columns identify a row; one that is called id is the row's number
 };
 
+// Where it shows the column of a table as it is, unit and meaning are that one's unless it has its own.
 struct ViewColumn {
   std::string name;
   std::string expression;  // SQL
-  std::string unit;
-  std::string meaning;
+  std::optional<std::string> unit = {}, meaning = {};
 };
 
 struct View {

@@ -1,54 +1,38 @@
-#include <initializer_list>
-#include <utility>
-#include <vector>
+#include "store/views.h"
 
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "base/text.h"
 #include "store/aggregation_rows.h"
-#include "store/diagnosis.h"
-#include "store/measured_views.h"
-#include "store/schema.h"
 
 namespace dlkprof::store {
 namespace {
 
-// SQL: the aggregation that views show.
-const std::string kNewest = "(SELECT max(id) FROM aggregation)";
-
-using ViewColumns = std::vector<ViewColumn>;
-
-ViewColumns join(std::initializer_list<ViewColumns> parts) {
-  ViewColumns all;
-  for (const ViewColumns& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
 // The columns of a model::Stats in table s.
-ViewColumns stats(const std::string& name, const std::string& meaning) {
+ViewColumns stats(const std::string& name, const std::optional<std::string>& total_meaning = {}) {
   const std::string of = "s." + name;
-  return {{name + "_total_ns", of + "_total_ns", "ns", meaning},
+  return {{name + "_total_ns", of + "_total_ns", {}, total_meaning},
           {name + "_avg_ns", "1.0 * " + of + "_total_ns / " + of + "_n", "ns", "NULL: there are none."},
-          {name + "_min_ns", of + "_min_ns", "ns", ""},
-          {name + "_max_ns", of + "_max_ns", "ns", ""}};
+          {name + "_min_ns", of + "_min_ns"},
+          {name + "_max_ns", of + "_max_ns"}};
 }
 
 // What names the op in table o.
 ViewColumns op_columns() {
   return {{"op_id", "o.op_id", "", "Names the op in every view."},
           {"op_name", "o.name", "", "Path of what encloses it."},
-          {"direction", "o.direction", "", "fprop, bprop or empty."},
+          {"direction", "o.direction"},
           {"op_type", "o.type", "", ""}};
-}
-
-ViewColumns counted() {
-  return {{"samples", "s.samples", "launches", "Measured behind its counters."},
-          {"covered_ns", "s.covered_ns", "ns", "Its GPU time in launch configurations that were measured."}};
 }
 
 // At the end of views, where columns are added.
 ViewColumns collected() {
   return {{"collected_by", "s.collected_by", "",
            "How the launches behind its counters were measured: kernel replay, iteration replay, or both; empty: not known."},
-          {"cache_control", "s.cache_control", "",
-           "none: caches as they were left, all: flushed before each pass, or both; empty: not known."}};
+          {"cache_control", "s.cache_control"}};
 }
 
 const std::string kOpOfStats = "JOIN op o ON o.aggregation = s.aggregation AND o.id = s.op ";
@@ -57,12 +41,10 @@ std::string of_newest(const std::string& alias) { return "WHERE " + alias + ".ag
 View ops_view() {
   return {"ops", "Ops: what they are. Their figures are in detail.",
           join({op_columns(),
-                {{"framework", "o.framework", "", "That named it."},
-                 {"data_types", "o.data_types", "", "Of its first instance's inputs."},
-                 {"input_shapes", "o.input_shapes", "", "Of its first instance."},
-                 {"group_node", "g.name", "", "The group node it lies in; NULL: none."},
+                of("o", {"framework", "data_types", "input_shapes"}),
+                {{"group_node", "g.name", "", "The group node it lies in; NULL: none."},
                  {"tc_eligible", "o.eligible", "0 or 1", "Can use tensor cores."},
-                 {"leaf", "o.leaf", "0 or 1", "No range lies inside any of its instances."},
+                 {"leaf", "o.leaf"},
                  {"phase", phase_of_op("ELSE 'other'"), "", "forward, backward, optimizer, data or other; see view phases."}}}),
           "FROM op o LEFT JOIN op_group g ON g.aggregation = o.aggregation AND g.id = o.op_group " + of_newest("o")};
 }
@@ -71,8 +53,8 @@ View iterations_view() {
   return {"iterations",
           "Iterations, all of them.",
           {{"iteration", "i.id", "", "From 0."},
-           {"start_ns", "i.start_ns", "ns", "Of CLOCK_MONOTONIC."},
-           {"stop_ns", "i.stop_ns", "ns", "Of CLOCK_MONOTONIC, inclusive."},
+           {"start_ns", "i.start_ns"},
+           {"stop_ns", "i.stop_ns"},
            {"duration_ns", "i.stop_ns - i.start_ns + 1", "ns", ""},
            {"aggregated", "i.id BETWEEN a.first_iteration AND a.last_iteration", "0 or 1", "Figures are of it, too."},
            {"calls", "coalesce(w.calls, 0)", "", "Kernels, copies and sets that were called in it."},
@@ -99,9 +81,9 @@ View ranges_view() {
           {{"range", "r.id", "id of range", ""},
            {"start_ns", "r.start_ns", "ns", "Of CLOCK_MONOTONIC."},
            {"duration_ns", "r.end_ns - r.start_ns", "ns", ""},
-           {"parent", "r.parent", "id of range", "The innermost range open on its thread when it began."},
-           {"pid", "p.pid", "", ""},
-           {"tid", "t.tid", "", "As gettid(2) gives it."},
+           {"parent", "r.parent"},
+           {"pid", "p.pid"},
+           {"tid", "t.tid"},
            {"domain", "d.value", "", "Empty: the default domain."},
            {"message", put_back(put_back("m.value", "seq", "r.sequence"), "op_id", "r.op_id"), "",
             "As the program gave it, but without PyTorch's input_op_ids."}},
@@ -114,33 +96,26 @@ View kernels_view() {
           join({{{"iteration", "p.iteration", "", "In which it was called."}},
                 op_columns(),
                 {{"kind", "CASE k.kind WHEN 0 THEN 'kernel' WHEN 1 THEN 'copy' ELSE 'set' END", "", "kernel, copy or set."},
-                 {"kernel_name", "k.name", "", "Without namespaces, template arguments and parameters."},
-                 {"device", "w.device", "id of device", ""},
-                 {"stream", "w.stream", "", "As CUPTI numbers them."},
+                 {"kernel_name", "k.name"},
+                 {"device", "w.device"},
+                 {"stream", "w.stream"},
                  {"gpu_start_ns", "w.start_ns", "ns", "NULL: not timed, as of a launch that was being measured."},
                  {"gpu_ns", "w.end_ns - w.start_ns", "ns", "On the GPU."},
                  {"api_name", "n.value", "", "The CUDA call that caused it."},
-                 {"api_start_ns", "c.start_ns", "ns", ""},
+                 {"api_start_ns", "c.start_ns"},
                  {"api_ns", "c.end_ns - c.start_ns", "ns", "On the CPU, in that call."},
                  {"uses_tc", "w.uses_tc", "0 or 1", "Uses tensor cores."},
                  {"tc_source", "CASE w.tc_source WHEN 1 THEN 'name' WHEN 2 THEN 'counter' ELSE 'unknown' END", "",
                   "How that is known."},
-                 {"grid_x", "f.grid_x", "blocks", "NULL, as the nine that follow: not a kernel."},
-                 {"grid_y", "f.grid_y", "blocks", ""},
-                 {"grid_z", "f.grid_z", "blocks", ""},
-                 {"block_x", "f.block_x", "threads", ""},
-                 {"block_y", "f.block_y", "threads", ""},
-                 {"block_z", "f.block_z", "threads", ""},
-                 {"cluster_x", "f.cluster_x", "blocks", ""},
-                 {"cluster_y", "f.cluster_y", "blocks", ""},
-                 {"cluster_z", "f.cluster_z", "blocks", ""},
-                 {"dynamic_shared_bytes", "f.dynamic_shared_bytes", "bytes", "Shared memory asked for at the launch."},
-                 {"bytes", "w.bytes", "bytes", "Copied or set."},
+                 {"grid_x", "f.grid_x", {}, "NULL, as the nine that follow: not a kernel."}},
+                of("f", {"grid_y", "grid_z", "block_x", "block_y", "block_z", "cluster_x", "cluster_y", "cluster_z",
+                         "dynamic_shared_bytes"}),
+                {{"bytes", "w.bytes"},
                  {"in_graph", "w.in_graph", "0 or 1", "Of a CUDA graph."},
                  {"replayed", "w.replayed", "0 or 1", "Its time was measured while it was replayed."},
                  {"data_types", "o.data_types", "", "Of the op."},
                  {"input_shapes", "o.input_shapes", "", "Of the op's first instance."},
-                 {"long_kernel_name", "k.long_name", "", "The whole name in C++."},
+                 {"long_kernel_name", "k.long_name"},
                  {"op_instance", "p.range", "id of range", "Tells instances of the op apart; NULL: outside of every range."},
                  {"config", "w.config", "id of config", "Its launch configuration."},
                  {"launch_index", "w.launch_index", "", "Position among all kernel launches of its process."}}}),
@@ -155,17 +130,16 @@ View detail_view() {
           join({op_columns(),
                 {{"calls", "s.cpu_n", "", "Its instances."},
                  {"tc_eligible", "o.eligible", "0 or 1", "Can use tensor cores."},
-                 {"uses_tc", "s.uses_tc", "0 or 1", "Uses tensor cores."},
-                 {"tc_source", "s.tc_source", "", "How that is known: unknown, name or counter."}},
-                stats("cpu", "Length on the CPU."),
-                stats("gpu", "Sum over its own kernels, copies and sets."),
-                stats("overhead", "On the CPU outside of CUDA calls."),
-                stats("idle", "Between its kernels, when none of them ran."),
-                stats("mapped", "From its first kernel's start to its last one's end."),
-                {{"tc_gpu_ns", "s.tc_gpu_ns", "ns", "In kernels that use tensor cores."},
-                 {"data_types", "o.data_types", "", "Of its first instance's inputs."},
-                 {"input_shapes", "o.input_shapes", "", "Of its first instance."}},
-                counted(),
+                 {"uses_tc", "s.uses_tc"},
+                 {"tc_source", "s.tc_source"}},
+                stats("cpu"),
+                stats("gpu"),
+                stats("overhead"),
+                stats("idle"),
+                stats("mapped"),
+                of("s", {"tc_gpu_ns"}),
+                of("o", {"data_types", "input_shapes"}),
+                of("s", {"samples", "covered_ns"}),
                 collected()}),
           "FROM op_stats s " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
 }
@@ -178,9 +152,9 @@ std::string count_kernels(const char* condition) {
 View tensor_view() {
   return {"tensor", "Ops that can use tensor cores, and how far they do.",
           join({op_columns(),
-                {{"uses_tc", "s.uses_tc", "0 or 1", "Uses tensor cores."},
+                {{"uses_tc", "s.uses_tc"},
                  {"gpu_total_ns", "s.gpu_total_ns", "ns", ""},
-                 {"tc_gpu_ns", "s.tc_gpu_ns", "ns", "In kernels that use tensor cores."},
+                 {"tc_gpu_ns", "s.tc_gpu_ns"},
                  {"non_tc_gpu_ns", "s.gpu_total_ns - s.tc_gpu_ns", "ns", "In others."},
                  {"tc_utilization_pct", "100.0 * s.tc_gpu_ns / s.gpu_total_ns", "%", "NULL: no GPU time."},
                  {"tc_kernels", count_kernels("x.uses_tc"), "", "Kernels that use tensor cores, by name."},
@@ -192,15 +166,13 @@ View tensor_view() {
 
 View op_kernels_view() {
   return {"op_kernels", "Figures of kernels within ops, accumulated over the iterations aggregated.",
-          join({{{"kernel_name", "k.name", "", "Without namespaces, template arguments and parameters."}},
+          join({{{"kernel_name", "k.name"}},
                 op_columns(),
-                {{"calls", "s.gpu_n", "", "Its runs."},
-                 {"uses_tc", "s.uses_tc", "0 or 1", "Uses tensor cores."},
-                 {"tc_source", "s.tc_source", "", "How that is known: unknown, name or counter."}},
-                stats("gpu", "On the GPU."),
-                stats("api", "On the CPU, in the CUDA calls that caused them."),
-                counted(),
-                {{"long_kernel_name", "k.long_name", "", "The whole name in C++."}},
+                {{"calls", "s.gpu_n", "", "Its runs."}, {"uses_tc", "s.uses_tc"}, {"tc_source", "s.tc_source"}},
+                stats("gpu"),
+                stats("api"),
+                of("s", {"samples", "covered_ns"}),
+                {{"long_kernel_name", "k.long_name"}},
                 collected(),
                 {{"kernel", "k.id", "id of kernel", "Tells kernels of one name apart."}}}),
           "FROM kernel_stats s JOIN kernel k ON k.id = s.kernel " + kOpOfStats + of_newest("s") + " ORDER BY s.rank"};
@@ -208,30 +180,30 @@ View op_kernels_view() {
 
 View op_types_view() {
   return {"op_types", "Figures of all ops of one type.",
-          join({{{"op_type", "s.type", "", ""},
-                 {"nodes", "s.nodes", "", "Its ops."},
+          join({{{"op_type", "s.type"},
+                 {"nodes", "s.nodes"},
                  {"calls", "s.cpu_n", "", "Their instances."},
-                 {"tc_eligible", "s.eligible", "0 or 1", "Can use tensor cores."},
-                 {"uses_tc", "s.uses_tc", "0 or 1", "Uses tensor cores."}},
-                stats("cpu", "Length on the CPU."),
+                 {"tc_eligible", "s.eligible"},
+                 {"uses_tc", "s.uses_tc"}},
+                stats("cpu"),
                 stats("gpu", "Sum over their own kernels, copies and sets."),
-                stats("overhead", "On the CPU outside of CUDA calls."),
+                stats("overhead"),
                 stats("idle", "Between kernels of an instance, when none of them ran."),
-                counted(),
+                of("s", {"samples", "covered_ns"}),
                 collected()}),
           "FROM op_type_stats s " + of_newest("s") + " ORDER BY s.rank"};
 }
 
 View group_nodes_view() {
   return {"group_nodes", "Figures of group nodes: a value an iteration, of which overlapping time counts once.",
-          join({{{"group_node", "g.name", "", "Path."},
-                 {"leaf_calls", "s.leaf_instances", "", "Instances of ops below it."},
+          join({{{"group_node", "g.name"},
+                 {"leaf_calls", "s.leaf_instances"},
                  {"tc_eligible_ops", "s.eligible_leaves", "", "Ops below it that can use tensor cores."},
                  {"tc_ops", "s.tc_leaves", "", "Ops below it that use tensor cores."}},
-                stats("cpu", "Length on the CPU."),
-                stats("gpu", "In kernels of ops below it."),
-                stats("overhead", "On the CPU outside of CUDA calls."),
-                stats("idle", "When none of its kernels ran.")}),
+                stats("cpu"),
+                stats("gpu"),
+                stats("overhead"),
+                stats("idle")}),
           "FROM group_stats s JOIN op_group g ON g.aggregation = s.aggregation AND g.id = s.op_group " + of_newest("s") +
               " ORDER BY s.rank"};
 }
@@ -240,13 +212,13 @@ View group_nodes_view() {
 View summary_view() {
   ViewColumns columns = {
       {"aggregation", "a.id", "id of aggregation", "That views show."},
-      {"key_node", "a.key_node", "", "Name of the op whose end parts iterations."},
-      {"key_node_source", "a.key_node_source", "", "How it was found: none, asked, framework or repetition."},
-      {"key_nodes_found", "a.key_nodes_found", "", "Its instances; iterations are one more."},
+      {"key_node", "a.key_node"},
+      {"key_node_source", "a.key_node_source"},
+      {"key_nodes_found", "a.key_nodes_found"},
       {"range_source", "a.range_source", "", "How the iterations aggregated were chosen: all, found or asked."}};
   const std::vector<Column>& figures = table_of<model::Summary>().columns;
   for (auto column = figures.begin() + 1; column != figures.end(); ++column)
-    columns.push_back({column->name, "s." + column->name, column->unit, column->meaning});
+    columns.push_back({column->name, "s." + column->name});
   return {"summary", "Figures of the whole, in one row.", columns,
           "FROM aggregation a JOIN summary_stats s ON s.aggregation = a.id WHERE a.id = " + kNewest};
 }
@@ -256,11 +228,11 @@ View sampled_metrics_view() {
           "Hardware counters of launch configurations from samples that lay within their launches (replay mode sample).",
           {{"config", "f.id", "id of config", "The launch configuration."},
            {"kernel_name", "k.name", "", "NULL: of it nothing else was seen."},
-           {"metric", "t.name", "", "As NVPerf has it."},
-           {"samples", "s.samples", "samples", ""},
-           {"launches", "s.launches", "launches", "That have samples."},
+           {"metric", "t.name"},
+           {"samples", "s.samples"},
+           {"launches", "s.launches"},
            {"mean", "s.mean", "of the metric", "Of counts: of a launch of mean length."},
-           {"deviation", "s.deviation", "of the metric", "Standard deviation of the samples."},
+           {"deviation", "s.deviation"},
            {"low", "s.mean - s.interval", "of the metric", "95 % confidence interval of the mean; NULL: only one launch."},
            {"high", "s.mean + s.interval", "of the metric", "As low."}},
           "FROM sampled s JOIN metric t ON t.id = s.metric JOIN config f ON f.id = s.config "
@@ -270,24 +242,24 @@ View sampled_metrics_view() {
 View utilization_view() {
   return {"utilization",
           "What GPUs did over time, whatever ran (replay mode sample). View iterations says which times are of which.",
-          {{"device", "b.device", "id of device", ""},
-           {"metric", "t.name", "", "As NVPerf has it."},
+          {{"device", "b.device"},
+           {"metric", "t.name"},
            {"start_ns", "b.start_ns", "ns", "Of CLOCK_MONOTONIC."},
            {"end_ns", "b.end_ns", "ns", "Of CLOCK_MONOTONIC."},
-           {"samples", "b.samples", "samples", ""},
+           {"samples", "b.samples"},
            {"value", "b.value", "of the metric", "The mean of the samples."}},
           "FROM sample_bin b JOIN metric t ON t.id = b.metric"};
 }
 
 ViewColumns counter_columns() {
   return {
-      {"metric", "v.metric", "", "As NVPerf has it."},
+      {"metric", "v.metric"},
       {"value", "v.value", "of the metric",
        "Ratios are means weighted by GPU time, counts are scaled to all launches of the configurations measured."},
       {"samples", "s.samples", "launches", "Measured behind it."},
       {"measured", "v.measured", "of the metric", "Of counts: the sum over the launches measured, before it is scaled."},
       {"measured_on", "v.measured_on", "launches", "That measured is the sum of."},
-      {"scaled_to", "v.scaled_to", "launches", "Of counts: those that value stands for."},
+      {"scaled_to", "v.scaled_to"},
       {"unreliable", "v.unreliable", "0 or 1", "1: values above 100 % were left out, as counters of different passes disagree."}};
 }
 
@@ -305,13 +277,12 @@ View op_kernel_metrics_view() {
           join({{{"kernel_name", "k.name", "", ""}},
                 op_columns(),
                 counter_columns(),
-                {{"long_kernel_name", "k.long_name", "", "The whole name in C++."},
-                 {"kernel", "k.id", "id of kernel", "Tells kernels of one name apart."}}}),
+                {{"long_kernel_name", "k.long_name"}, {"kernel", "k.id", "id of kernel", "Tells kernels of one name apart."}}}),
           "FROM kernel_stats s JOIN kernel k ON k.id = s.kernel " + kOpOfStats + counters_of(1) + of_newest("s")};
 }
 
 View op_type_metrics_view() {
-  return {"op_type_metrics", "Hardware counters of op types.", join({{{"op_type", "s.type", "", ""}}, counter_columns()}),
+  return {"op_type_metrics", "Hardware counters of op types.", join({{{"op_type", "s.type"}}, counter_columns()}),
           "FROM op_type_stats s " + counters_of(2) + of_newest("s")};
 }
 
@@ -322,14 +293,56 @@ View pc_samples_view() {
            {"byte_offset", "i.byte_offset", "bytes", "Of the instruction, from the function's start."},
            {"source_file", "nullif(f.path, '')", "", "NULL: not known."},
            {"source_line", "nullif(i.line, 0)", "", "NULL: not known."},
-           {"reason", "r.name", "", "As CUPTI has it."},
-           {"samples", "s.samples", "", ""},
+           {"reason", "r.name"},
+           {"samples", "s.samples"},
            {"cycles", "s.cycles", "cycles", "That they stand for."}},
           "FROM pc_stall s JOIN pc_instruction i ON i.id = s.instruction JOIN pc_function n ON n.id = i.function "
           "JOIN kernel k ON k.id = n.kernel JOIN pc_file f ON f.id = i.file JOIN pc_reason r ON r.id = s.reason"};
 }
 
+// The tables of a view by the names that FROM and JOIN give them.
+std::map<std::string, const Table*> tables_of(const View& view) {
+  std::map<std::string, const Table*> found;
+  const std::vector<std::string> words = split(view.from, ' ');
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    if (words[i] != "FROM" && words[i] != "JOIN") continue;
+    for (const std::span<const Table> tables : {timeline_tables(), aggregation_tables()}) {
+      for (const Table& table : tables) {
+        if (table.name == words[i + 1]) found.emplace(words[i + 2], &table);
+      }
+    }
+  }
+  return found;
+}
+
+// Units and meanings that columns have of the table's that they show.
+void inherit(View& view) {
+  const auto tables = tables_of(view);
+  for (ViewColumn& column : view.columns) {
+    if (column.unit && column.meaning) continue;
+    const std::size_t point = column.expression.find('.');
+    const std::vector<Column>& shown = tables.at(column.expression.substr(0, point))->columns;
+    const auto same = std::find_if(shown.begin(), shown.end(),
+                                   [&](const Column& one) { return one.name == column.expression.substr(point + 1); });
+    if (same == shown.end()) throw std::logic_error("no column " + column.expression + " for view " + view.name);
+    if (!column.unit) column.unit = same->unit;
+    if (!column.meaning) column.meaning = same->meaning;
+  }
+}
+
 }  // namespace
+
+ViewColumns join(std::initializer_list<ViewColumns> parts) {
+  ViewColumns all;
+  for (const ViewColumns& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+ViewColumns of(const std::string& table, std::initializer_list<const char*> names) {
+  ViewColumns columns;
+  for (const std::string name : names) columns.push_back({name, table + "." + name});
+  return columns;
+}
 
 std::span<const View> views() {
   static const std::vector<View> all = [] {
@@ -341,6 +354,7 @@ std::span<const View> views() {
                            coverage_view(),          sampled_metrics_view(), utilization_view(),
                            pc_samples_view()};
     for (View& view : diagnosis_views()) made.push_back(std::move(view));
+    std::for_each(made.begin(), made.end(), inherit);
     return made;
   }();
   return all;

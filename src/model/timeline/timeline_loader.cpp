@@ -19,10 +19,7 @@ constexpr std::int64_t kLatestNs = std::int64_t{1} << 60U;
 
 bool is_time(std::int64_t ns) { return ns >= 0 && ns <= kLatestNs; }
 
-std::string to_valid_utf8(std::string&& text) {
-  const bool ascii = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
-  return ascii ? std::move(text) : valid_utf8(text);
-}
+std::string to_valid_utf8(std::string&& text) { return is_ascii(text) ? std::move(text) : valid_utf8(text); }
 
 // Moves an end that lies before the start.
 template <typename Event>
