@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
+
+#include "base/text.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -13,27 +16,13 @@ constexpr const char* kNcu = "Nsight Compute";
 constexpr const char* kNsys = "Nsight Systems";
 
 // Said of several options.
-constexpr const char* kNoNsys =
-    "dlkprof records the timeline itself and starts no Nsight Systems: leave it out. --timeline, --domains and --devices say "
-    "what "
-    "is recorded.";
 constexpr const char* kName = "Use --base_name <name> and --output_path <folder>: all files begin with that name.";
-constexpr const char* kReadAgain = "Use dlkprof report <file>.";
-constexpr const char* kNoNvtxFilter =
-    "There are no NVTX filters: pick kernels by --kernel-id, NVTX domains by --domains, and read what ran in a range from "
-    "--reports group_node.";
-constexpr const char* kNoRules = "The rules always run: --reports expert_systems shows what they found.";
-constexpr const char* kNoSource =
-    "--pc-sampling with --reports source shows samples by source line of programs compiled with -lineinfo.";
-constexpr const char* kNoCpu = "dlkprof samples GPUs alone: leave it out.";
 constexpr const char* kFromStart =
     "Use --profile-from-start off: only what is between cudaProfilerStart and cudaProfilerStop counts.";
 constexpr const char* kToTheEnd = "dlkprof lets the program run to its end and stops only measuring: use -c, -d or --samples.";
-constexpr const char* kAllTraced =
-    "CUDA and NVTX are always recorded where ops are; --timeline on|off says whether, --mode for which framework.";
 
 struct ForeignOption {
-  const char* name;
+  std::string_view names;  // with blanks between
   const char* tool;
   const char* answer;
 };
@@ -41,17 +30,14 @@ struct ForeignOption {
 constexpr std::array kForeignOptions{
     ForeignOption{"--file-formats", kDlprof, "Use --formats csv,json."},
     ForeignOption{"--profile-name", kDlprof, kName},
-    ForeignOption{"--nsys-opts", kDlprof, kNoNsys},
-    ForeignOption{"--nsys-options", kDlprof, kNoNsys},
-    ForeignOption{"--nsys-base-name", kDlprof, kNoNsys},
-    ForeignOption{"--nsys-base-output-filename", kDlprof, kNoNsys},
+    ForeignOption{"--nsys-opts --nsys-options --nsys-base-name --nsys-base-output-filename", kDlprof,
+                  "dlkprof records the timeline itself and starts no Nsight Systems: leave it out. --timeline, --domains and "
+                  "--devices say what is recorded."},
     ForeignOption{"--nsys-profile-range", kDlprof, kFromStart},
     ForeignOption{"--detailed-mode", kDlprof, "All that markers say is always recorded: leave it out."},
     ForeignOption{"--tb-dir", kDlprof, "There are no TensorBoard files: see dlkprof report."},
-    ForeignOption{"-o", kNcu, kName},
-    ForeignOption{"--export", kNcu, kName},
-    ForeignOption{"-i", kNcu, kReadAgain},
-    ForeignOption{"--import", kNcu, kReadAgain},
+    ForeignOption{"-o --export", kNcu, kName},
+    ForeignOption{"-i --import --open-in-ui", kNcu, "Use dlkprof report <file>."},
     ForeignOption{"--force-overwrite", kNcu, "Use --force."},
     ForeignOption{
         "--page", kNcu,
@@ -72,17 +58,15 @@ constexpr std::array kForeignOptions{
     ForeignOption{"--chips", kNcu, "Use dlkprof metrics --chip <chip>."},
     ForeignOption{"--kill", kNcu, kToTheEnd},
     ForeignOption{"--nvtx", kNcu, "NVTX ranges are recorded wherever ops are: use --timeline on."},
-    ForeignOption{"--nvtx-include", kNcu, kNoNvtxFilter},
-    ForeignOption{"--nvtx-exclude", kNcu, kNoNvtxFilter},
+    ForeignOption{"--nvtx-include --nvtx-exclude", kNcu,
+                  "There are no NVTX filters: pick kernels by --kernel-id, NVTX domains by --domains, and read what ran in a "
+                  "range from --reports group_node."},
     ForeignOption{"--clock-control", kNcu, "Clocks are left as they are, and reports say what they were: leave it out."},
-    ForeignOption{"--apply-rules", kNcu, kNoRules},
-    ForeignOption{"--rule", kNcu, kNoRules},
-    ForeignOption{"--list-rules", kNcu, kNoRules},
-    ForeignOption{"--import-source", kNcu, kNoSource},
-    ForeignOption{"--source-folders", kNcu, kNoSource},
-    ForeignOption{"--source-level-analysis", kNcu, kNoSource},
-    ForeignOption{"--sampling-interval", kNcu, "Use --pc-sampling=<n>: one sample in 2^n cycles."},
-    ForeignOption{"--warp-sampling-interval", kNcu, "Use --pc-sampling=<n>: one sample in 2^n cycles."},
+    ForeignOption{"--apply-rules --rule --list-rules", kNcu,
+                  "The rules always run: --reports expert_systems shows what they found."},
+    ForeignOption{"--import-source --source-folders --source-level-analysis", kNcu,
+                  "--pc-sampling with --reports source shows samples by source line of programs compiled with -lineinfo."},
+    ForeignOption{"--sampling-interval --warp-sampling-interval", kNcu, "Use --pc-sampling=<n>: one sample in 2^n cycles."},
     ForeignOption{"--graph-profiling", kNcu,
                   "Kernels inside CUDA graphs are timed as a whole; --replay-mode sample gives them counters by sampling."},
     ForeignOption{"--range-filter", kNcu, "Ranges are not replayed; --iter_start and --iter_stop pick iterations."},
@@ -91,30 +75,20 @@ constexpr std::array kForeignOptions{
     ForeignOption{"--call-stack", kNcu, "Call stacks are not taken; ops say where a kernel was launched: --mode pytorch."},
     ForeignOption{"--section-folder", kNcu,
                   "Sections are those of dlkprof metrics --list-sections; --metrics adds single metrics."},
-    ForeignOption{"--open-in-ui", kNcu, kReadAgain},
-    ForeignOption{"-t", kNsys, kAllTraced},
-    ForeignOption{"--trace", kNsys, kAllTraced},
+    ForeignOption{"-t --trace", kNsys,
+                  "CUDA and NVTX are always recorded where ops are; --timeline on|off says whether, --mode for which framework."},
     ForeignOption{"--output", kNsys, kName},
     ForeignOption{"--stats", kNsys, "Use --reports kernel,op_type,summary."},
-    ForeignOption{"--capture-range", kNsys, kFromStart},
-    ForeignOption{"--capture-range-end", kNsys, kFromStart},
-    ForeignOption{"--sample", kNsys, kNoCpu},
-    ForeignOption{"--cpuctxsw", kNsys, kNoCpu},
-    ForeignOption{"--backtrace", kNsys, kNoCpu},
-    ForeignOption{"--python-sampling", kNsys, kNoCpu},
-    ForeignOption{"--gpu-metrics-device", kNsys, "Use --replay-mode sample."},
-    ForeignOption{"--gpu-metrics-devices", kNsys, "Use --replay-mode sample."},
+    ForeignOption{"--capture-range --capture-range-end --nvtx-capture", kNsys, kFromStart},
+    ForeignOption{"--sample --cpuctxsw --backtrace --python-sampling", kNsys, "dlkprof samples GPUs alone: leave it out."},
+    ForeignOption{"--gpu-metrics-device --gpu-metrics-devices", kNsys, "Use --replay-mode sample."},
     ForeignOption{"--gpu-metrics-frequency", kNsys, "Use --replay-mode sample --pm-sampling-interval <ns>."},
     ForeignOption{"--cuda-graph-trace", kNsys, "Kernels inside CUDA graphs are timed as a whole: leave it out."},
     ForeignOption{"--cuda-memory-usage", kNsys, "GPU memory in use is not recorded: leave it out."},
     ForeignOption{"--pytorch", kNsys, "Use --mode pytorch."},
-    ForeignOption{"--nvtx-capture", kNsys, kFromStart},
-    ForeignOption{"--stop-on-exit", kNsys, kToTheEnd},
-    ForeignOption{"-x", kNsys, kToTheEnd},
-    ForeignOption{"--show-output", kNsys, "The program keeps its stdout and stderr: leave it out."},
-    ForeignOption{"-w", kNsys, "The program keeps its stdout and stderr: leave it out."},
-    ForeignOption{"--env-var", kNsys, "Set variables before dlkprof: NAME=value dlkprof ..."},
-    ForeignOption{"-e", kNsys, "Set variables before dlkprof: NAME=value dlkprof ..."},
+    ForeignOption{"--stop-on-exit -x", kNsys, kToTheEnd},
+    ForeignOption{"--show-output -w", kNsys, "The program keeps its stdout and stderr: leave it out."},
+    ForeignOption{"--env-var -e", kNsys, "Set variables before dlkprof: NAME=value dlkprof ..."},
 };
 
 struct ForeignValue {
@@ -152,8 +126,10 @@ std::string answered(const char* tool, const char* answer) { return fmt::format(
 }  // namespace
 
 std::string foreign_option(std::string_view option) {
-  const auto* found =
-      std::find_if(kForeignOptions.begin(), kForeignOptions.end(), [option](const auto& one) { return option == one.name; });
+  const auto* found = std::find_if(kForeignOptions.begin(), kForeignOptions.end(), [option](const ForeignOption& one) {
+    const std::vector<std::string> names = split(one.names, ' ');
+    return std::find(names.begin(), names.end(), option) != names.end();
+  });
   return found == kForeignOptions.end() ? "" : answered(found->tool, found->answer);
 }
 
