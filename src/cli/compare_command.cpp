@@ -18,7 +18,6 @@
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/outputs.h"
-#include "cli/report_file.h"
 #include "report/compare/compare_report.h"
 #include "report/compare/compare_view.h"
 #include "store/database.h"

@@ -3,18 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
+#include <span>
 
 #include "base/error.h"
+#include "base/long_file.h"
+#include "base/new_file.h"
 #include "base/say.h"
 #include "base/text.h"
-#include "cli/report_file.h"
-#include "report/diagnosis/missing_sections.h"
 #include "report/diagnosis/reports.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
 #include "report/launches/coverage.h"
-#include "report/ops/model_dump.h"
 #include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
 #include "report/registry.h"
@@ -197,6 +197,15 @@ std::string report_text(const std::string& name, const report::Inputs& inputs) {
   const report::Rows rows = op_rows(report, inputs);
   say_if_empty(report, rows);
   return report::people_table(rows, inputs.choice, report::people_columns(inputs.by ? "grouped" : name), inputs.page);
+}
+
+void write_pieces(const fs::path& path, bool replace, const std::function<void(const report::Sink&)>& produce) {
+  NewFile file(path);
+  LongFile out(file.fd(), path);
+  produce([&out](std::string_view piece) {
+    out.write(std::span(reinterpret_cast<const std::uint8_t*>(piece.data()), piece.size()));
+  });
+  file.move_to_target(replace);
 }
 
 std::vector<fs::path> write_reports(const Outputs& outputs, const report::Inputs& inputs) {

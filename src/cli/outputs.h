@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -56,5 +57,9 @@ void write_report(const std::string& name, const std::string& format, const repo
 // Writes every report in every format, and the model where it is asked for, and returns the files, after check_outputs(). The
 // folder is made. Throws Error.
 std::vector<std::filesystem::path> write_reports(const Outputs& outputs, const report::Inputs& inputs);
+
+// Gives `produce` a sink into a new private file under a temporary name beside `path`, then moves it there: never half a file.
+// With `replace` false an existing `path` is refused. Throws Error.
+void write_pieces(const std::filesystem::path& path, bool replace, const std::function<void(const report::Sink&)>& produce);
 
 }  // namespace dlkprof::cli

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "report/diagnosis/findings_text.h"
 #include "report/diagnosis/reports.h"
 #include "report/launches/reports.h"
 #include "report/ops/reports.h"

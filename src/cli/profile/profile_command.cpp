@@ -25,7 +25,7 @@
 #include "cli/profile/progress.h"
 #include "report/diagnosis/reports.h"
 #include "report/launches/kernel_tables.h"
-#include "report/launches/units.h"
+#include "report/launches/reports.h"
 #include "report/screen/screen.h"
 #include "select/selector.h"
 #include "store/database.h"

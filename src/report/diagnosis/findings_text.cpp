@@ -1,4 +1,4 @@
-#include "report/diagnosis/findings_text.h"
+#include "report/diagnosis/reports.h"
 
 #include <fmt/format.h>
 

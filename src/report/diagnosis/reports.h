@@ -4,7 +4,10 @@
 #include <cstddef>
 #include <string>
 
+#include "advise/rules.h"
 #include "model/profile.h"
+#include "report/format/choice.h"
+#include "report/format/layout.h"
 #include "report/format/rows.h"
 
 namespace dlkprof::report {
@@ -39,5 +42,17 @@ namespace dlkprof::report {
 // precision, as large as its GPU time; it names its kernel and figures, also of other precisions, when pointed at. Where there is
 // nothing to show it says what to collect.
 [[nodiscard]] std::string roofline_svg(const model::Profile& profile);
+
+// What the rules of the expert system found, for people: a list in full sentences, by estimated gain, falling. For each finding
+// its title, the op, what was found, and the change to make. The first 20, unless the choice says how many; its `accepts` is
+// asked for ops and kernels. Throws UsageError where it names columns.
+[[nodiscard]] std::string findings_text(const model::Profile& profile, const Choice& choice, const Page& page);
+
+// Where a finding was made, in at most `width` columns: "gemm of .../fc/aten::mm bprop"; empty for the run.
+[[nodiscard]] std::string place_text(const advise::Finding& finding, const model::Fold& fold, std::size_t width);
+
+// What would have to be collected for the cells that a report leaves empty: "stall: nothing was measured for it; collect it with
+// --section stall"; empty where the report has what it shows, or shows nothing of counters.
+[[nodiscard]] std::string missing_sections(const std::string& report, const model::Profile& profile);
 
 }  // namespace dlkprof::report

@@ -9,7 +9,7 @@
 #include "advise/stalls.h"
 #include "model/aggregate/provenance.h"
 #include "report/diagnosis/diagnosis_rows.h"
-#include "report/launches/sampling_period.h"
+#include "report/launches/launch_text.h"
 #include "report/ops/fields.h"
 
 namespace dlkprof::report {

@@ -1,4 +1,4 @@
-#include "report/launches/asked.h"
+#include "report/launches/reports.h"
 
 #include <algorithm>
 

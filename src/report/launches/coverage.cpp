@@ -15,7 +15,6 @@
 #include "model/aggregate/provenance.h"
 #include "report/format/layout.h"
 #include "report/launches/launch_text.h"
-#include "report/launches/measured_lines.h"
 
 namespace dlkprof::report {
 namespace {

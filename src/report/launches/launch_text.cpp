@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -46,6 +47,17 @@ const char* notice_label(capture::Severity severity) {
 
 std::string counted(std::uint64_t count, const char* one, const char* many) {
   return with_separators(count) + " " + (count == 1 ? one : many);
+}
+
+Cell sampling_period(const model::PcSamples& samples) {
+  if (samples.totals.empty()) return {};
+  std::uint32_t shortest = samples.totals.front().shortest_log2, longest = samples.totals.front().longest_log2;
+  for (const model::PcTotals& totals : samples.totals) {
+    shortest = std::min(shortest, totals.shortest_log2);
+    longest = std::max(longest, totals.longest_log2);
+  }
+  if (shortest == longest) return std::uint64_t{1} << longest;
+  return fmt::format("{} to {}", std::uint64_t{1} << shortest, std::uint64_t{1} << longest);
 }
 
 }  // namespace dlkprof::report

@@ -1,4 +1,4 @@
-#include "report/launches/measured_lines.h"
+#include "report/launches/coverage.h"
 
 #include <fmt/format.h>
 

@@ -1,12 +1,14 @@
 // The reports of launches and samples. The profile outlives the rows.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "cupti/catalogue.h"
 #include "model/profile.h"
+#include "model/timeline/timeline.h"
 #include "report/format/rows.h"
 
 namespace dlkprof::report {
@@ -37,5 +39,19 @@ using UnitLookup = std::function<std::string(const std::string& metric)>;
 
 // What GPUs did over time: a row per stretch of time in which a GPU was sampled, by GPU, metric and time.
 [[nodiscard]] Rows utilization_report(const model::Profile& profile);
+
+// What a run was asked to measure, in terms of sections: what its tables show unless told otherwise.
+struct Asked {
+  std::vector<cupti::Section> sections;  // those asked for whole, in the order of the catalogue
+  std::vector<std::string> metrics;      // asked for by themselves
+};
+
+// Of its first process; every section where that does not say what was asked for.
+[[nodiscard]] Asked asked_of(const model::Timeline& timeline, const cupti::Catalogue& catalogue);
+
+// The unit that a section row names, else NVPerf's where CUPTI can be opened on this machine, else none. The
+// catalogue comes first so that a report reads the same with and without CUPTI.
+[[nodiscard]] UnitLookup unit_lookup(const cupti::Catalogue& catalogue, const model::Timeline& timeline,
+                                     const std::filesystem::path& cupti_path = {});
 
 }  // namespace dlkprof::report

@@ -38,4 +38,8 @@ namespace dlkprof::report {
 // A row per group of ops, by GPU time, falling: what --by makes of a table of ops.
 [[nodiscard]] Rows grouped_report(const model::Profile& profile, model::By by);
 
+// The fold itself as JSON, for --dump_model_data: key node, iterations, ops, groups, instances, as model/fold/fold.h has them,
+// and which instance each kernel call belongs to. Indices count from 0 within their array; null stands for none. Times in ns.
+void write_model(const model::Profile& profile, const Sink& sink);
+
 }  // namespace dlkprof::report

@@ -7,7 +7,6 @@
 
 #include "report/launches/coverage.h"
 #include "report/ops/fields.h"
-#include "report/ops/system_config.h"
 
 namespace dlkprof::report {
 namespace {

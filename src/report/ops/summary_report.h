@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "model/timeline/timeline.h"
 #include "report/format/layout.h"
 #include "report/ops/fields.h"
 
@@ -41,5 +43,9 @@ struct SummaryInputs {
 
 // For people: a table after the other, each under its name.
 [[nodiscard]] std::string summary_text(const std::vector<SummaryTable>& tables, const Page& page = {});
+
+// The system that was profiled: the rows of the guide's table (10.2) in its order. Empty where the captures do not say.
+[[nodiscard]] std::vector<std::pair<std::string, Cell>> system_config(const model::Timeline& timeline,
+                                                                      const std::string& profile_name);
 
 }  // namespace dlkprof::report

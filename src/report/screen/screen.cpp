@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "report/diagnosis/findings_text.h"
+#include "report/diagnosis/reports.h"
 #include "report/screen/screen_parts.h"
 
 namespace dlkprof::report {

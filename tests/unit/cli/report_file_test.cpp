@@ -1,4 +1,4 @@
-#include "cli/report_file.h"
+#include "cli/outputs.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "base/text.h"
-#include "report/diagnosis/findings_text.h"
 #include "report/diagnosis/reports.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
 #include "report/launches/reports.h"
-#include "report/ops/model_dump.h"
 #include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
 #include "report/registry.h"

@@ -1,4 +1,4 @@
-#include "report/diagnosis/missing_sections.h"
+#include "report/diagnosis/reports.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

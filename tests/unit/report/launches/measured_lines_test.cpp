@@ -1,4 +1,4 @@
-#include "report/launches/measured_lines.h"
+#include "report/launches/coverage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

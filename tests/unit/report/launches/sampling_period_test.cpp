@@ -1,4 +1,4 @@
-#include "report/launches/sampling_period.h"
+#include "report/launches/launch_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/launches/units.h"
+#include "report/launches/reports.h"
 
 #include <gtest/gtest.h>
 

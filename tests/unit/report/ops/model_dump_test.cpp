@@ -1,4 +1,4 @@
-#include "report/ops/model_dump.h"
+#include "report/ops/reports.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/ops/system_config.h"
+#include "report/ops/summary_report.h"
 
 #include <gtest/gtest.h>
 
