@@ -1,7 +1,6 @@
 #include "advise/diagnosis.h"
 
 #include <cmath>
-#include <string_view>
 
 #include "advise/occupancy_advice.h"
 #include "advise/rules.h"
@@ -14,8 +13,6 @@ namespace {
 using model::DiagnosedRow;
 using model::Diagnosis;
 
-constexpr std::string_view kIssues = "selected";  // is no wait
-
 void add_verdict(Diagnosis& made, DiagnosedRow row, const Evidence& evidence, const model::Counters& counters) {
   const Judgement judgement = judge(evidence, counters);
   if (judgement.verdict == Verdict::unknown) return;
@@ -25,7 +22,7 @@ void add_verdict(Diagnosis& made, DiagnosedRow row, const Evidence& evidence, co
 
 void add_stalls(Diagnosis& made, DiagnosedRow row, const model::Counters& counters) {
   for (const Stall& stall : stalls_of(counters.values)) {
-    if (std::isfinite(stall.cycles)) made.stalls.push_back({row, stall.name, stall.cycles, stall.percent, stall.name != kIssues});
+    if (std::isfinite(stall.cycles)) made.stalls.push_back({row, stall.name, stall.cycles, stall.percent, stall.waits()});
   }
 }
 

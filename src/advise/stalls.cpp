@@ -91,9 +91,14 @@ std::vector<Stall> stalls_of(const Values& values) {
   if (!std::isfinite(all)) return {};
   for (Stall& stall : stalls) stall.percent = 100 * stall.cycles / all;
   // What is issued waits for nothing, and comes after all that does.
-  const auto order = [](const Stall& stall) { return std::pair(stall.name == "selected", -stall.cycles); };
+  const auto order = [](const Stall& stall) { return std::pair(!stall.waits(), -stall.cycles); };
   std::stable_sort(stalls.begin(), stalls.end(), [&](const Stall& a, const Stall& b) { return order(a) < order(b); });
   return stalls;
+}
+
+const Stall* top_wait(const std::vector<Stall>& stalls) {
+  const auto top = std::find_if(stalls.begin(), stalls.end(), [](const Stall& stall) { return stall.waits(); });
+  return top == stalls.end() ? nullptr : &*top;
 }
 
 }  // namespace dlkprof::advise

@@ -25,9 +25,14 @@ struct Stall {
   // That a warp waits for it, an instruction issued; not a number where samples hold none that was issued.
   double cycles = 0;
   double percent = 0;  // of all warp cycles, "selected" included
+
+  [[nodiscard]] bool waits() const { return name != "selected"; }  // which is the issue itself
 };
 // By cycles, falling; those of 0 cycles are left out. "selected", the issue itself, comes last. Empty where none was measured.
 [[nodiscard]] std::vector<Stall> stalls_of(const Values& values);
+
+// The first that is a wait, which in the order of stalls_of() and of samples is the largest; null where there is none.
+[[nodiscard]] const Stall* top_wait(const std::vector<Stall>& stalls);
 
 // A reason by the name that PC sampling has for it, in the words of counters: smsp__pcsamp_warps_issue_stalled_no_instructions is
 // no_instruction. What a warp does that waits for nothing, among them "selected", is no stall, but has a name as well.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "model/aggregate/tensor_core_use.h"
+#include "model/fold/time_arithmetic.h"
 #include "model/timeline/timeline.h"
 #include "store/cells.h"
 
@@ -175,8 +176,6 @@ void columns(const auto& visit, Of<model::LoadedFunction> auto& row) {
       number("binary_version", function.binary_version, "", "10 * major + minor of the machine code."));
 }
 
-[[nodiscard]] inline bool is_timed(const model::Activity& activity) { return activity.start_ns != 0 || activity.end_ns != 0; }
-
 // The times of an activity, which are both NULL where it was not timed.
 template <typename Activity>
 struct ActivityTimes {
@@ -187,7 +186,7 @@ struct ActivityTimes {
     to.push_back({"end_ns", ColumnType::integer, "ns", "On the GPU.", true});
   }
   [[nodiscard]] auto written(const Place& /*place*/) const {
-    const bool timed = is_timed(activity);
+    const bool timed = model::is_timed(activity);
     const auto time = [timed](std::int64_t value) { return timed ? std::optional(value) : std::nullopt; };
     return std::tuple(time(activity.start_ns), time(activity.end_ns));
   }

@@ -1,5 +1,7 @@
 #include "store/views.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -340,7 +342,7 @@ ViewColumns join(std::initializer_list<ViewColumns> parts) {
 
 ViewColumns of(const std::string& table, std::initializer_list<const char*> names) {
   ViewColumns columns;
-  for (const std::string name : names) columns.push_back({name, table + "." + name});
+  for (const std::string name : names) columns.push_back({name, fmt::format("{}.{}", table, name)});
   return columns;
 }
 

@@ -37,7 +37,7 @@ void add_stall_lines(std::vector<StallLine>& lines, const StallLine& row, const 
   for (const advise::Stall& stall : stalls) {
     lines.push_back(row);
     lines.back().stall = stall;
-    lines.back().rank = stall.name == "selected" ? 0 : ++rank;
+    lines.back().rank = stall.waits() ? ++rank : 0;
   }
   if (stalls.empty()) lines.push_back(row);
 }

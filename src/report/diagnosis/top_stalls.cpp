@@ -13,14 +13,13 @@ namespace {
 
 constexpr std::size_t kStalledKernelWidth = 36;
 constexpr std::size_t kMostReasons = 3;
-constexpr const char* kNoWait = "selected";
 
 // "long_scoreboard 60 %, barrier 20 %": the largest waits.
 std::string reasons_of(const advise::SampledKernel& kernel) {
   std::string text;
   std::size_t shown = 0;
   for (const advise::Stall& stall : kernel.stalls) {
-    if (stall.name == kNoWait) continue;
+    if (!stall.waits()) continue;
     if (shown++ == kMostReasons) break;
     text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", printable(stall.name, kStalledKernelWidth), stall.percent);
   }
@@ -30,7 +29,7 @@ std::string reasons_of(const advise::SampledKernel& kernel) {
 // The largest wait of the first kernel, in a sentence.
 std::string meaning_of(const advise::SampledKernel& kernel) {
   const auto wait = std::find_if(kernel.stalls.begin(), kernel.stalls.end(),
-                                 [](const advise::Stall& stall) { return stall.name != kNoWait && stall.reason != nullptr; });
+                                 [](const advise::Stall& stall) { return stall.waits() && stall.reason != nullptr; });
   if (wait == kernel.stalls.end()) return "";
   return wrap(fmt::format("{}: {} {}", wait->name, wait->reason->meaning, wait->reason->remedy), 80, 2, 0) + "\n";
 }

@@ -1,7 +1,5 @@
 #include "report/launches/reports.h"
 
-#include <algorithm>
-
 #include "advise/sampled_stalls.h"
 #include "report/ops/fields.h"
 
@@ -9,13 +7,6 @@ namespace dlkprof::report {
 namespace {
 
 using Instruction = advise::SampledInstruction;
-
-// The largest of what warps waited for there; none where all of them issued.
-const advise::Stall* top_stall(const Instruction& row) {
-  const auto waits = [](const advise::Stall& stall) { return stall.name != "selected"; };
-  const auto found = std::find_if(row.stalls.begin(), row.stalls.end(), waits);
-  return found == row.stalls.end() ? nullptr : &*found;
-}
 
 Fields<Instruction> source_fields(const model::Profile& profile) {
   const model::PcSamples& all = profile.timeline.pc_samples;
@@ -32,11 +23,11 @@ Fields<Instruction> source_fields(const model::Profile& profile) {
           {"Share Of Kernel (%)", "%", [](const Instruction& row) -> Cell { return row.percent; }},
           {"Top Stall Reason", "",
            [](const Instruction& row) {
-             const advise::Stall* top = top_stall(row);
+             const advise::Stall* top = advise::top_wait(row.stalls);
              return top == nullptr ? Cell{} : text_cell(top->name);
            }},
           {"Top Stall Share (%)", "%", [](const Instruction& row) {
-             const advise::Stall* top = top_stall(row);
+             const advise::Stall* top = advise::top_wait(row.stalls);
              return top == nullptr ? Cell{} : Cell{top->percent};
            }}};
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "advise/stalls.h"
 #include "model/aggregate/provenance.h"
@@ -32,21 +31,12 @@ constexpr std::array kCounterColumns{
 
 Cell value_of(const Counters& counters, advise::Quantity quantity) { return number_cell(find(counters.values, quantity)); }
 
-// What warps waited for most. "selected" is the issue itself, no wait.
-std::optional<Stall> top_stall(const Counters& counters) {
+// A figure of what warps waited for most.
+template <typename Figure>
+Cell of_top_stall(const Counters& counters, Figure Stall::*figure) {
   const std::vector<Stall> stalls = advise::stalls_of(counters.values);
-  const auto top = std::find_if(stalls.begin(), stalls.end(), [](const Stall& stall) { return stall.name != "selected"; });
-  return top == stalls.end() ? std::nullopt : std::optional(*top);
-}
-
-Cell top_stall_reason(const Counters& counters) {
-  const auto stall = top_stall(counters);
-  return stall ? Cell{stall->name} : Cell{};
-}
-
-Cell top_stall_share(const Counters& counters) {
-  const auto stall = top_stall(counters);
-  return stall ? Cell{stall->percent} : Cell{};
+  const Stall* top = advise::top_wait(stalls);
+  return top == nullptr ? Cell{} : Cell{top->*figure};
 }
 
 }  // namespace
@@ -58,8 +48,8 @@ const Fields<Counters>& counter_fields() {
       fields.push_back(
           {column.column, column.unit, [&column](const Counters& counters) { return value_of(counters, column.quantity); }});
     }
-    fields.push_back({"Top Stall", "", top_stall_reason});
-    fields.push_back({"Top Stall (%)", "%", top_stall_share});
+    fields.push_back({"Top Stall", "", [](const Counters& counters) { return of_top_stall(counters, &Stall::name); }});
+    fields.push_back({"Top Stall (%)", "%", [](const Counters& counters) { return of_top_stall(counters, &Stall::percent); }});
     fields.push_back({"Samples Measured", "launch", [](const Counters& counters) -> Cell { return counters.samples; }});
     return fields;
   }();

@@ -8,6 +8,7 @@
 
 #include "model/aggregate/counter_join.h"
 #include "model/aggregate/tensor_core_use.h"
+#include "model/fold/time_arithmetic.h"
 #include "report/ops/counter_fields.h"
 
 namespace dlkprof::report {
@@ -87,8 +88,6 @@ class Calls {
   Call call_;
 };
 
-bool is_timed(const Call& call) { return call.activity->start_ns != 0 || call.activity->end_ns != 0; }
-
 Fields<Call> op_fields(const model::Fold& fold) {
   Fields<Call> fields{{"Iteration", "", [](const Call& call) -> Cell { return std::uint64_t{call.iteration}; }}};
   append(fields, op_name_fields(fold), [](const Call& call) -> const model::Op& { return *call.op; });
@@ -101,9 +100,12 @@ Fields<Call> time_fields(const model::Timeline& timeline) {
       {"Kernel Name", "", [](const Call& call) -> Cell { return call.kernel->name; }},
       {"Device ID", "",
        [&timeline](const Call& call) -> Cell { return std::uint64_t{timeline.devices[call.activity->device].record.index}; }},
-      {"GPU Start Time (ns)", "ns", [](const Call& call) { return is_timed(call) ? Cell{call.activity->start_ns} : Cell{}; }},
+      {"GPU Start Time (ns)", "ns",
+       [](const Call& call) { return is_timed(*call.activity) ? Cell{call.activity->start_ns} : Cell{}; }},
       {"GPU Time (ns)", "ns",
-       [](const Call& call) { return is_timed(call) ? Cell{call.activity->end_ns - call.activity->start_ns} : Cell{}; }},
+       [](const Call& call) {
+         return is_timed(*call.activity) ? Cell{call.activity->end_ns - call.activity->start_ns} : Cell{};
+       }},
       {"API Call Start (ns)", "ns", [](const Call& call) { return call.api != nullptr ? Cell{call.api->start_ns} : Cell{}; }},
       {"API Call Time (ns)", "ns",
        [](const Call& call) { return call.is_first ? Cell{call.api->end_ns - call.api->start_ns} : Cell{}; }},

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "model/fold/instance_activities.h"
+#include "model/fold/time_arithmetic.h"
 #include "report/format/json.h"
 #include "report/ops/fields.h"
 
@@ -72,7 +73,7 @@ Members describe_instance(const model::Profile& profile, const model::InstanceAc
 // `work` is one of the timeline's.
 Members describe_activity(const model::Profile& profile, const model::Activity& activity) {
   const auto index = static_cast<std::size_t>(&activity - profile.timeline.activities.data());
-  const bool timed = activity.start_ns != 0 || activity.end_ns != 0;
+  const bool timed = model::is_timed(activity);
   return {{"kernel", std::uint64_t{activity.kernel}},
           {"instance", index_cell(profile.fold.activity_instance[index])},
           {"iteration", std::uint64_t{profile.fold.activity_iteration[index]}},
