@@ -164,7 +164,7 @@ enum class SkipReason : std::uint8_t {
   collective = 2,   // NCCL: waits for other GPUs
   captured = 3,     // recorded into a CUDA graph, not run
   failed = 4,       // measuring it failed; a notice says why
-  unsupported = 5,  // a launch entry or GPU that range profiling does not know
+  memory = 5,       // a replay would take too long to save and restore GPU memory
 };
 
 // What became of the launches of one key so far. Written again as figures grow: the last one counts.

@@ -36,6 +36,7 @@ void fields(Visit&& visit, auto& options) {
   visit("timeline", options.timeline);
   visit("in_bursts", options.in_bursts);
   visit("metrics", options.metrics);
+  visit("first_metrics", options.first_metrics);
   visit("output_directory", options.output_directory);
   visit("base_name", options.base_name);
   visit("cupti_path", options.cupti_path);

@@ -47,7 +47,8 @@ struct ProfileOptions {
   bool timeline = true;                      // NVTX ranges, CUDA calls and what GPUs did, as events
   bool in_bursts = false;                    // replay mode sample: of calls and GPUs only while samples are taken
   std::vector<MetricRequest> metrics;
-  std::string output_directory;  // absolute
+  std::vector<MetricRequest> first_metrics;  // collected before them in windows, if they take one pass and `metrics` more
+  std::string output_directory;              // absolute
   std::string base_name = "dlkprof";
   std::string cupti_path;             // the libcupti to open where the process has none; may be empty
   bool all_processes = true;          // --target-processes all | application-only

@@ -4,23 +4,38 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace dlkprof::cupti {
 
 // Kernel replay: a pass of a launch, with memory saved and restored.
 inline constexpr double kReplayPassSeconds = 21e-3;
 
+// CUPTI's kernel replay keeps the memory that it saves on the device as far as that has room, and the rest in host memory, where
+// it travels at some 27 GB/s once to be saved and once before each pass: a launch of 15 passes took 0.2 s beside 64 GB of
+// allocations, 5.4 s beside 80 GB and 36 s beside 105 GB of an H200's 150 GB.
+inline constexpr double kHostBytesPerSecond = 27e9;
+// A launch may take so long to replay; longer ones are not begun.
+inline constexpr double kReplayBudgetSeconds = 10;
+
+// How long saving and restoring memory adds to the replay of a launch.
+constexpr double replay_memory_seconds(std::uint64_t used_bytes, std::uint64_t free_bytes, std::size_t passes) {
+  if (passes < 2 || used_bytes <= free_bytes) return 0;  // CUPTI saves nothing for a single pass
+  return static_cast<double>(used_bytes - free_bytes) * static_cast<double>(passes + 1) / kHostBytesPerSecond;
+}
+
 // Windows of the range profiler, in which the program's own launches are measured.
 struct WindowPrices {
   double launch_seconds;               // a launch in one pass, its kernel and reading it out included
   double open_seconds, close_seconds;  // a window in one pass
+  double image_seconds;                // likewise, for each launch that it may hold
   double first_open_seconds;           // once, for each launch that a window may hold
-  std::size_t host_bytes;              // likewise
+  std::size_t host_bytes;              // likewise, with two images of counters
   std::size_t set_up_bytes;            // host memory besides, rounded up
 };
 // Where counters of each multiprocessor are read out; where only performance monitors are (seen with quick).
-inline constexpr WindowPrices kPerSmPrices{0.97e-3, 4.1e-3, 6e-3, 1.4e-3, 2'200'000, 176'000'000};
-inline constexpr WindowPrices kHwpmPrices{75e-6, 26e-3, 7e-3, 1.4e-3, 1'400'000, 165'000'000};
+inline constexpr WindowPrices kPerSmPrices{0.87e-3, 12.6e-3, 4e-3, 0.27e-3, 1.4e-3, 3'470'000, 176'000'000};
+inline constexpr WindowPrices kHwpmPrices{75e-6, 26e-3, 7e-3, 0, 1.4e-3, 1'450'000, 165'000'000};
 inline constexpr std::size_t kFewestLaunches = 8;  // of a window: with fewer, opening and closing is all that it does
 
 // How many launches a window may hold where measuring is to add no more than `most_bytes` to the program's host memory.

@@ -34,20 +34,26 @@ namespace dlkprof::cupti {
   X(cuModuleUnload, cuModuleUnload, ::cuModuleUnload)                                     \
   X(cuMemAlloc, cuMemAlloc_v2, ::cuMemAlloc)                                              \
   X(cuMemFree, cuMemFree_v2, ::cuMemFree)                                                 \
+  X(cuMemGetInfo, cuMemGetInfo_v2, ::cuMemGetInfo)                                        \
   X(cuMemsetD8, cuMemsetD8_v2, ::cuMemsetD8)                                              \
   X(cuLaunchKernel, cuLaunchKernel, ::cuLaunchKernel)                                     \
   X(cuLaunchKernel_ptsz, cuLaunchKernel_ptsz, ::cuLaunchKernel)                           \
   X(cuLaunchKernelEx, cuLaunchKernelEx, ::cuLaunchKernelEx)                               \
   X(cuLaunchKernelEx_ptsz, cuLaunchKernelEx_ptsz, ::cuLaunchKernelEx)
 
-class Driver {
+struct DriverFunctions {
+#define X(name, symbol, type) decltype(&type) name = nullptr;
+  DLKPROF_DRIVER_FUNCTIONS(X)
+#undef X
+};
+
+class Driver : public DriverFunctions {
  public:
   // Throws Error where the process can open no libcuda.so.1 or it lacks a function. Stays open for good.
   [[nodiscard]] static const Driver& open();
 
-#define X(name, symbol, type) decltype(&type) name = nullptr;
-  DLKPROF_DRIVER_FUNCTIONS(X)
-#undef X
+  // Functions of one's own in place of libcuda's: of tests.
+  explicit Driver(const DriverFunctions& table) : DriverFunctions(table) {}
 
  private:
   Driver() = default;

@@ -161,6 +161,13 @@ Library Library::load(const fs::path& file) {
   return library;
 }
 
+Library Library::from(const Functions& table) {
+  Library library;
+  static_cast<Functions&>(library) = table;
+  library.version_ = kMinimumVersion;
+  return library;
+}
+
 const Library& Library::open(const fs::path& asked) {
   static std::mutex mutex;
   static const Library* opened = nullptr;  // never freed: callbacks may come while the process exits

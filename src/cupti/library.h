@@ -89,8 +89,15 @@ inline constexpr std::uint32_t kMinimumVersion = 24;
 // Throws Error, naming `file`, where `version` is below kMinimumVersion.
 void require_supported(std::uint32_t version, const std::filesystem::path& file);
 
+struct Functions {
+#define X(name) decltype(&::name) name = nullptr;
+  DLKPROF_CUPTI_FUNCTIONS(X)
+  DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
+#undef X
+};
+
 // Once opened it stays open for the life of the process: CUPTI cannot be unloaded safely.
-class Library {
+class Library : public Functions {
  public:
   // The copy the process has already, else that of `asked` (a file, or a folder with one), else, where that is empty, of the
   // usual places (CUDA_HOME, /usr/local/cuda, the loader's path). Throws Error: none found, too old (before CUDA 12.6), or a
@@ -100,10 +107,8 @@ class Library {
   // Exactly `file`: a path, or a name for the loader to find. What open() does with each candidate; throws Error.
   [[nodiscard]] static Library load(const std::filesystem::path& file);
 
-#define X(name) decltype(&::name) name = nullptr;
-  DLKPROF_CUPTI_FUNCTIONS(X)
-  DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
-#undef X
+  // Functions of one's own in place of a library's: of tests.
+  [[nodiscard]] static Library from(const Functions& table);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }

@@ -36,7 +36,13 @@ RangeProfiler RangeProfiler::create(const Library& library, CUcontext context) {
 }
 
 RangeProfiler::RangeProfiler(RangeProfiler&& other) noexcept
-    : library_(other.library_), object_(std::exchange(other.object_, nullptr)), image_(std::move(other.image_)) {}
+    : library_(other.library_),
+      object_(std::exchange(other.object_, nullptr)),
+      images_(std::move(other.images_)),
+      use_(other.use_),
+      next_pass_(other.next_pass_),
+      sized_for_(other.sized_for_),
+      image_(std::move(other.image_)) {}
 
 RangeProfiler::~RangeProfiler() {
   if (object_ == nullptr) return;
@@ -45,7 +51,8 @@ RangeProfiler::~RangeProfiler() {
   (void)library_->cuptiRangeProfilerDisable(&params);
 }
 
-std::size_t RangeProfiler::image_bytes(const CollectionPlan& plan, std::size_t launches) const {
+std::size_t RangeProfiler::image_bytes(const CollectionPlan& plan, std::size_t launches) {
+  sized_for_ = {&plan, launches};
   std::vector<const char*> names;
   for (const auto& metric : plan.metrics) names.push_back(metric.c_str());
   auto size = DLKPROF_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
@@ -58,8 +65,27 @@ std::size_t RangeProfiler::image_bytes(const CollectionPlan& plan, std::size_t l
   return size.counterDataSize;
 }
 
-void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode, std::size_t launches) {
-  image_ = std::make_shared<std::vector<std::uint8_t>>(image_bytes(plan, launches));
+std::vector<std::uint8_t> RangeProfiler::empty_image(const CollectionPlan& plan) {
+  const Use use{&plan, 1};
+  std::vector<std::uint8_t> image(image_bytes(plan, use.launches));
+  initialize(use, image);
+  return image;
+}
+
+// One that nobody reads any more, or a new one.
+void RangeProfiler::take_free_image(const Use& use) {
+  image_.reset();
+  use_ = use;
+  for (const UsedImage& held : images_) {
+    if (held.use == use && held.bytes.use_count() == 1) image_ = held.bytes;
+  }
+  if (image_ != nullptr) return;
+  image_ = std::make_shared<std::vector<std::uint8_t>>(image_bytes(*use.plan, use.launches));
+  images_.push_back({use, image_});
+}
+
+void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode, std::size_t launches, std::size_t pass) {
+  take_free_image({&plan, launches});
   reset();
 
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
@@ -73,15 +99,19 @@ void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMo
   params.maxRangesPerPass = launches;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;
+  params.passIndex = pass;
   params.targetNestingLevel = mode == CUPTI_KernelReplay ? 0 : 1;
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerSetConfig, &params);
 }
 
-void RangeProfiler::reset() {
+void RangeProfiler::reset() { initialize(use_, *image_); }
+
+void RangeProfiler::initialize(const Use& use, std::vector<std::uint8_t>& image) {
+  if (sized_for_ != use) (void)image_bytes(*use.plan, use.launches);
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
   params.pRangeProfilerObject = object_;
-  params.counterDataSize = image_->size();
-  params.pCounterData = image_->data();
+  params.counterDataSize = image.size();
+  params.pCounterData = image.data();
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerCounterDataImageInitialize, &params);
 }
 
@@ -95,6 +125,7 @@ bool RangeProfiler::stop() {
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_Stop_Params);
   params.pRangeProfilerObject = object_;
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerStop, &params);
+  next_pass_ = params.passIndex;
   return params.isAllPassSubmitted != 0;
 }
 

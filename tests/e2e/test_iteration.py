@@ -3,12 +3,17 @@
 import collections
 import statistics
 
-from harness import ADD, GEMM, LAUNCHES_OF_AN_ITERATION, PASSES, RECORDED_ROW, EndToEndTest
+from harness import ADD, GEMM, LAUNCHES_OF_AN_ITERATION, METRICS, PASSES, RECORDED_ROW, EndToEndTest
 from test_results import EVERYTHING
 
 ITERATION = "--replay-mode=iteration"
 ONE_PASS = ["gpu__time_duration.sum"]
 OF_ONE = len(LAUNCHES_OF_AN_ITERATION)
+
+
+def slowly(times):
+    """Iterations with pauses, in which the counters of windows are evaluated: no window is opened while two of them wait."""
+    return ("train:20", "sleep:150") * times
 
 
 class IterationTest(EndToEndTest):
@@ -21,19 +26,40 @@ class IterationTest(EndToEndTest):
         return collections.Counter(self.capture().kernels())
 
     def test_passes_are_spread_over_iterations(self):
-        pause = "sleep:300"  # in which the counters of a run are evaluated: the next one waits for that
-        self.profile_unharmed("train:100", pause, "train:100", pause, "train:100", pause, "train:300", options=[ITERATION])
+        steps = slowly(24)
+        self.profile_unharmed(*steps, options=[ITERATION, "--samples=2"])
         capture = self.capture()
         for row in capture.rows:
             self.assertEqual((PASSES, "iteration"), (row["Passes"], row["Replay Mode"]))
             self.assert_recorded_values(row)
         counts = self.measured()
         self.assertEqual(set(RECORDED_ROW), set(counts))
-        self.assertGreaterEqual(min(counts.values()), 3)
-        self.assertEqual(600 * OF_ONE, capture.summary["launches"])
+        self.assertEqual(2, min(counts.values()))
+        self.assertEqual(24 * 20 * OF_ONE, capture.summary["launches"])
         self.assertEqual(len(capture.rows), capture.summary["measured"])
         # Each launch that was in a window ran once there.
-        self.assertLess(len(self.journal_lines("trace")), 600 * OF_ONE)
+        self.assertLess(len(self.journal_lines("trace")), 24 * 20 * OF_ONE)
+
+    def test_passes_need_no_order_of_launches(self):
+        # Threads launch the same kernels, interleaved as it happens.
+        steps = ("threads:3:30", "sleep:150") * 12
+        self.profile_unharmed(*steps, options=[ITERATION, "--samples=1"])
+        self.assertEqual(set(RECORDED_ROW), set(self.measured()))
+        for row in self.capture().rows:
+            self.assertEqual(PASSES, row["Passes"])
+            self.assert_recorded_values(row)
+
+    def test_what_lacks_passes_has_the_metrics_that_need_none_of_them(self):
+        text = self.told("train:20", "sleep:60", "train:20", options=[ITERATION, "--samples=1"])
+        self.assertIn("launch configurations lack some metrics: they came too rarely", text)
+        rows = self.capture().rows
+        self.assertNotEqual([], rows)
+        for row in rows:
+            self.assertLess(row["Passes"], PASSES)
+            there = [metric for metric in METRICS if row[metric] is not None]
+            self.assertTrue(0 < len(there) < len(METRICS), there)
+            self.assert_recorded_values(row, there)
+            self.assertEqual([], [metric for metric in there if "throughput" in metric])
 
     def test_one_pass_needs_no_repetition(self):
         self.profile_unharmed("train:1", options=[ITERATION, "--samples=1"], metrics=ONE_PASS)
@@ -57,17 +83,12 @@ class IterationTest(EndToEndTest):
                                   metrics=ONE_PASS)
             return list(collections.Counter(row["cost_ns"] for row in self.capture().rows).values())
 
-        self.assertEqual(10, statistics.mode(windows(200)), "of 2.2 MB, in 24 MB beside what is set up")
-        self.assertGreater(max(windows(1000)), 300)
+        self.assertEqual(9, statistics.mode(windows(210)), "of 3.47 MB, in 34 MB beside what is set up")
+        self.assertGreater(max(windows(1000)), 200)
 
     def test_selected_launches_only(self):
         self.profile_unharmed("train:200", options=[ITERATION, "-k", GEMM, "--samples=2"])
         self.assertEqual({GEMM}, set(self.measured()))
-
-    def test_what_never_repeats_is_listed(self):
-        text = self.told("train:2", options=[ITERATION, "--samples=1"])
-        self.assertEqual([], self.capture().rows)
-        self.assertIn("launch configurations were not measured as often as asked", text)
 
     def test_every_way_to_launch(self):
         for metrics in (ONE_PASS, None):
@@ -82,7 +103,7 @@ class IterationTest(EndToEndTest):
         self.assertEqual((4, 0), (summary["measured"], summary["left_alone"]))
 
     def test_each_launch_is_once_on_the_timeline(self):
-        self.profile_unharmed("train:200", options=[ITERATION, "--timeline=on"])
+        self.profile_unharmed(*slowly(10), options=[ITERATION, "--timeline=on", "--samples=1"])
         capture = self.capture()
         in_windows = sum(line.startswith("pass ") for line in self.journal_lines("trace"))
         self.assertGreater(in_windows, len(capture.rows))
@@ -91,8 +112,9 @@ class IterationTest(EndToEndTest):
         rows = self.report_json(capture.path, "--reports=kernel", "--iter_start=0")
         kernels = [row for row in rows if not row["Kernel Name"].startswith("[CUDA")]  # nor copies
         timed = sum(row["Calls Timed"] for row in kernels)
-        self.assertGreater(timed, outside)
-        # Not where the call was over before so much time had passed, as with the kernels of the fakes.
+        # A measured launch has its time from its counters, but not where the call was over before so much time had passed, as may
+        # be with the kernels of the fakes.
+        self.assertGreaterEqual(timed, outside)
         self.assertLessEqual(timed, outside + len(capture.rows))
 
     def test_budget(self):
@@ -155,15 +177,18 @@ class AutoTest(EndToEndTest):
                                       options=[f"--replay-mode={mode}", "--samples=3", "--force"])
 
     def test_further_samples_come_from_repetitions(self):
-        pause = "sleep:300"
-        self.profile_unharmed("train:100", pause, "train:100", pause, "train:300", options=["--samples=3"])
+        # So many launches with nothing new that the set quick is done with.
+        self.profile_unharmed(*slowly(3), "train:200", *slowly(24), options=["--samples=3"])
         replayed = {name: count for (name, mode), count in self.modes().items() if mode == "kernel"}
-        repeated = {name: count for (name, mode), count in self.modes().items() if mode == "iteration"}
-        self.assertEqual(collections.Counter(LAUNCHES_OF_AN_ITERATION), replayed)
+        rows = [row for row in self.capture().rows if row["Replay Mode"] == "iteration"]
+        whole = collections.Counter(row["Kernel Name"] for row in rows if row["Passes"] == PASSES)
+        quick = collections.Counter(row["Kernel Name"] for row in rows if row["Passes"] == 1)
+        self.assertEqual(OF_ONE, sum(replayed.values()))
+        self.assertEqual(replayed, quick)
         for name, count in replayed.items():
-            self.assertGreaterEqual(repeated.get(name, 0), 2 * count, name)
+            self.assertGreaterEqual(whole.get(name, 0), 2 * count, name)
         for row in self.capture().rows:
-            self.assert_recorded_values(row)
+            self.assert_recorded_values(row, METRICS if row["Passes"] == PASSES else ONE_PASS)
 
     def test_several_gpus_have_no_windows(self):
         for mode in ("auto", "kernel", "iteration"):

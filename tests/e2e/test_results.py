@@ -19,8 +19,13 @@ class ResultsTest(EndToEndTest):
 
     def test_caches_as_they_are(self):
         for row in self.check_everything("--cache-control=none").rows:
-            self.assertEqual((PASSES, "none"), (row["Passes"], row["Cache Control"]))
-            self.assert_recorded_values(row)
+            # Cooperative kernels are measured in windows, and come too rarely for all passes.
+            in_windows = row["Replay Mode"] == "iteration"
+            self.assertEqual("none", row["Cache Control"])
+            self.assertTrue(in_windows or row["Passes"] == PASSES, row)
+            there = [metric for metric in METRICS if not in_windows or row[metric] is not None]
+            self.assertNotEqual([], there)
+            self.assert_recorded_values(row, there)
 
     def test_caches_flushed(self):
         rows = self.check_everything("--cache-control=all").rows

@@ -14,7 +14,7 @@ struct Wanted {
   std::uint64_t replayed = 0, in_windows = 0;
 };
 
-// As Session::choose_way() of the injected library does.
+// As AutoCollector::chooses_replay() of the injected library does in a process without a framework.
 Wanted wanted_of(const ConfigLaunches& config, const capture::ProfileOptions& options, bool beside_collectives) {
   const std::uint64_t samples = std::min(options.samples.value_or(config.launches), config.launches);
   switch (options.collect) {
@@ -52,7 +52,8 @@ WayForecast window_prices(const capture::ProfileOptions& options, const PlanNeed
   const std::size_t launches = most_launches(options, needs);
   WayForecast replay_mode;
   replay_mode.launch_seconds = prices.launch_seconds * passes;
-  replay_mode.window_seconds = (prices.open_seconds + prices.close_seconds) * passes;
+  const double image_seconds = prices.image_seconds * static_cast<double>(launches);
+  replay_mode.window_seconds = (prices.open_seconds + prices.close_seconds + image_seconds) * passes;
   replay_mode.first_window_seconds = prices.first_open_seconds * static_cast<double>(launches);
   replay_mode.host_bytes = prices.host_bytes * launches;
   return replay_mode;

@@ -73,21 +73,21 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
       ->allow_extra_args(false);
   add("--metrics", typed.metrics, "<metric,metric>", "Metrics by NVPerf's names")->delimiter(',')->allow_extra_args(false);
   add("--replay-mode", typed.replay_mode, "<mode>",
-      "kernel: replay each selected launch. iteration: replay nothing, and spread the passes over the program's own "
-      "repetitions. sample: sample the whole GPU at intervals while the program runs at its own speed. none: only count and "
-      "time. auto: replay the first launch of each configuration, and use repetitions for further --samples and for what "
-      "cannot be replayed")
+      "kernel: replay each selected launch. iteration: replay nothing, and take each pass from another launch as the program "
+      "makes it. sample: sample the whole GPU at intervals while the program runs at its own speed. none: only count and "
+      "time. auto: as iteration in a process with PyTorch, JAX, TensorFlow or TensorRT; in any other replay the first launch "
+      "of each configuration, and measure as with iteration further --samples and what cannot be replayed")
       ->check(one_of({"auto", "kernel", "iteration", "sample", "none"}))
       ->capture_default_str();
   add("--samples", typed.samples, "<n>|all",
       "Launches measured of each launch configuration (default: 1; 3 with --replay-mode iteration)");
   add("--max-overhead", options.max_overhead_seconds, "<seconds>",
-      "How long measuring in the program's own repetitions may take in all; 0: no limit")
+      "How long measuring launches as the program makes them may take in all; 0: no limit")
       ->check(not_negative())
       ->capture_default_str();
   add("--max-memory", options.max_memory_mb, "<MB>",
-      "Host memory that measuring in the program's own repetitions may take; with more of it more launches are measured at a "
-      "time, each at less cost")
+      "Host memory that measuring launches as the program makes them may take; with more of it more launches are measured at "
+      "a time, each at less cost")
       ->check(whole_number(kLeastMemoryMb, kMostMemoryMb))
       ->capture_default_str();
   add("--pm-sampling-interval", options.sampling_interval_ns, "<ns>",
@@ -174,6 +174,10 @@ void resolve_metrics(const TypedProfile& typed, const cupti::Catalogue& catalogu
     command.extra_metrics.push_back(metric);
     command.options.metrics.push_back({{metric}});
   }
+  if (command.options.collect != capture::Collect::automatic) return;
+  std::vector<cupti::Section> first;
+  for (const auto& name : catalogue.set("quick").sections) first.push_back(catalogue.section(name));
+  command.options.first_metrics = cupti::requests(first);
 }
 
 // What --timeline off does not give.

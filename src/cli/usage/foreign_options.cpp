@@ -101,8 +101,9 @@ struct ForeignValue {
 constexpr std::array kForeignValues{
     ForeignValue{"mode", "trtexec", kDlprof,
                  "Use --mode tensorrt and give trtexec as the program: dlkprof --mode tensorrt trtexec ..."},
-    ForeignValue{"replay-mode", "application", kNcu,
-                 "The program is run once: use --replay-mode kernel, or iteration for programs that repeat themselves."},
+    ForeignValue{
+        "replay-mode", "application", kNcu,
+        "The program is run once: use --replay-mode kernel, or iteration for programs that launch each kernel many times."},
     ForeignValue{"replay-mode", "app-range", kNcu, "The program is run once: use --replay-mode iteration."},
     ForeignValue{"replay-mode", "range", kNcu, "Ranges are not replayed: use --replay-mode kernel or iteration."},
     ForeignValue{"set", "default", kNcu, "Use --set basic, which is the default."},

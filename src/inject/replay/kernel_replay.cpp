@@ -23,31 +23,37 @@ void put_back(cupti::Checkpoint& memory) {
 
 }  // namespace
 
-KernelReplay::KernelReplay(const cupti::Library& library, const cupti::Driver& driver, CUcontext context, const std::string& chip,
-                           const std::vector<capture::MetricRequest>& metrics, capture::CacheControl caches,
-                           std::uint64_t l2_bytes)
+KernelReplay::KernelReplay(const cupti::Library& library, const cupti::Driver& driver, CUcontext context,
+                           const capture::DeviceRecord& device, const std::vector<capture::MetricRequest>& metrics,
+                           capture::CacheControl caches)
     : library_(library),
       driver_(driver),
       context_(context),
+      gpu_(device.pci_bus_id),
       caches_(caches),
-      host_(cupti::Host::create(library, chip, cupti::counter_availability(library, context))),
-      flush_(std::make_unique<cupti::CacheFlush>(driver, l2_bytes)) {
+      turn_(cupti::CounterTurn::take(gpu_)),
+      host_(cupti::Host::create(library, device.chip, cupti::counter_availability(library, context))),
+      flush_(std::make_unique<cupti::CacheFlush>(driver, device.l2_bytes)) {
   auto resolved = host_.resolve(metrics);
   unavailable_ = std::move(resolved.unavailable);
   if (resolved.names.empty()) {
-    throw Error("none of the metrics asked for is offered by this GPU", chip,
-                "See what it offers: dlkprof metrics --chip " + chip + " --query <regex>");
+    throw Error("none of the metrics asked for is offered by this GPU", device.chip,
+                "See what it offers: dlkprof metrics --chip " + device.chip + " --query <regex>");
   }
   plan_ = host_.plan(resolved.names);
   take_counters();
 }
 
 void KernelReplay::take_counters() {
+  if (!turn_.held()) turn_ = cupti::CounterTurn::take(gpu_);
   profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
   profiler_->configure(plan_, caches_ == capture::CacheControl::all ? CUPTI_UserReplay : CUPTI_KernelReplay);
 }
 
-void KernelReplay::release_counters() { profiler_.reset(); }
+void KernelReplay::release_counters() {
+  profiler_.reset();
+  turn_ = {};
+}
 
 KernelReplay::~KernelReplay() {
   try {

@@ -18,6 +18,7 @@
 #include "cupti/activity.h"
 #include "cupti/cache_flush.h"
 #include "cupti/checkpoint.h"
+#include "cupti/counter_turn.h"
 #include "cupti/driver.h"
 #include "cupti/host.h"
 #include "cupti/range_profiler.h"
@@ -28,8 +29,8 @@ namespace dlkprof::inject {
 class KernelReplay {
  public:
   // Sets up counters for `context` on `device`; throws Error (permission, busy, unsupported, no metric).
-  KernelReplay(const cupti::Library& library, const cupti::Driver& driver, CUcontext context, const std::string& chip,
-               const std::vector<capture::MetricRequest>& metrics, capture::CacheControl caches, std::uint64_t l2_bytes);
+  KernelReplay(const cupti::Library& library, const cupti::Driver& driver, CUcontext context, const capture::DeviceRecord& device,
+               const std::vector<capture::MetricRequest>& metrics, capture::CacheControl caches);
 
   KernelReplay(const KernelReplay&) = delete;
   KernelReplay& operator=(const KernelReplay&) = delete;
@@ -46,6 +47,10 @@ class KernelReplay {
   // Gives the GPU's counters back, until the next begin() takes them again: while a context holds them its launches are
   // slower (by a quarter on a launch-bound loop), and no other context of the GPU can have them.
   void release_counters();
+  // The same where another process waits for them.
+  void let_others() {
+    if (turn_.is_wanted()) release_counters();
+  }
   // The raw counters behind what end() gave, until the next begin().
   [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return *profiler_->image(); }
 
@@ -58,7 +63,9 @@ class KernelReplay {
   const cupti::Library& library_;
   const cupti::Driver& driver_;
   CUcontext context_;
+  const std::string gpu_;  // its PCI bus id
   capture::CacheControl caches_;
+  cupti::CounterTurn turn_;  // while there is a profiler, and for asking what counters there are
   cupti::Host host_;
   std::vector<std::string> unavailable_;
   cupti::CollectionPlan plan_;

@@ -178,13 +178,7 @@ std::unique_ptr<DeviceSampling> PmSampling::open(const capture::DeviceRecord& de
 }
 
 void PmSampling::fail(const std::exception& error, std::uint32_t device) noexcept {
-  const auto* ours = dynamic_cast<const Error*>(&error);
-  try {
-    recorder_.note(capture::Severity::error,
-                   fmt::format("counters of GPU {} cannot be sampled, the program runs on: {}", device, error.what()),
-                   ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
-  } catch (const std::exception&) {  // no memory to say it
-  }
+  recorder_.note("counters of GPU " + std::to_string(device) + " cannot be sampled, the program runs on", error);
 }
 
 }  // namespace dlkprof::inject

@@ -81,6 +81,21 @@ std::optional<LaunchCall> read_launch(CUpti_CallbackId entry, const void* params
   }
 }
 
+std::uint64_t allocated_bytes(CUpti_CallbackId entry, const void* params) noexcept {
+  switch (entry) {
+    case CUPTI_DRIVER_TRACE_CBID_cuMemAlloc_v2:
+      return static_cast<const cuMemAlloc_v2_params*>(params)->bytesize;
+    case CUPTI_DRIVER_TRACE_CBID_cuMemAllocManaged:
+      return static_cast<const cuMemAllocManaged_params*>(params)->bytesize;
+    case CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync:
+      return static_cast<const cuMemAllocAsync_params*>(params)->bytesize;
+    case CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync_ptsz:
+      return static_cast<const cuMemAllocAsync_ptsz_params*>(params)->bytesize;
+    default:
+      return 0;
+  }
+}
+
 CUresult launch_again(const cupti::Driver& driver, const LaunchCall& call) {
   switch (call.entry) {
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -50,6 +51,16 @@ void Recorder::note(capture::Severity severity, const std::string& what, const s
     const std::lock_guard lock(mutex_);
     if (usable()) writer_->append(capture::NoticeRecord{severity, what, detail, remedy});
   } catch (...) {  // it stands on stderr; the capture is what could not be written
+  }
+}
+
+void Recorder::note(const std::string& what, const std::exception& error) noexcept {
+  if (failed_ && failure_noted_.exchange(true)) return;  // that the capture cannot be written ends all of it: once is enough
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  try {
+    note(capture::Severity::error, what + ": " + error.what(), ours != nullptr ? ours->detail() : "",
+         ours != nullptr ? ours->remedy() : "");
+  } catch (const std::exception&) {  // no memory to say it
   }
 }
 

@@ -22,6 +22,8 @@ class Recorder {
   void append(const capture::Record& record);
   // Says it on stderr, once, and appends it where a capture is open. Never throws.
   void note(capture::Severity severity, const std::string& what, const std::string& detail, const std::string& remedy) noexcept;
+  // The error that `what` came of, with the detail and remedy of an Error.
+  void note(const std::string& what, const std::exception& error) noexcept;
   // There is a capture, and it has taken everything so far.
   [[nodiscard]] bool usable() const noexcept { return open_ && !failed_; }
 
@@ -45,7 +47,7 @@ class Recorder {
   Messages messages_;
   std::mutex mutex_;
   std::unique_ptr<capture::Writer> writer_;
-  std::atomic<bool> open_{false}, failed_{false};
+  std::atomic<bool> open_{false}, failed_{false}, failure_noted_{false};
 };
 
 }  // namespace dlkprof::inject

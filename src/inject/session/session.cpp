@@ -3,30 +3,38 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "capture/ranks.h"
 #include "cupti/activity.h"
-#include "inject/session/session_thread.h"
+#include "cupti/counter_turn.h"
+#include "inject/session/auto_collector.h"
+#include "inject/session/sample_collector.h"
+#include "inject/session/system_facts.h"
 #include "inject/timeline/nvtx.h"
 
 namespace dlkprof::inject {
 namespace {
 
+using capture::Collect;
+
 Session* g_session = nullptr;
 
-}  // namespace
-
-constinit OwnPointer<Session::Thread> Session::Thread::own;
-constinit thread_local bool Session::Thread::gone = false;
-
-Session::Thread& Session::this_thread() noexcept {
-  static thread_local Thread thread;
-  return thread;
+std::uint32_t driver_version(const cupti::Driver& driver) {
+  int version = 0;
+  return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS ? static_cast<std::uint32_t>(version) : 0U;
 }
+
+bool replays(Collect collect) { return collect == Collect::kernel || collect == Collect::automatic; }
+bool has_windows(Collect collect) { return collect == Collect::iteration || collect == Collect::automatic; }
+
+}  // namespace
 
 // --- Beginning --------------------------------------------------------------------------------------------------------
 
@@ -50,52 +58,70 @@ void Session::start_once() noexcept {
   });
 }
 
-bool Session::wants_resource_names() noexcept { return g_session != nullptr && g_session->selector_.needs_resource_names(); }
+bool Session::wants_resource_names() noexcept {
+  return g_session != nullptr && g_session->counter_.selector().needs_resource_names();
+}
 
 Session::Session(capture::ProfileOptions options)
     : options_(std::move(options)),
       library_(cupti::Library::open(options_.cupti_path)),
-      driver_(cupti::Driver::open()),
-      recorder_(options_, library_.version(),
-                [this] {
-                  int version = 0;
-                  return driver_.cuDriverGetVersion(&version) == CUDA_SUCCESS ? static_cast<std::uint32_t>(version) : 0U;
-                }()),
+      recorder_(options_, library_.version(), driver_version(cupti::Driver::open())),
       event_log_(recorder_),
       ranges_(event_log_, recorder_),
       timeline_(event_log_, options_.in_bursts),
+      graphs_(cupti::Driver::open()),
+      counter_(options_, library_, cupti::Driver::open(), recorder_, [this] { on_first_context(); }),
+      timing_(library_, options_, recorder_, counter_.ledger(), timeline_),
+      calls_(library_, {.timeline = options_.timeline,
+                        .replays = replays(options_.collect),
+                        .windows = has_windows(options_.collect),
+                        .loaded_modules = options_.pc_sampling.has_value()}),
+      attachment_({library_, options_, calls_, graphs_, recorder_, timing_, timeline_}),
       pm_sampling_(library_, recorder_, options_, sampling_hooks()),
       pc_sampling_(options_.pc_sampling ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling,
                                                                        [] { this_thread().ours = true; })
                                         : nullptr),
-      selector_(select::Selector::compile(options_.selection)),
-      measuring_(options_.collect == capture::Collect::kernel || options_.collect == capture::Collect::automatic),
-      iterating_(options_.collect == capture::Collect::iteration),
-      timing_complete_(options_.timeline || options_.collect == capture::Collect::none),
-      range_open_(options_.profile_from_start),
-      call_roles_(find_call_roles()),
-      takes_turns_(options_.collect != capture::Collect::none && options_.collect != capture::Collect::sample),
-      only_counts_(!takes_turns_ && selector_.goes_by_name_and_device() && options_.profile_from_start &&
-                   options_.delay_seconds <= 0 && options_.duration_seconds <= 0),
-      functions_(selector_, [this](const capture::FunctionRecord& record) { on_new_function(record); }) {}
+      services_({.options = options_,
+                 .library = library_,
+                 .driver = cupti::Driver::open(),
+                 .recorder = recorder_,
+                 .ledger = counter_.ledger(),
+                 .timeline = timeline_,
+                 .graphs = graphs_,
+                 .host_used = [] { std::atexit([] { g_session->finish_collecting(); }); },
+                 .on_measured = [this] { save_counts(); }}),
+      collector_(make_collector()) {}
 
-void Session::on_new_function(const capture::FunctionRecord& record) {
-  recorder_.append(record);
-  if (selector_.limit_exceeded()) {
-    recorder_.note(capture::Severity::warning,
-                   "a pattern of the selector takes too long on some kernel names, which count as not matched", "",
-                   "Write the pattern without nested repetition such as (a+)+.");
+std::unique_ptr<Collector> Session::make_collector() {
+  switch (options_.collect) {
+    case Collect::kernel:
+      return std::make_unique<KernelCollector>(services_, counter_.selector());
+    case Collect::iteration:
+      return std::make_unique<WindowCollector>(services_, false);
+    case Collect::automatic:
+      return std::make_unique<AutoCollector>(services_, counter_.selector(), framework_is_loaded);
+    case Collect::sample:
+      return std::make_unique<SampleCollector>(services_, pm_sampling_);
+    case Collect::none:
+      break;
   }
+  return std::make_unique<NoCollector>();
 }
 
 void Session::subscribe() {
-  DLKPROF_CUPTI(library_, cuptiSubscribe, &subscriber_, &Session::on_callback, this);
-  watch(true);
-  take_activity();
-  if (options_.collect == capture::Collect::none) time_from(0);
-  quick_ = only_counts_ && options_.timeline && !options_.in_bursts && !pc_sampling_;
+  attachment_.attach(&Session::on_callback, this);
+  if (options_.collect == Collect::none) timing_.begin_at(0);
+  quick_ = counter_.only_counts() && options_.timeline && !options_.in_bursts && !pc_sampling_;
   pthread_atfork([] { g_session->before_fork(); }, [] { g_session->after_fork(false); }, [] { g_session->after_fork(true); });
   if (options_.timeline) record_ranges(&ranges_);
+}
+
+// The exit handler is registered late, when the program has a context, so that it runs before those that take CUDA down.
+void Session::on_first_context() {
+  std::atexit([] { g_session->finish(); });
+  if (!options_.timeline) return;
+  recorder_.append(timing_.clock());
+  for (capture::Fact& fact : system_facts()) event_log_.add(std::move(fact));
 }
 
 // A forked child inherits no lock that nobody will release, and nothing that the parent will write.
@@ -108,8 +134,9 @@ void Session::before_fork() noexcept {
 
 void Session::after_fork(bool in_child) noexcept {
   if (in_child) {
-    Thread::own.clear();
-    if (!Thread::gone) Thread::own.put(nullptr, &this_thread());
+    cupti::close_turns_in_child();
+    ThreadState::own.clear();
+    if (!ThreadState::gone) ThreadState::own.put(nullptr, &this_thread());
     this_thread().system_id = static_cast<std::uint32_t>(gettid());
     recorder_.forget();
     pm_sampling_.forget();
@@ -123,53 +150,83 @@ void Session::after_fork(bool in_child) noexcept {
   ranges_.unlock();
 }
 
+PmSampling::Hooks Session::sampling_hooks() {
+  return {.on_thread = [] { this_thread().ours = true; },
+          .wanted = [this] { return active_ && counter_.selecting(); },
+          .come =
+              [this](const PmSampling::Pause& pause) {
+                if (attachment_.attached()) return;
+                counter_.forget_handles();  // nobody told us meanwhile which modules and contexts ended
+                attachment_.reattach(&Session::on_callback, this, pause, active_);
+              },
+          .go =
+              [this](const PmSampling::Pause& pause) {
+                try {
+                  const bool detached = attachment_.detach(pause, active_);
+                  if (detached) event_log_.flush();
+                  return detached;
+                } catch (const std::exception& error) {
+                  fail(error);
+                  return true;
+                }
+              }};
+}
+
+// What took so long to measure is not to be lost when the program crashes.
+void Session::save_counts() {
+  counter_.append_counts(timing_.complete());
+  if (options_.timeline) event_log_.flush();
+}
+
+// Of a launch of this thread, before the first of which there is nothing to sample. CUPTI is called without a lock of the
+// session's, as callbacks may come on other threads meanwhile; and not from the callback that tells of a new context.
+void Session::sample_pcs(CUcontext context) {
+  auto& thread = this_thread();
+  const std::uint64_t epoch = counter_.epoch();
+  if (thread.sampled.contains(context, epoch)) return;
+  const std::uint32_t device = counter_.device_of(context);
+  thread.sampled.add(context, epoch);
+  const auto& wanted = options_.selection.devices;
+  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), device) == wanted.end()) return;
+  {
+    const OwnCalls own;
+    pc_sampling_->start(context, device);
+  }
+  // Once PC sampling has begun: what CUPTI registers at that time must find it ended.
+  static std::once_flag once;
+  std::call_once(once, [] { std::atexit([] { g_session->finish_pc_sampling(); }); });
+}
+
 // --- Ending -----------------------------------------------------------------------------------------------------------
 
 // Nothing can be selected any more: give the program its full speed back. The caller holds the gate alone, and no other
 // launch waits to be measured: its exit callback would not come any more.
-void Session::detach() {
-  measuring_ = false;
-  stop_iterating();
+void Session::end_early() {
   quick_ = false;
   active_ = false;
-  replays_.clear();
-  iterations_.clear();
-  watch(false);
-  cupti::Activity::disable();
-  cupti::Activity::flush(true);
-  detached_ = true;
+  collecting([](Collector& collector) { collector.stop(true); });
+  attachment_.quiet();
+  attachment_.leave();
 }
 
-// What CUPTI has put into the driver makes each of its calls slower as long as CUPTI is there, though nobody listens: a step of
-// cifar10.py took 1.07 to 1.18 times its own time (H200, CUDA 13.0). CUPTI may be left in the exit of a call (cuptiFinalize in
-// cupti_activity.h). It is not where another thread is in a callback of ours, or waits there for the gate; nor where there are
-// graphs, which were made with CUPTI's help while it was there.
-void Session::leave_cupti() noexcept {
-  if (in_callbacks_ > 1 || graphs_seen_ || cupti_left_.exchange(true)) return;
-  this_thread().ours = true;
-  (void)library_.cuptiFinalize();
-  this_thread().ours = false;
+void Session::finish_pc_sampling() noexcept {
+  if (!pc_sampling_) return;
+  const OwnCalls own;
+  pc_sampling_->finish();
 }
 
-void Session::register_exit_handlers() {
-  // Registered late, when the program has a context, so that it runs before the handlers that take CUDA down.
-  std::atexit([] { g_session->finish(); });
-}
-
-// Once NVPerf is in use: what it registers at that time takes it down, and must not find an evaluation under way.
-void Session::register_iterations_end() {
-  std::atexit([] { g_session->finish_iterations(); });
-}
-
-// Likewise.
-void Session::register_sampling_end() {
-  std::atexit([] { g_session->pm_sampling_.finish(); });
-}
-
-// Once PC sampling has begun: what CUPTI registers at that time must find it ended.
-void Session::register_pc_sampling_end() {
-  static std::once_flag once;
-  std::call_once(once, [] { std::atexit([] { g_session->finish_pc_sampling(); }); });
+// At the end of the process, when other threads may still launch, and one of them be in a launch that does not return.
+void Session::finish_collecting() noexcept {
+  constexpr auto kLongestWait = std::chrono::seconds(1);
+  constexpr auto kBetweenTries = std::chrono::milliseconds(1);
+  if (!recorder_.usable()) return;  // in a forked child, which has no threads of ours
+  pm_sampling_.finish();
+  std::unique_lock gate(gate_, std::defer_lock);
+  for (const auto until = std::chrono::steady_clock::now() + kLongestWait; !gate.try_lock();) {
+    if (std::chrono::steady_clock::now() > until) return;
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  collecting([](Collector& collector) { collector.finish(); });
 }
 
 void Session::finish() noexcept {
@@ -177,46 +234,35 @@ void Session::finish() noexcept {
   quick_ = false;
   const bool was_active = active_.exchange(false);
   if (!recorder_.usable()) return;
-  pm_sampling_.finish();
-  if (iterating_) finish_iterations();
-  this_thread().ours = true;
+  finish_collecting();
+  const OwnCalls own;
   try {
-    const bool is_away = presence_ == Presence::away;
-    if (!cupti_left_ && !is_away) cupti::Activity::flush(true);
-    finish_presence();
+    if (attachment_.usable()) cupti::Activity::flush(true);
+    attachment_.finish();
     if (options_.timeline) {
       ranges_.finish();
       event_log_.finish();
     }
-    timing_complete_ = timing_complete_ && was_active;  // else the end of the program was not timed
-    append_stats();
-    recorder_.append(capture::EndRecord{unix_now_ns(), launches_});
+    if (!was_active) timing_.set_incomplete();  // the end of the program was not timed
+    counter_.append_counts(timing_.complete());
+    recorder_.append(capture::EndRecord{unix_now_ns(), counter_.launches()});
   } catch (const std::exception& error) {
     fail(error);
   }
 }
 
+// Callbacks stay on: launches that are under way in other threads leave the gate at their exit.
 void Session::fail(const std::exception& error) noexcept {
   quick_ = false;
   active_ = false;
-  measuring_ = false;
-  iterating_ = false;
-  const auto* ours = dynamic_cast<const Error*>(&error);
-  recorder_.note(capture::Severity::error, std::string("profiling has ended, the program runs on: ") + error.what(),
-                 ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
-  // Callbacks stay on: launches that are under way in other threads leave the gate at their exit.
-  auto& thread = this_thread();
-  thread.ours = true;  // taking the counters down calls the driver
+  recorder_.note("profiling has ended, the program runs on", error);
   try {
-    const std::lock_guard lock(mutex_);
-    // Who is not in a launch cannot know that no other thread is measuring with them.
-    if (thread.gate != Thread::Gate::none) {
-      replays_.clear();
-      iterations_.clear();
-    }
-    timing_complete_ = false;
-    timing_ = false;
-    if (!cupti_left_ && presence_ != Presence::away) cupti::Activity::disable();
+    // Who is not in a launch cannot know that no other thread is measuring.
+    const bool alone = this_thread().gate != ThreadState::Gate::none;
+    collecting([alone](Collector& collector) { collector.stop(alone); });
+    timing_.abandon();
+    const OwnCalls own;
+    if (attachment_.usable()) cupti::Activity::disable();
   } catch (const std::exception&) {  // the first failure is what counts
   }
 }

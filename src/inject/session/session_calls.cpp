@@ -1,100 +1,10 @@
-// The session's callbacks: which of the driver's calls it hears of, and what it does at their entries and exits.
-#include <algorithm>
-#include <initializer_list>
-#include <string_view>
+// The session's callbacks: what it does at the entries and exits of the driver's calls.
 #include <utility>
 
-#include "base/error.h"
 #include "base/uncancelled.h"
 #include "inject/session/session.h"
-#include "inject/session/session_thread.h"
 
 namespace dlkprof::inject {
-namespace {
-
-// Counters that are held slow every launch; taking them again costs some 10 ms. So they are given back after this many
-// launches without a measurement.
-constexpr std::uint64_t kIdleLaunches = 1000;
-constexpr CUpti_CallbackId kGraphLaunches[] = {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz};
-constexpr CUpti_CallbackId kCaptureBegins[] = {
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,        CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,     CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
-    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz};
-constexpr CUpti_CallbackId kCaptureEnds[] = {CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
-                                             CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz};
-constexpr CUpti_CallbackId kProfilerRange[] = {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop};
-
-template <std::size_t N>
-bool is_one_of(CUpti_CallbackId id, const CUpti_CallbackId (&ids)[N]) {
-  for (const auto candidate : ids) {
-    if (id == candidate) return true;
-  }
-  return false;
-}
-
-// One more while this lives; null: not counted.
-class Counting {
- public:
-  explicit Counting(std::atomic<int>* count) : count_(count) {
-    if (count_ != nullptr) ++*count_;
-  }
-  Counting(const Counting&) = delete;
-  Counting& operator=(const Counting&) = delete;
-  ~Counting() {
-    if (count_ != nullptr) --*count_;
-  }
-
- private:
-  std::atomic<int>* count_;
-};
-
-}  // namespace
-
-// --- Which they are ---------------------------------------------------------------------------------------------------
-
-// By name, as there are some two hundred with their versions: copies, sets, what takes and gives back memory, and waits.
-std::vector<Session::CallRole> Session::find_call_roles() const {
-  std::vector<CallRole> roles(CUPTI_DRIVER_TRACE_CBID_SIZE);
-  for (CUpti_CallbackId id = 1; id < roles.size(); ++id) {
-    const char* name = nullptr;
-    const CUptiResult result = library_.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name);
-    if (result == CUPTI_ERROR_INVALID_PARAMETER) continue;  // this CUPTI is older than the headers, and has no such call
-    cupti::check(library_, result, "cuptiGetCallbackName");
-    if (name == nullptr) continue;
-    const std::string_view call(name);
-    const auto is_one_of = [call](std::initializer_list<const char*> prefixes) {
-      return std::any_of(prefixes.begin(), prefixes.end(), [call](const char* prefix) { return call.starts_with(prefix); });
-    };
-    const bool memory = is_one_of({"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"});
-    const bool waits = is_one_of({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
-    const bool graph = is_one_of({"cuGraphLaunch"});
-    const bool capture = is_one_of({"cuStreamBeginCapture"});
-    const bool windows = iterating_ || options_.collect == capture::Collect::automatic;
-    roles[id].gated = (memory && measuring_) || ((graph || capture) && (measuring_ || windows));
-    roles[id].timed = (memory || waits || graph) && options_.timeline;
-    roles[id].only_timed = roles[id].timed && !roles[id].gated && !graph;
-  }
-  return roles;
-}
-
-void Session::watch(bool on) {
-  const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-    DLKPROF_CUPTI(library_, cuptiEnableCallback, on ? 1U : 0U, subscriber_, domain, id);
-  };
-  for (const auto id : kLaunchEntries) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
-  for (const auto id : kGraphLaunches) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
-  for (CUpti_CallbackId id = 0; id < call_roles_.size(); ++id) {
-    if (call_roles_[id].gated || call_roles_[id].timed) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
-  }
-  for (const auto id : kCaptureBegins) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
-  for (const auto id : kCaptureEnds) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
-  for (const auto id : kProfilerRange) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
-  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
-  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
-  if (pc_sampling_) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
-}
-
-// --- Callbacks --------------------------------------------------------------------------------------------------------
 
 [[gnu::hot]] void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   auto& session = *static_cast<Session*>(self);
@@ -107,24 +17,35 @@ void Session::watch(bool on) {
   // The modules are the program's even where a call of ours has the driver load them.
   const bool loads = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
   if (thread.ours && !loads) return;
-  const bool leaves = !session.options_.timeline || session.options_.in_bursts;
-  const Counting counting(leaves ? &session.in_callbacks_ : nullptr);
-  // CUPTI is being left on another thread, which waits for those that are counted.
-  if (leaves && domain == CUPTI_CB_DOMAIN_DRIVER_API && is_launch(id) && session.presence_ == Presence::leaving) return;
+  const CuptiAttachment::Callback inside(session.attachment_);
+  if (domain == CUPTI_CB_DOMAIN_DRIVER_API && is_launch(id) && session.attachment_.detaching()) return;
   try {
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(thread, id, *static_cast<const CUpti_CallbackData*>(data));
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
   } catch (const std::exception& error) {
     session.fail(error);
-    thread.measuring.reset();
-    thread.in_window = false;
+    thread.collecting = false;
     thread.call = {};
     thread.leave(session.gate_);  // last: who comes next must find the counters taken down
-    thread.ours = false;
   }
 }
 
-void Session::on_driver_call(Thread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+// Of a launch that is only counted, with the times of the call; or those alone of a call that is no launch. False where more is
+// to be done; nothing is done then.
+[[gnu::hot]] bool Session::on_quick_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept {
+  CUfunction function = function_of_launch(id, data.functionParams);
+  ThreadState* const thread = ThreadState::own.last();
+  if (thread == nullptr || thread->ours || thread->call.held || (function == nullptr && !calls_.is_only_timed(id))) return false;
+  if (data.callbackSite == CUPTI_API_EXIT) {
+    timeline_.end(thread->call, thread->system_id, id, data);
+    return true;
+  }
+  if (function != nullptr && !counter_.count_known(data.context, function, *thread)) return false;
+  Timeline::begin(thread->call);
+  return true;
+}
+
+void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   auto& call = thread.call;
   if (!entry && !call.held) timeline_.end(call, thread.system_id, id, data);
@@ -138,125 +59,126 @@ void Session::on_driver_call(Thread& thread, CUpti_CallbackId id, const CUpti_Ca
     }
     return;
   }
-  on_other_call(id, data);
+  on_other_call(thread, id, data);
   if (!entry && call.held) timeline_.end(call, thread.system_id, id, data);
-  if (entry && active_ && !call.held && id < call_roles_.size() && call_roles_[id].timed) Timeline::begin(call);
-}
-
-void Session::on_other_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
-  const bool entry = data.callbackSite == CUPTI_API_ENTER;
-  const bool gated = id < call_roles_.size() && call_roles_[id].gated;
-  if (gated && entry) pass_gate(entry);
-  if (entry && active_ && is_one_of(id, kGraphLaunches)) {
-    ledger_.graph_launched();
-    if (pc_sampling_ && captures_active_ == 0) sample_pcs(data.context);
-  }
-  if (entry && iterating_ && (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins))) interrupt_windows();
-  if (is_one_of(id, kGraphLaunches) || is_one_of(id, kCaptureBegins) || is_one_of(id, kCaptureEnds)) graphs_seen_ = true;
-  if (is_one_of(id, kCaptureBegins) && !entry) ++captures_active_;
-  if (is_one_of(id, kCaptureEnds) && entry && captures_active_ > 0) --captures_active_;
-  if (!options_.profile_from_start && is_one_of(id, kProfilerRange) && !entry) {
-    range_open_ = id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart;
-  }
-  if (gated && !entry) pass_gate(entry);
-}
-
-void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
-  if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && pc_sampling_) pc_sampling_->module_loaded(data);
-  if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) functions_.forget_handles();
-  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) on_context_end(data.context);
-}
-
-void Session::on_context_end(CUcontext context) {
-  functions_.forget_handles();
-  this_thread().ours = true;  // ending PC sampling and taking the counters down calls the driver
-  if (pc_sampling_) pc_sampling_->context_ends(context);
-  const std::lock_guard lock(mutex_);
-  context_devices_.erase(context);
-  replays_.erase(context);
-  iterations_.erase(context);
-  this_thread().ours = false;
-}
-
-void Session::on_launch_entry(Thread& thread, const LaunchCall& call, const CUpti_CallbackData& data) {
-  if (takes_turns_ && !iterating_) thread.enter_shared(gate_);
-  if (iterating_) thread.enter_alone(gate_);  // asked again: windows begin while the gate is held alone, and nobody has it shared
-  if (!active_) return thread.leave(gate_);   // detached while this thread waited: no exit callback will come
-  const bool alone = thread.gate == Thread::Gate::alone;
-  if (!alone && count_quickly(call, data.context, thread)) return;
-  Counted counted = count(call, data);
-  if (pc_sampling_ && !thread.sampled.contains(data.context, functions_.epoch()) && !is_captured(call)) sample_pcs(data.context);
-  auto measuring = take_sample(counted);
-  if (!measuring && (alone || counted.samples_in_windows > 0)) {
-    if (!alone) thread.enter_alone(gate_);  // it begins with this launch
-    if (!active_) return thread.leave(gate_);
-    if (counters_are_idle()) release_counters();
-    return enter_window(std::move(counted), data);
-  }
-  if (measuring || counters_are_idle()) hold_alone(std::move(measuring), call, data);
-}
-
-// Counters that are held and that no launch has needed for long.
-bool Session::counters_are_idle() const {
-  const std::uint64_t used_at = counters_used_at_.load(std::memory_order_relaxed);
-  return used_at != 0 && launches_ - used_at > kIdleLaunches;
-}
-
-// Has all other launches wait while this one is measured, or the counters are given back.
-void Session::hold_alone(std::optional<Measuring> measuring, const LaunchCall& call, const CUpti_CallbackData& data) {
-  auto& thread = this_thread();
-  hold_call();
-  thread.enter_alone(gate_);
-  if (!active_) {
-    if (measuring) ledger_.skipped(measuring->entry, capture::SkipReason::failed, true);
-    thread.leave(gate_);
-  } else if (measuring && captures_active_ > 0) {  // begun while this thread waited
-    const std::lock_guard lock(mutex_);
-    --waiting_;
-    ledger_.skipped(measuring->entry, capture::SkipReason::captured, true);
-    thread.leave(gate_);
-  } else if (measuring) {
-    begin(std::move(*measuring), call, data);
-  } else {
-    release_counters();
-  }
-}
-
-// From here on the call takes the profiler's time.
-void Session::hold_call() {
-  if (!options_.timeline) return;
-  auto& call = this_thread().call;
-  if (call.held) return;
-  Timeline::begin(call);
-  call.held = true;
-}
-
-void Session::on_launch_exit(Thread& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
-  if (thread.gate == Thread::Gate::alone && thread.measuring) {
-    end(*thread.measuring, data);
-    if (options_.timeline) event_log_.flush();  // what took so long to measure is not to be lost when the program crashes
-    thread.measuring.reset();
-  }
-  if (thread.in_window) leave_window(data);
-  thread.in_window = false;
-  if (thread.gate == Thread::Gate::alone && detach_due_) detach();
-  if (thread.gate == Thread::Gate::alone && detached_) leave_cupti();
-  thread.leave(gate_);
-  if (!active_.load(std::memory_order_relaxed)) return;
-  if (presence_.load(std::memory_order_relaxed) == Presence::due_to_leave) {
-    const auto launch = read_launch(id, data.functionParams);
-    if (launch && is_captured(*launch)) graphs_seen_ = true;  // the capture began while CUPTI was away
-    leave_for_now();
-  }
-  if (timing_.load(std::memory_order_relaxed) && launches_ >= timing_ends_) stop_timing();
+  if (entry && active_ && !call.held && calls_.is_timed(id)) Timeline::begin(call);
 }
 
 // Calls that change GPU memory, or run kernels that do, wait while a launch is being replayed: what they write between two
 // passes would be undone when memory is restored.
-void Session::pass_gate(bool entry) {
-  auto& thread = this_thread();
-  if (!entry) return thread.leave(gate_);
-  if (active_) thread.enter_shared(gate_);
+void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const bool entry = data.callbackSite == CUPTI_API_ENTER;
+  const bool gated = calls_.is_gated(id);
+  if (gated && entry && active_) thread.enter_shared(gate_);
+  on_graph_call(id, data);
+  if (!options_.profile_from_start && DriverCalls::opens_or_closes_range(id) && !entry) {
+    counter_.set_profiler_range(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+  }
+  if (!entry && gated && active_) {
+    if (const auto bytes = allocated_bytes(id, data.functionParams)) {
+      collecting([bytes](Collector& collector) { collector.allocated(bytes); });
+    }
+  }
+  if (gated && !entry) thread.leave(gate_);
+}
+
+void Session::on_graph_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const bool entry = data.callbackSite == CUPTI_API_ENTER;
+  const bool launched = DriverCalls::launches_graph(id), begins = DriverCalls::begins_capture(id);
+  const bool ends = DriverCalls::ends_capture(id);
+  if (!launched && !begins && !ends) return;
+  if (entry && active_ && launched) {
+    counter_.ledger().graph_launched();
+    if (pc_sampling_ && !graphs_.capturing()) sample_pcs(data.context);
+  }
+  if (entry && active_ && (launched || begins) && collector_->takes_turns()) {
+    collecting([](Collector& collector) { collector.interrupt(); });
+  }
+  graphs_.saw_graph();
+  if (begins && !entry) graphs_.capture_begins();
+  if (ends && entry) graphs_.capture_ends();
+}
+
+void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
+  if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && pc_sampling_) pc_sampling_->module_loaded(data);
+  if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) counter_.module_ends();
+  if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) on_context_end(data.context);
+}
+
+void Session::on_context_end(CUcontext context) {
+  counter_.context_ends(context);
+  const OwnCalls own;  // ending PC sampling and taking the counters down calls the driver
+  if (pc_sampling_) pc_sampling_->context_ends(context);
+  collecting([context](Collector& collector) { collector.context_ends(context); });
+}
+
+// --- Launches ---------------------------------------------------------------------------------------------------------
+
+void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data) {
+  if (collector_->takes_turns()) {
+    if (collector_->holds_all()) {
+      thread.enter_alone(gate_);
+    } else {
+      thread.enter_shared(gate_);
+    }
+    if (!active_) return thread.leave(gate_);  // ended while this thread waited: no exit callback will come
+  }
+  if (thread.gate != ThreadState::Gate::alone && count_quickly(call, data.context, thread)) return;
+  Launch launch = count(call, data, thread);
+  if (pc_sampling_ && !thread.sampled.contains(data.context, counter_.epoch()) && !graphs_.is_captured(call)) {
+    sample_pcs(data.context);
+  }
+  if (!collecting([&](Collector& collector) { return collector.wants(launch); })) return;
+  if (thread.gate != ThreadState::Gate::alone) {
+    services_.mark_overhead();
+    thread.enter_alone(gate_);
+  }
+  if (!active_) {
+    collecting([&](Collector& collector) { collector.skip(launch); });
+    return thread.leave(gate_);
+  }
+  thread.collecting = collecting([&](Collector& collector) { return collector.enter(launch); });
+}
+
+// When nothing else is to be done.
+bool Session::count_quickly(const LaunchCall& call, CUcontext context, ThreadState& thread) {
+  if (pc_sampling_ && !thread.sampled.contains(context, counter_.epoch())) return false;
+  return !timing_.open() && counter_.count_known(context, call.function, thread);
+}
+
+Launch Session::count(const LaunchCall& call, const CUpti_CallbackData& data, ThreadState& thread) {
+  Launch launch = counter_.count(call, data, thread);
+  const bool is_near = launch.function->match == select::NameMatch::near;
+  if (launch.verdict != select::Verdict::unmatched || is_near) timing_.begin_at(launch.record.index);
+  if (LaunchCounter::is_time_to_poll(launch.record.index)) poll(launch);
+  if (timing_.open()) counter_.ledger().expect_time(data.correlationId, launch.entry);
+  return launch;
+}
+
+// What is done only now and then, as it costs something.
+void Session::poll(const Launch& launch) {
+  if (counter_.append_counts_if_due(timing_.complete()) && options_.timeline) event_log_.flush_soon();
+  const bool done = collecting([&](Collector& collector) {
+    timing_.poll(launch.record.index);
+    return collector.poll(launch);
+  });
+  if (done && !options_.timeline) end_due_ = true;
+}
+
+void Session::on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  if (std::exchange(thread.collecting, false)) {
+    const bool done = collecting([&](Collector& collector) { return collector.leave(data); });
+    if (done && !options_.timeline) end_due_ = true;
+  }
+  if (thread.gate == ThreadState::Gate::alone && end_due_ && active_) end_early();
+  thread.leave(gate_);
+  if (!active_.load(std::memory_order_relaxed)) return;
+  if (attachment_.detach_is_due()) {
+    const auto launch = read_launch(id, data.functionParams);
+    if (launch && graphs_.is_captured(*launch)) graphs_.saw_graph();  // the capture began while CUPTI was away
+    attachment_.detach_now();
+  }
+  timing_.end_if_due(counter_.launches());
 }
 
 }  // namespace dlkprof::inject

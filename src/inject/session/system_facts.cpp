@@ -1,5 +1,9 @@
 #include "inject/session/system_facts.h"
 
+#include <link.h>
+
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <regex>
 #include <string_view>
@@ -20,7 +24,19 @@ std::string find_in(const std::filesystem::path& file, const char* pattern) {
   return "";
 }
 
+// What the names of files begin with that hold GPU code of PyTorch, JAX, TensorFlow and TensorRT.
+constexpr std::array<std::string_view, 6> kFrameworks{"libtorch_c",       "xla_extension",           "xla_cuda_plugin",
+                                                      "libtensorflow_cc", "libtensorflow_framework", "libnvinfer"};
+
+int is_framework(dl_phdr_info* library, std::size_t, void*) {
+  std::string_view name = library->dlpi_name != nullptr ? library->dlpi_name : "";
+  name.remove_prefix(name.rfind('/') + 1);  // npos + 1 is 0
+  return std::ranges::any_of(kFrameworks, [name](std::string_view start) { return name.starts_with(start); }) ? 1 : 0;
+}
+
 }  // namespace
+
+bool framework_is_loaded() { return dl_iterate_phdr(is_framework, nullptr) != 0; }
 
 std::vector<capture::Fact> system_facts(const std::filesystem::path& proc) {
   std::vector<capture::Fact> facts;

@@ -236,13 +236,7 @@ void EventWriter::note_dropped() noexcept {
 }
 
 void EventWriter::fail(const std::exception& error) noexcept {
-  if (closed_.exchange(true)) return;
-  try {
-    const auto* ours = dynamic_cast<const Error*>(&error);
-    recorder_.note(capture::Severity::error, std::string("the timeline ends here, the program runs on: ") + error.what(),
-                   ours != nullptr ? ours->detail() : "", ours != nullptr ? ours->remedy() : "");
-  } catch (...) {  // as above
-  }
+  if (!closed_.exchange(true)) recorder_.note("the timeline ends here, the program runs on", error);
 }
 
 // --- Fork -------------------------------------------------------------------------------------------------------------

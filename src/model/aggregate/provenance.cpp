@@ -99,7 +99,7 @@ Wanted wanted_of(const capture::ProcessRecord& process) {
 
 Incomplete as_incomplete(capture::SkipReason reason) {
   constexpr std::array kOfReasons{Incomplete::not_measured, Incomplete::cooperative, Incomplete::collective,
-                                  Incomplete::captured,     Incomplete::failed,      Incomplete::unsupported};
+                                  Incomplete::captured,     Incomplete::failed,      Incomplete::memory};
   return kOfReasons.at(static_cast<std::size_t>(reason));
 }
 

@@ -65,7 +65,7 @@ enum class Incomplete : std::uint8_t {
   collective,
   captured,
   failed,
-  unsupported,
+  memory,
   not_asked,     // --replay-mode none, sample
   not_measured,  // matched, but none of its launches was measured
   too_few,       // fewer than --samples were
@@ -94,7 +94,7 @@ inline constexpr std::array kIncompleteWords{
     IncompleteWords{"collective", "collective: waits for other GPUs, so a replay could hang"},
     IncompleteWords{"captured", "captured into a CUDA graph, not run by itself"},
     IncompleteWords{"failed", "measuring failed; the notices say why"},
-    IncompleteWords{"unsupported", "a kind of launch that range profiling cannot measure"},
+    IncompleteWords{"memory", "replaying it would take too long: there is much GPU memory to save and restore"},
     IncompleteWords{"not asked", "launches are not measured one by one with --replay-mode none and sample"},
     IncompleteWords{"not measured", "matched, but skipped, not repeated as several passes need, or collection had ended by then"},
     IncompleteWords{"too few", "fewer of its launches were measured than --samples asks for"},

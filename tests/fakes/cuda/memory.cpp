@@ -1,4 +1,6 @@
 // Device memory: the host's, by context, so that all of it can be saved and restored.
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "common/journal.h"
@@ -57,6 +59,17 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   std::vector<std::uint8_t> memory(bytes, 0xA5);  // nobody may count on zeros
   *address = reinterpret_cast<CUdeviceptr>(memory.data());
   context->memory.emplace(*address, std::move(memory));
+  return CUDA_SUCCESS;
+}
+
+// What a program has reserved of the GPU, in GB, is FAKE_RESERVED_GB: no test allocates so much.
+CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  FAKE_ENTRY(cuMemGetInfo_v2);
+  constexpr std::size_t kTotal = 150'000'000'000, kGigabyte = 1'000'000'000;
+  const char* reserved = std::getenv("FAKE_RESERVED_GB");
+  const std::size_t used = reserved != nullptr ? std::strtoull(reserved, nullptr, 10) * kGigabyte : 0;
+  *total = kTotal;
+  *free = kTotal - std::min(kTotal, used);
   return CUDA_SUCCESS;
 }
 

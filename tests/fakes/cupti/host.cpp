@@ -1,5 +1,8 @@
 // The host side: the real library's, which needs no GPU; but for images that the fake has made.
+#include <cmath>
 #include <cstring>
+#include <functional>
+#include <string>
 
 #include "common/journal.h"
 #include "cupti/real.h"
@@ -16,6 +19,21 @@ CUpti_Profiler_Host_Object* range_host() {
     return FAKE_REAL(cuptiProfilerHostInitialize)(&params) == CUPTI_SUCCESS ? params.pHostObject : nullptr;
   }();
   return object;
+}
+
+// Counters of a metric lie in two passes of its plan, or in one: those of its name.
+std::uint64_t passes_of(const std::string& metric, std::uint64_t plan_passes) {
+  const std::uint64_t hash = std::hash<std::string>{}(metric);
+  return (1ULL << hash % plan_passes) | (1ULL << hash / plan_passes % plan_passes);
+}
+
+// Metrics that lack a pass are no numbers.
+void blank_what_lacks_passes(const FakeImage& image, const CUpti_Profiler_Host_EvaluateToGpuValues_Params& params) {
+  const std::uint64_t collected = image.at(params.rangeIndex).passes;
+  for (std::size_t metric = 0; metric < params.numMetrics; ++metric) {
+    if ((passes_of(params.ppMetricNames[metric], image.plan_passes) & ~collected) != 0)
+      params.pMetricValues[metric] = std::nan("");
+  }
 }
 
 }  // namespace
@@ -68,7 +86,10 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
     }
     real.pCounterDataImage = fakes::recording().data();
     real.counterDataImageSize = fakes::recording().size();
-    real.rangeIndex = fake->recorded(params->rangeIndex);
+    real.rangeIndex = fake->at(params->rangeIndex).recorded;
+    const auto result = FAKE_REAL(cuptiProfilerHostEvaluateToGpuValues)(&real);
+    if (result == CUPTI_SUCCESS) fakes::blank_what_lacks_passes(*fake, *params);
+    return result;
   }
   if (const auto* sampled = fakes::as_sample_image(params->pCounterDataImage, params->counterDataImageSize)) {
     if (params->rangeIndex >= sampled->count) {

@@ -19,7 +19,9 @@ struct CUpti_RangeProfiler_Object {
   std::size_t image_bytes = 0;
   bool started = false;
   pthread_t starter{};
-  std::size_t passes_done = 0;
+  std::size_t pass = 0;          // that the next start … stop collects
+  std::uint64_t collected = 0;   // a bit a pass, since the image was decoded
+  std::size_t image_room = 0;    // what a size was asked for last, and images are initialized for
   std::vector<unsigned> ranges;  // of the pass that is going on: which recorded range each launch stands for
   std::vector<unsigned> first;   // of the first pass
   bool differs = false;          // some pass was over other launches
@@ -57,6 +59,22 @@ std::size_t passes_of(const CUpti_RangeProfiler_SetConfig_Params& params) {
   question.configImageSize = params.configSize;
   question.pConfigImage = const_cast<std::uint8_t*>(params.pConfig);
   return FAKE_REAL(cuptiProfilerHostGetNumOfPasses)(&question) == CUPTI_SUCCESS ? question.numOfPasses : 0;
+}
+
+CUptiResult take_configuration(Profiler& profiler, const CUpti_RangeProfiler_SetConfig_Params& params, std::size_t passes) {
+  profiler.passes = passes;
+  profiler.mode = params.replayMode;
+  profiler.most_ranges = params.maxRangesPerPass;
+  profiler.pass = params.passIndex;
+  return profiler.pass < passes ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+// A window without launches only goes on to the next pass.
+void collect_pass(Profiler& profiler) {
+  if (profiler.collected == 0) profiler.first = profiler.ranges;
+  profiler.differs = profiler.collected != 0 && (profiler.differs || profiler.ranges != profiler.first);
+  if (profiler.mode == CUPTI_KernelReplay) profiler.collected = (1ULL << profiler.passes) - 1;
+  profiler.collected |= 1ULL << profiler.pass;
 }
 
 }  // namespace
@@ -145,6 +163,7 @@ CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterD
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   if (params->numMetrics == 0 || params->maxNumRangeTreeNodes < params->maxNumOfRanges) return CUPTI_ERROR_INVALID_PARAMETER;
+  params->pRangeProfilerObject->image_room = params->maxNumOfRanges;
   params->counterDataSize = fakes::FakeImage::bytes(params->maxNumOfRanges);
   return CUPTI_SUCCESS;
 }
@@ -152,13 +171,16 @@ CUptiResult cuptiRangeProfilerGetCounterDataSize(CUpti_RangeProfiler_GetCounterD
 CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_CounterDataImage_Initialize_Params* params) {
   FAKE_GPU_CALL(cuptiRangeProfilerCounterDataImageInitialize);
   const std::lock_guard lock(fakes::state_mutex());
-  if (fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerCounterDataImageInitialize") == nullptr) {
-    return CUPTI_ERROR_INVALID_OPERATION;
-  }
+  const auto* profiler = fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerCounterDataImageInitialize");
+  if (profiler == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   if (params->counterDataSize < sizeof(fakes::FakeImage)) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (params->counterDataSize != fakes::FakeImage::bytes(profiler->image_room)) {
+    fakes::misuse("cuptiRangeProfilerCounterDataImageInitialize of another size than was asked for last");
+  }
   auto* image = reinterpret_cast<fakes::FakeImage*>(params->pCounterData);
   image->magic = fakes::kFakeImageMagic;
   image->ranges = 0;
+  image->plan_passes = 0;
   image->room = (params->counterDataSize - sizeof *image) / fakes::FakeImage::kRangeBytes;
   return CUPTI_SUCCESS;
 }
@@ -175,13 +197,15 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   if (fakes::as_fake_image(params->pCounterDataImage, params->counterDataImageSize)->room < params->maxRangesPerPass) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  profiler->passes = fakes::passes_of(*params);
-  profiler->mode = params->replayMode;
-  profiler->most_ranges = params->maxRangesPerPass;
   profiler->image = params->pCounterDataImage;
   profiler->image_bytes = params->counterDataImageSize;
-  profiler->passes_done = 0;
-  return profiler->passes > 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+  const std::size_t passes = fakes::passes_of(*params);
+  if (profiler->passes == 0) return fakes::take_configuration(*profiler, *params, passes);
+  // On real GPUs only the first configuration of an object has an effect, but for the image.
+  const bool is_same = passes == profiler->passes && params->replayMode == profiler->mode &&
+                       params->maxRangesPerPass == profiler->most_ranges && params->passIndex == profiler->pass;
+  if (!is_same) fakes::misuse("cuptiRangeProfilerSetConfig of another plan, pass or size than that of the object");
+  return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
@@ -215,12 +239,12 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
   }
   profiler->started = false;
   --fakes::g_open_ranges;
-  if (profiler->passes_done == 0) profiler->first = profiler->ranges;
-  profiler->differs = profiler->passes_done > 0 && (profiler->differs || profiler->ranges != profiler->first);
-  profiler->passes_done = profiler->mode == CUPTI_KernelReplay ? profiler->passes : profiler->passes_done + 1;
-  params->passIndex = profiler->passes_done % profiler->passes;
+  if (!profiler->ranges.empty()) fakes::collect_pass(*profiler);
+  const bool is_last = profiler->mode == CUPTI_KernelReplay || profiler->pass + 1 == profiler->passes;
+  profiler->pass = is_last ? 0 : profiler->pass + 1;
+  params->passIndex = profiler->pass;
   params->targetNestingLevel = 1;
-  params->isAllPassSubmitted = profiler->passes_done >= profiler->passes ? 1 : 0;
+  params->isAllPassSubmitted = is_last ? 1 : 0;
   return CUPTI_SUCCESS;
 }
 
@@ -232,13 +256,12 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
   if (profiler->started) fakes::misuse("cuptiRangeProfilerDecodeData between start and stop");
   if (profiler->differs) fakes::misuse("passes over launches that differ");
   const auto count = std::min(profiler->ranges.size(), profiler->most_ranges);
-  // Counters of passes that were not all taken say nothing.
-  const bool complete = profiler->passes_done >= profiler->passes;
   auto* decoded = reinterpret_cast<fakes::FakeImage*>(profiler->image);
-  decoded->ranges = complete ? count : 0;
-  for (std::size_t range = 0; range < count; ++range) decoded->put(range, profiler->ranges[range]);
+  decoded->ranges = profiler->collected != 0 ? count : 0;
+  decoded->plan_passes = profiler->passes;
+  for (std::size_t range = 0; range < count; ++range) decoded->put(range, {profiler->ranges[range], profiler->collected});
   params->numOfRangeDropped = profiler->ranges.size() - count;
-  profiler->passes_done = 0;
+  profiler->collected = 0;
   return CUPTI_SUCCESS;
 }
 

@@ -53,20 +53,26 @@ void forget_activity();
 // Guards subscriber and range profilers. Never taken where a context's lock is held; activity has a lock of its own.
 [[nodiscard]] std::recursive_mutex& state_mutex();
 
-// A counter-data image of the fake: which recorded range stands for each that was measured. `room` ranges follow it,
-// each about as large as a real one with counters of every multiprocessor.
+// A counter-data image of the fake: which recorded range stands for each that was measured, and which passes of it were
+// collected, of as many as the plan has. `room` ranges follow it, each about as large as a real one with counters of every
+// multiprocessor.
 struct FakeImage {
   static constexpr std::size_t kRangeBytes = 300'000;
+  struct Range {
+    std::uint64_t recorded, passes;  // a bit for each that was collected
+  };
   std::uint64_t magic;
   std::uint64_t ranges;  // measured
   std::uint64_t room;
+  std::uint64_t plan_passes;
 
   [[nodiscard]] static std::size_t bytes(std::size_t room) { return sizeof(FakeImage) + room * kRangeBytes; }
-  void put(std::size_t range, std::uint64_t recorded) { std::memcpy(place(range), &recorded, sizeof recorded); }
-  [[nodiscard]] std::uint64_t recorded(std::size_t range) const {
-    std::uint64_t number = 0;
-    std::memcpy(&number, const_cast<FakeImage*>(this)->place(range), sizeof number);
-    return number;
+  [[nodiscard]] std::uint64_t all_passes() const { return plan_passes >= 64 ? ~0ULL : (1ULL << plan_passes) - 1; }
+  void put(std::size_t range, const Range& value) { std::memcpy(place(range), &value, sizeof value); }
+  [[nodiscard]] Range at(std::size_t range) const {
+    Range value{};
+    std::memcpy(&value, const_cast<FakeImage*>(this)->place(range), sizeof value);
+    return value;
   }
 
  private:

@@ -28,9 +28,9 @@ TEST(Forecast, OfUnknownLaunchesHasPricesAlone) {
   ASSERT_TRUE(made.replay && made.windows);
   EXPECT_DOUBLE_EQ(made.replay->launch_seconds, 0.21);
   EXPECT_FALSE(made.replay->seconds || made.replay->launches);
-  EXPECT_NEAR(made.windows->launch_seconds, 0.0097, 1e-12);
-  EXPECT_NEAR(made.windows->window_seconds, 0.101, 1e-12);
-  EXPECT_EQ(made.windows->host_bytes, 56U * 2'200'000);
+  EXPECT_NEAR(made.windows->launch_seconds, 0.0087, 1e-12);
+  EXPECT_NEAR(made.windows->window_seconds, 0.2605, 1e-12);
+  EXPECT_EQ(made.windows->host_bytes, 35U * 3'470'000);
 }
 
 TEST(Forecast, ReplaysASampleOfEachConfiguration) {
@@ -45,7 +45,7 @@ TEST(Forecast, AutoReplaysTheFirstAndMeasuresTheOthersInWindows) {
   EXPECT_THAT(made.replay->launches, Optional(3U));
   EXPECT_THAT(made.windows->launches, Optional(3U));
   EXPECT_THAT(made.windows->windows, Optional(10U));
-  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 0.0097 + 0.101 + 56 * 1.4e-3, 1e-12)));
+  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 0.0087 + 0.2605 + 35 * 1.4e-3, 1e-12)));
 }
 
 TEST(Forecast, NothingInWindowsTakesNoTime) {
@@ -61,10 +61,10 @@ TEST(Forecast, WindowsAreNoLargerThanTheyMayBe) {
 
 TEST(Forecast, WithMoreMemoryWindowsAreLarger) {
   capture::ProfileOptions all = options(Collect::iteration, std::nullopt);
-  all.max_memory_mb = 1565;
+  all.max_memory_mb = 1615;
   const CollectionForecast made = forecast(all, {.passes = 1, .per_sm = false}, Configs{{1001}});
-  EXPECT_THAT(made.windows->windows, Optional(2U)) << "1,000 launches of 1.4 MB beside 165 MB";
-  EXPECT_EQ(made.windows->host_bytes, 1000U * 1'400'000);
+  EXPECT_THAT(made.windows->windows, Optional(2U)) << "1,000 launches of 1.45 MB beside 165 MB";
+  EXPECT_EQ(made.windows->host_bytes, 1000U * 1'450'000);
 }
 
 TEST(Forecast, WithNoMemoryWindowsHaveAFewLaunches) {

@@ -1,18 +1,17 @@
-// What the session knows of a thread that is inside the driver. For the session's own files.
+// What the session knows of a thread of the program that is inside the driver, and whose calls it is making.
 #pragma once
 
+#include <cuda.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <shared_mutex>
 #include <utility>
 
 #include "inject/own_pointer.h"
 #include "inject/session/counter_cache.h"
-#include "inject/session/session.h"
 #include "inject/timeline/timeline.h"
 
 namespace dlkprof::inject {
@@ -35,33 +34,33 @@ class SeenContexts {
   std::uint64_t epoch_ = 0;
 };
 
-struct alignas(64) Session::Thread {
+struct alignas(64) ThreadState {
   // Where a thread finds its own without a call: what most launches need of it lies in its first line.
-  static OwnPointer<Thread> own;
+  static OwnPointer<ThreadState> own;
   static constinit thread_local bool gone;  // this thread's is destroyed, as the thread is ending
-  Thread() { own.put(nullptr, this); }
-  Thread(const Thread&) = delete;
-  Thread& operator=(const Thread&) = delete;
-  ~Thread() {
+  ThreadState() { own.put(nullptr, this); }
+  ThreadState(const ThreadState&) = delete;
+  ThreadState& operator=(const ThreadState&) = delete;
+  ~ThreadState() {
     own.remove();
     gone = true;
   }
 
   enum class Gate : std::uint8_t { none, shared, alone };
   Gate gate = Gate::none;
-  bool ours = false;       // the calls made now are the session's own, not the program's
-  bool in_window = false;  // of an iteration replay: the launch that is going on
+  bool ours = false;        // the calls made now are the profiler's own (OwnCalls)
+  bool collecting = false;  // the collector is to be told of the exit of this launch
   std::uint32_t system_id = static_cast<std::uint32_t>(gettid());
   OpenCall call;
   SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
   CounterCache counters;
-  std::optional<Measuring> measuring;  // while the gate is held alone
 
   void enter_shared(std::shared_mutex& mutex) {
     mutex.lock_shared();
     gate = Gate::shared;
   }
   void enter_alone(std::shared_mutex& mutex) {
+    if (gate == Gate::alone) return;
     leave(mutex);
     mutex.lock();
     gate = Gate::alone;
@@ -71,6 +70,21 @@ struct alignas(64) Session::Thread {
     if (gate == Gate::alone) mutex.unlock();
     gate = Gate::none;
   }
+};
+
+[[nodiscard]] ThreadState& this_thread() noexcept;
+
+// While it lives, the CUDA calls that this thread makes are the profiler's own: callbacks ignore them.
+class OwnCalls {
+ public:
+  explicit OwnCalls(ThreadState& thread = this_thread()) noexcept : thread_(thread), before_(std::exchange(thread.ours, true)) {}
+  OwnCalls(const OwnCalls&) = delete;
+  OwnCalls& operator=(const OwnCalls&) = delete;
+  ~OwnCalls() { thread_.ours = before_; }
+
+ private:
+  ThreadState& thread_;
+  const bool before_;
 };
 
 }  // namespace dlkprof::inject

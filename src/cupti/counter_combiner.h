@@ -1,0 +1,62 @@
+// NVPerf's combiner of counter data, from libnvperf_host beside libcupti: puts counters together that were collected apart,
+// such as the passes of a plan over different launches of one kernel.
+#pragma once
+
+#include <nvperf_host.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cupti/library.h"
+
+namespace dlkprof::cupti {
+
+// Every NVPerf function that dlkprof calls; drives the table below, its loading, and the failures that tests inject.
+#define DLKPROF_NVPERF_FUNCTIONS(X)       \
+  X(NVPW_InitializeHost)                  \
+  X(NVPW_CounterDataCombiner_Create)      \
+  X(NVPW_CounterDataCombiner_Destroy)     \
+  X(NVPW_CounterDataCombiner_CreateRange) \
+  X(NVPW_CounterDataCombiner_SumIntoRange)
+
+// Stays open for the life of the process, as CUPTI does.
+class NvPerf {
+ public:
+  // That of `library`; throws Error where there is none, or a function is missing. A later call tries again.
+  [[nodiscard]] static const NvPerf& open(const Library& library);
+
+#define X(name) decltype(&::name) name = nullptr;
+  DLKPROF_NVPERF_FUNCTIONS(X)
+#undef X
+
+ private:
+  NvPerf() = default;
+};
+
+// Adds ranges up into an image of one range. Made and used by one thread.
+class CounterCombiner {
+ public:
+  // `empty`: an image for one range that holds none (RangeProfiler::empty_image), of the plan of all that will be added.
+  // Throws Error, as do the others.
+  CounterCombiner(const NvPerf& nvperf, std::vector<std::uint8_t> empty);
+
+  void add(std::span<const std::uint8_t> image, std::size_t range);
+  // The sum: range 0.
+  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return image_; }
+
+ private:
+  struct Destroy {
+    const NvPerf* nvperf;
+    void operator()(NVPA_CounterDataCombiner* combiner) const noexcept;
+  };
+
+  const NvPerf& nvperf_;
+  std::vector<std::uint8_t> image_;
+  std::unique_ptr<NVPA_CounterDataCombiner, Destroy> combiner_;
+  std::size_t range_ = 0;
+};
+
+}  // namespace dlkprof::cupti

@@ -1,0 +1,68 @@
+#include "inject/session/auto_collector.h"
+
+namespace dlkprof::inject {
+
+bool AutoCollector::windows_first() {
+  if (!windows_first_) windows_first_ = !picks_launches_ && framework_is_loaded_();
+  return *windows_first_;
+}
+
+bool AutoCollector::wants(Launch& launch) {
+  if (launch.selected() && chooses_replay(launch)) return true;
+  return windows_.wants(launch) || kernels_.is_idle(launch);
+}
+
+// Where windows cannot take the launch either, the ledger is told why.
+bool AutoCollector::chooses_replay(Launch& launch) {
+  using capture::SkipReason;
+  const bool has_windows = windows_.usable(launch);
+  if (windows_first() && !windows_.is_forbidden()) return windows_.is_stuck(launch) && replay_once(launch);
+  const auto against = kernels_.reason_against(launch);
+  if (against != SkipReason::none) {
+    if (has_windows && against != SkipReason::failed) return false;
+    services_->ledger.skipped(launch.entry, against, false);
+    launch.window_samples = 0;
+    return false;
+  }
+  // The first sample is a replay's, and windows take what is wanted beyond it.
+  const auto samples = services_->options.samples;
+  launch.window_samples = !has_windows ? 0 : samples ? *samples - 1 : PassScheduler::kAll;
+  return kernels_.take(launch, has_windows ? 1 : samples);
+}
+
+// Of a configuration that windows get no further with, as long as such replays have not taken long: each needs the counters that
+// windows have, and gives them back.
+bool AutoCollector::replay_once(Launch& launch) {
+  constexpr auto kMostReplaying = std::chrono::seconds(3);
+  if (replaying_ > kMostReplaying || kernels_.reason_against(launch) != capture::SkipReason::none) return false;
+  return replayed_.insert(launch.entry).second && kernels_.take(launch, std::nullopt);
+}
+
+bool AutoCollector::enter(Launch& launch) {
+  if (launch.replayed) {
+    replay_began_ = std::chrono::steady_clock::now();
+    windows_.release_counters();  // a GPU's counters have one user
+    return kernels_.enter(launch);
+  }
+  kernels_.release_counters();
+  return launch.window_samples.value_or(0) > 0 || windows_.holds_all() ? windows_.enter(launch) : false;
+}
+
+bool AutoCollector::leave(const CUpti_CallbackData& data) {
+  if (!kernels_.is_measuring()) return windows_.leave(data);
+  const bool done = kernels_.leave(data);
+  replaying_ += std::chrono::steady_clock::now() - replay_began_;
+  return done;
+}
+
+void AutoCollector::context_ends(CUcontext context) {
+  kernels_.context_ends(context);
+  windows_.context_ends(context);
+}
+
+void AutoCollector::stop(bool alone) noexcept {
+  kernels_.stop(alone);
+  windows_.stop(alone);
+}
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,51 @@
+// How counters are collected, as the session sees it: one collector for each --replay-mode. The session calls it under one lock
+// and inside OwnCalls; an Error that a function throws ends profiling, so a collector handles those it can live with.
+#pragma once
+
+#include <cstdint>
+
+#include "inject/session/launch_counter.h"
+
+namespace dlkprof::inject {
+
+class Collector {
+ public:
+  Collector() = default;
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+  virtual ~Collector() = default;
+
+  // Some launches are made alone, and others wait meanwhile: each launch is to enter the session's gate. Never changes.
+  [[nodiscard]] virtual bool takes_turns() const noexcept { return false; }
+  // Every launch is to be made alone at this time. Called without the lock.
+  [[nodiscard]] virtual bool holds_all() const noexcept { return false; }
+
+  // At a launch's entry, once it is counted: whether it is to be made alone, and enter() be called.
+  [[nodiscard]] virtual bool wants(Launch& launch) = 0;
+  // The launch is alone. Whether leave() is to be called at its exit.
+  [[nodiscard]] virtual bool enter(Launch&) { return false; }
+  // Profiling ended while that launch, which was wanted, waited.
+  virtual void skip(const Launch&) {}
+  // At its exit, still alone. Whether nothing can be selected any more.
+  [[nodiscard]] virtual bool leave(const CUpti_CallbackData&) { return false; }
+
+  // Before work that must not run beside a measurement: graphs, and the beginning of a capture.
+  virtual void interrupt() {}
+  // The program has allocated GPU memory.
+  virtual void allocated(std::uint64_t) {}
+  virtual void context_ends(CUcontext) {}
+  // Now and then, at the entry of a launch. Whether all is measured that was wanted.
+  [[nodiscard]] virtual bool poll(const Launch&) { return false; }
+  // Profiling has failed or ended: nothing is measured any more. `alone`: no other thread can be measuring.
+  virtual void stop(bool) noexcept {}
+  // At the end of the process, with no launch under way.
+  virtual void finish() noexcept {}
+};
+
+// --replay-mode none.
+class NoCollector final : public Collector {
+ public:
+  [[nodiscard]] bool wants(Launch&) override { return false; }
+};
+
+}  // namespace dlkprof::inject

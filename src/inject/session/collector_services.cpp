@@ -1,0 +1,44 @@
+#include "inject/session/collector_services.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "cupti/range_profiler.h"
+#include "inject/session/thread_state.h"
+
+namespace dlkprof::inject {
+
+void CollectorServices::use_profiler() {
+  if (std::exchange(profiler_used_, true)) return;
+  cupti::initialize_profiler(parts_.library);
+}
+
+void CollectorServices::mark_overhead() const {
+  auto& call = this_thread().call;
+  if (!parts_.options.timeline || call.held) return;
+  Timeline::begin(call);
+  call.held = true;
+}
+
+void CollectorServices::add_untimed(const Launch& launch) const {
+  if (!parts_.options.timeline) return;
+  parts_.timeline.add(untimed_activity(launch.record, launch.data.correlationId), launch.data.symbolName);
+}
+
+std::uint32_t CollectorServices::record_metric_set(std::uint32_t device, const cupti::CollectionPlan& plan,
+                                                   const std::vector<std::string>& unavailable) {
+  parts_.recorder.append(capture::MetricSetRecord{.id = ++metric_sets_,
+                                                  .device = device,
+                                                  .passes = static_cast<std::uint32_t>(plan.passes),
+                                                  .metrics = plan.metrics,
+                                                  .unavailable = unavailable});
+  return metric_sets_;
+}
+
+capture::LaunchRecord begun(capture::LaunchRecord record) {
+  record.start_unix_ns = unix_now_ns();
+  record.thread_id = this_thread().system_id;
+  return record;
+}
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,59 @@
+// What the collectors need of the session.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "capture/options.h"
+#include "cupti/driver.h"
+#include "cupti/host.h"
+#include "cupti/library.h"
+#include "inject/session/graph_watch.h"
+#include "inject/session/launch_counter.h"
+#include "inject/session/ledger.h"
+#include "inject/session/recorder.h"
+#include "inject/timeline/timeline.h"
+
+namespace dlkprof::inject {
+
+class CollectorServices {
+ public:
+  struct Parts {
+    const capture::ProfileOptions& options;
+    const cupti::Library& library;
+    const cupti::Driver& driver;
+    Recorder& recorder;
+    Ledger& ledger;
+    Timeline& timeline;
+    const GraphWatch& graphs;
+    // NVPerf's host side is in use: what it has registered with atexit takes it down, so the end of collecting is registered now.
+    std::function<void()> host_used;
+    std::function<void()> on_measured;  // a launch was, or a window closed
+  };
+  explicit CollectorServices(Parts parts) : parts_(std::move(parts)) {}
+
+  [[nodiscard]] const Parts* operator->() const noexcept { return &parts_; }
+  // cuptiProfilerInitialize, the first time; throws Error.
+  void use_profiler();
+  // From here on the call that this thread is in takes the profiler's time.
+  void mark_overhead() const;
+  // A launch that activity does not see, as counters are collected of it.
+  void add_untimed(const Launch& launch) const;
+  // The id that record_metric_set() will give next.
+  [[nodiscard]] std::uint32_t next_metric_set() const noexcept { return metric_sets_ + 1; }
+  [[nodiscard]] std::uint32_t record_metric_set(std::uint32_t device, const cupti::CollectionPlan& plan,
+                                                const std::vector<std::string>& unavailable);
+
+ private:
+  const Parts parts_;
+  bool profiler_used_ = false;
+  std::uint32_t metric_sets_ = 0;
+};
+
+// What a launch's record has once it is being measured: when and on which thread.
+[[nodiscard]] capture::LaunchRecord begun(capture::LaunchRecord record);
+
+}  // namespace dlkprof::inject

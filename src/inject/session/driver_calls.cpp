@@ -1,0 +1,78 @@
+#include "inject/session/driver_calls.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "inject/session/launch_call.h"
+
+namespace dlkprof::inject {
+namespace {
+
+constexpr CUpti_CallbackId kGraphLaunches[] = {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz};
+constexpr CUpti_CallbackId kCaptureBegins[] = {
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,        CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2,     CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2_ptsz,
+    CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCaptureToGraph_ptsz};
+constexpr CUpti_CallbackId kCaptureEnds[] = {CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture,
+                                             CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz};
+constexpr CUpti_CallbackId kProfilerRange[] = {CUPTI_DRIVER_TRACE_CBID_cuProfilerStart, CUPTI_DRIVER_TRACE_CBID_cuProfilerStop};
+
+template <std::size_t N>
+bool is_one_of(CUpti_CallbackId id, const CUpti_CallbackId (&ids)[N]) {
+  return std::find(std::begin(ids), std::end(ids), id) != std::end(ids);
+}
+
+}  // namespace
+
+bool DriverCalls::launches_graph(CUpti_CallbackId id) noexcept { return is_one_of(id, kGraphLaunches); }
+bool DriverCalls::begins_capture(CUpti_CallbackId id) noexcept { return is_one_of(id, kCaptureBegins); }
+bool DriverCalls::ends_capture(CUpti_CallbackId id) noexcept { return is_one_of(id, kCaptureEnds); }
+bool DriverCalls::opens_or_closes_range(CUpti_CallbackId id) noexcept { return is_one_of(id, kProfilerRange); }
+
+DriverCalls::DriverCalls(const cupti::Library& library, const Wanted& wanted)
+    : library_(library), wanted_(wanted), roles_(CUPTI_DRIVER_TRACE_CBID_SIZE) {
+  for (CUpti_CallbackId id = 1; id < roles_.size(); ++id) {
+    const char* name = nullptr;
+    const CUptiResult result = library_.cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name);
+    if (result == CUPTI_ERROR_INVALID_PARAMETER) continue;  // this CUPTI is older than the headers, and has no such call
+    cupti::check(library_, result, "cuptiGetCallbackName");
+    if (name != nullptr) roles_[id] = role_of(name, wanted_);
+  }
+}
+
+// By name, as there are some two hundred with their versions: copies, sets, what takes and gives back memory, and waits.
+DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
+  const std::string_view call(name);
+  const auto starts_with = [call](std::initializer_list<const char*> prefixes) {
+    return std::any_of(prefixes.begin(), prefixes.end(), [call](const char* prefix) { return call.starts_with(prefix); });
+  };
+  const bool memory = starts_with({"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"});
+  const bool waits = starts_with({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
+  const bool graph = starts_with({"cuGraphLaunch"});
+  const bool capture = starts_with({"cuStreamBeginCapture"});
+  Role role;
+  role.gated = (memory && wanted.replays) || ((graph || capture) && (wanted.replays || wanted.windows));
+  role.timed = (memory || waits || graph) && wanted.timeline;
+  role.only_timed = role.timed && !role.gated && !graph;
+  return role;
+}
+
+void DriverCalls::watch(CUpti_SubscriberHandle subscriber, bool on) const {
+  const auto enable = [&](CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+    DLKPROF_CUPTI(library_, cuptiEnableCallback, on ? 1U : 0U, subscriber, domain, id);
+  };
+  for (const auto id : kLaunchEntries) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  for (const auto id : kGraphLaunches) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  for (CUpti_CallbackId id = 0; id < roles_.size(); ++id) {
+    if (roles_[id].gated || roles_[id].timed) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  }
+  for (const auto id : kCaptureBegins) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  for (const auto id : kCaptureEnds) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  for (const auto id : kProfilerRange) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+  enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
+  if (wanted_.loaded_modules) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+}
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,27 @@
+#include "inject/session/sample_collector.h"
+
+#include <utility>
+
+namespace dlkprof::inject {
+
+bool SampleCollector::wants(Launch& launch) {
+  if (!launch.selected()) return false;
+  if (!std::exchange(tried_, true)) begin(launch.device->chip);
+  if (possible_) sampling_.add(*launch.device);
+  return false;
+}
+
+// NVPerf is taken into use on the program's thread, so that by the time the program can end it is known what must end before.
+void SampleCollector::begin(const std::string& chip) {
+  services_.mark_overhead();
+  try {
+    services_.use_profiler();
+    (void)cupti::Host::create(services_->library, chip, {}, cupti::CollectBy::samples);
+    services_->host_used();
+    possible_ = true;
+  } catch (const std::exception& error) {
+    services_->recorder.note("counters cannot be sampled, the program runs on", error);
+  }
+}
+
+}  // namespace dlkprof::inject

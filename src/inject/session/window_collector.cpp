@@ -1,0 +1,211 @@
+#include "inject/session/window_collector.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dlkprof::inject {
+namespace {
+
+// Holding counters slows launches, and launching one at a time does: both end when so many launches have brought no
+// configuration that is still wanted.
+constexpr std::uint64_t kQuietLaunches = 20'000;
+constexpr int kFailuresToEnd = 3;
+
+}  // namespace
+
+bool WindowCollector::usable(const Launch& launch) {
+  forbidden_ = forbidden_ || forbids(launch);
+  return !over_ && !forbidden_;
+}
+
+// In a window the program waits for each launch. Kernels that wait for those of another GPU, which the same process launches,
+// would do so for ever: there are no windows from the first of them on. What nobody asked for takes no risk: a cautious collector
+// opens none beside any collective, as other processes may wait for this one in ways that are not known.
+bool WindowCollector::forbids(const Launch& launch) {
+  devices_.insert(launch.device->index);
+  if (cautious_) return launch.function->collective || devices_.size() > 1;
+  return launch.function->collective && (devices_.size() > 1 || cupti::devices_in_use(services_->driver) > 1);
+}
+
+bool WindowCollector::is_captured(Launch& launch) const {
+  if (!launch.captured) launch.captured = services_->graphs.is_captured(launch.call);
+  return *launch.captured;
+}
+
+bool WindowCollector::wants(Launch& launch) {
+  if (!usable(launch) && !active_) return false;
+  if (launch.selected() && !over_ && !forbidden_) {
+    if (is_captured(launch)) {
+      services_->ledger.skipped(launch.entry, capture::SkipReason::captured, false);
+    } else if (!launch.window_samples) {
+      launch.window_samples = services_->options.samples.value_or(PassScheduler::kAll);
+    }
+  } else if (launch.selected() && launch.function->collective && !cautious_) {
+    services_->ledger.skipped(launch.entry, capture::SkipReason::collective, false);
+  }
+  return active_ || launch.window_samples.value_or(0) > 0;
+}
+
+bool WindowCollector::enter(Launch& launch) {
+  if (over_) return false;
+  active_ = true;
+  if (forbidden_) {
+    services_.mark_overhead();
+    end("the process works together with other GPUs");
+    return false;
+  }
+  const bool known = windows_.contains(launch.data.context);
+  if (is_captured(launch) || (!known && launch.window_samples.value_or(0) == 0)) return false;
+  try {
+    const cupti::CurrentContext current(services_->driver, launch.data.context);
+    if (!known) services_.mark_overhead();  // setting up takes long
+    PassWindows& windows = windows_of(launch);
+    MeasuredLaunch measured{begun(launch.record), launch.entry, launch.window_samples.value_or(0)};
+    if (windows.must_wait(measured)) services_.mark_overhead();
+    const bool in_window = windows.enter(std::move(measured), [this] {
+      services_.mark_overhead();
+      // What was launched before is still to be timed, and not to run in the window.
+      cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
+    });
+    if (in_window) services_.mark_overhead();
+    if (in_window) services_.add_untimed(launch);
+    return in_window;
+  } catch (const std::exception& error) {
+    fail(error);
+    return false;
+  }
+}
+
+bool WindowCollector::leave(const CUpti_CallbackData& data) {
+  try {
+    const cupti::CurrentContext current(services_->driver, data.context);
+    const auto held = windows_.find(data.context);
+    if (held != windows_.end() && held->second.windows->leave()) {
+      failures_in_a_row_ = 0;
+      services_->on_measured();
+    }
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+  return false;
+}
+
+bool WindowCollector::is_stuck(const Launch& launch) const {
+  const auto held = windows_.find(launch.data.context);
+  return held != windows_.end() && held->second.windows->scheduler().is_stuck(launch.entry);
+}
+
+// In all contexts: a graph may have kernels of several. The caller holds the gate shared, so that none is opened meanwhile.
+void WindowCollector::interrupt() {
+  const auto is_open = [](const auto& held) { return held.second.windows->window_open(); };
+  if (std::none_of(windows_.begin(), windows_.end(), is_open)) return;
+  services_.mark_overhead();
+  for_each([](PassWindows& windows) { windows.interrupt(); });
+}
+
+template <typename Act>
+void WindowCollector::for_each(Act act) noexcept {
+  for (auto& [context, held] : windows_) {
+    try {
+      const cupti::CurrentContext current(services_->driver, context);
+      act(*held.windows);
+    } catch (const std::exception& error) {
+      fail(error);
+    }
+  }
+}
+
+PassWindows& WindowCollector::windows_of(const Launch& launch) {
+  const CUcontext context = launch.data.context;
+  for (auto& [other, held] : windows_) {
+    if (other == context || held.device != launch.device->index) continue;
+    const cupti::CurrentContext current(services_->driver, other);
+    held.windows->release_counters();  // a GPU's counters have one user
+  }
+  if (const auto held = windows_.find(context); held != windows_.end()) return *held->second.windows;
+  try {
+    services_.use_profiler();
+    auto windows = std::make_unique<PassWindows>(services_->library, context, *launch.device, services_->options,
+                                                 services_.next_metric_set(), listener());
+    services_->host_used();
+    for (const auto& stage : windows->stages()) {
+      (void)services_.record_metric_set(launch.device->index, stage.plan, stage.unavailable);
+    }
+    return *windows_.emplace(context, Context{std::move(windows), launch.device->index}).first->second.windows;
+  } catch (...) {
+    stop(true);  // counters cannot be set up: nor will they be next time
+    throw;
+  }
+}
+
+// Called on the evaluator's thread: takes no lock of the session's.
+RangeEvaluator::Listener WindowCollector::listener() {
+  return {
+      .on_values =
+          [this](MeasuredLaunch&& launch) {
+            (void)services_->ledger.take_sample(launch.entry, std::nullopt);
+            services_->recorder.append(launch.record);
+          },
+      .on_failure =
+          [this](const std::exception& error) { services_->recorder.note("measured launches could not be evaluated", error); }};
+}
+
+// Whether all that was wanted is there, or the time for it is used up.
+bool WindowCollector::poll(const Launch&) {
+  if (!active_ || windows_.empty()) return false;
+  std::chrono::nanoseconds spent{0};
+  bool quiet = true;
+  for (const auto& [context, held] : windows_) {
+    spent += held.windows->spent();
+    quiet = quiet && held.windows->scheduler().quiet_for() > kQuietLaunches;
+  }
+  const std::chrono::duration<double> budget(services_->options.max_overhead_seconds);
+  const bool used_up = budget.count() > 0 && spent > budget;
+  if (!used_up && !quiet) return false;
+  services_.mark_overhead();
+  end(used_up ? "the time for measuring is used up (--max-overhead)" : "");
+  return true;
+}
+
+// Also where measuring has ended: nothing may be in the midst of being evaluated afterwards.
+void WindowCollector::finish() noexcept {
+  if (active_) end("");
+  for (auto& [context, held] : windows_) held.windows->wait_for_values();
+}
+
+void WindowCollector::fail(const std::exception& error) noexcept {
+  services_->recorder.note("kernels could not be measured", error);
+  if (++failures_in_a_row_ >= kFailuresToEnd) stop(true);
+}
+
+void WindowCollector::release_counters() noexcept {
+  for_each([](PassWindows& windows) { windows.release_counters(); });
+}
+
+// Leaves no window open, in whatever context.
+void WindowCollector::stop(bool alone) noexcept {
+  active_ = false;
+  if (std::exchange(over_, true) || !alone) return;
+  for_each([](PassWindows& windows) { windows.finish(); });
+}
+
+// Closes what is open, and says what was not measured. `why`: besides that it came too rarely.
+void WindowCollector::end(const std::string& why) noexcept {
+  stop(true);
+  std::size_t incomplete = 0;
+  for (const auto& [context, held] : windows_) incomplete += held.windows->scheduler().incomplete();
+  const bool some_are_enough = services_->options.samples.has_value() || why.empty();
+  if (incomplete == 0 && some_are_enough) return;
+  const std::string what =
+      incomplete > 0 ? std::to_string(incomplete) + " launch configurations lack some metrics" : "not all launches were measured";
+  services_->recorder.note(why.empty() ? capture::Severity::info : capture::Severity::warning,
+                           what + ": " + (why.empty() ? "they came too rarely" : why),
+                           "each pass of a metric set needs a launch of its own",
+                           "Let the program run longer, measure fewer metrics (--set quick needs one pass), or use --replay-mode "
+                           "kernel.");
+}
+
+}  // namespace dlkprof::inject

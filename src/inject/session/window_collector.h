@@ -1,0 +1,68 @@
+// --replay-mode iteration: launches are measured in windows of one pass, as the program makes them (replay/pass_windows.h).
+//
+// While launches are wanted each is made alone from its entry to its exit: a window is opened and closed between launches, and
+// their order is that of its ranges.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "inject/replay/pass_windows.h"
+#include "inject/session/collector.h"
+#include "inject/session/collector_services.h"
+
+namespace dlkprof::inject {
+
+class WindowCollector final : public Collector {
+ public:
+  // `cautious`: nobody asked for windows by name, so none is opened where collectives are launched.
+  WindowCollector(CollectorServices& services, bool cautious) : services_(services), cautious_(cautious), active_(!cautious) {}
+
+  [[nodiscard]] bool takes_turns() const noexcept override { return true; }
+  [[nodiscard]] bool holds_all() const noexcept override { return active_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool wants(Launch& launch) override;
+  [[nodiscard]] bool enter(Launch& launch) override;
+  [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
+  void interrupt() override;
+  void context_ends(CUcontext context) override { windows_.erase(context); }
+  [[nodiscard]] bool poll(const Launch& launch) override;
+  void stop(bool alone) noexcept override;
+  void finish() noexcept override;
+
+  // For replay mode auto. Whether windows may be opened, as far as is known up to this launch.
+  [[nodiscard]] bool usable(const Launch& launch);
+  [[nodiscard]] bool is_forbidden() const noexcept { return forbidden_; }
+  // The configuration comes again and again without getting what it lacks.
+  [[nodiscard]] bool is_stuck(const Launch& launch) const;
+  void release_counters() noexcept;
+
+ private:
+  struct Context {
+    std::unique_ptr<PassWindows> windows;
+    std::uint32_t device = 0;
+  };
+
+  [[nodiscard]] bool forbids(const Launch& launch);
+  [[nodiscard]] bool is_captured(Launch& launch) const;
+  [[nodiscard]] PassWindows& windows_of(const Launch& launch);
+  [[nodiscard]] RangeEvaluator::Listener listener();
+  template <typename Act>
+  void for_each(Act act) noexcept;
+  void fail(const std::exception& error) noexcept;
+  void end(const std::string& why) noexcept;
+
+  CollectorServices& services_;
+  const bool cautious_;
+  std::map<CUcontext, Context> windows_;
+  std::set<std::uint32_t> devices_;  // that launches came for
+  std::atomic<bool> active_;         // launches may be measured in windows, and are made one at a time
+  bool over_ = false;                // and will not be any more
+  bool forbidden_ = false;           // for good: see forbids()
+  int failures_in_a_row_ = 0;
+};
+
+}  // namespace dlkprof::inject

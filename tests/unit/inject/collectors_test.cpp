@@ -1,0 +1,258 @@
+// Each collector of the session with functions that are only counted: what it measures, skips, gives back and gives up.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "inject/session/auto_collector.h"
+#include "inject/session/sample_collector.h"
+#include "inject/timeline/event_log.h"
+#include "support/temporary_directory.h"
+#include "unit/inject/counted_functions.h"
+
+namespace dlkprof::inject::collectors_test {
+namespace {
+
+using capture::SkipReason;
+
+class CollectorsTest : public ::testing::Test {
+ protected:
+  CollectorsTest() {
+    counted::state() = {};
+    options.output_directory = folder.path().string();
+    options.timeline = false;
+    options.quiet = true;
+    options.metrics = {{{"sm__cycles_active.avg"}}};
+    device.chip = "GH100";
+  }
+
+  // A launch of the `which`-th configuration.
+  Launch launch(std::uint32_t which, select::Verdict verdict = select::Verdict::selected) {
+    capture::LaunchKey key;
+    key.function = which;
+    const auto line = ledger.launched(key, select::NameMatch::yes, verdict != select::Verdict::unmatched);
+    Launch made{.call = call, .data = data, .function = &function, .device = &device, .entry = line.entry};
+    made.verdict = verdict;
+    made.record.key = key;
+    made.record.index = launches++;
+    return made;
+  }
+  // What a session does of it; whether the launch was measured.
+  bool run(Collector& collector, Launch made) {
+    if (!collector.wants(made) || !collector.enter(made)) return false;
+    (void)collector.leave(data);
+    return true;
+  }
+  SkipReason reason_of(std::uint32_t which) {
+    const auto changes = ledger.changes(true);
+    for (const auto& stats : changes ? changes->keys : std::vector<capture::KeyStats>()) {
+      if (stats.key.function == which) return stats.reason;
+    }
+    return SkipReason::none;
+  }
+  int calls(const char* name) { return counted::state().calls[name]; }
+
+  test::TemporaryDirectory folder;
+  capture::ProfileOptions options;
+  const cupti::Library library = counted::library();
+  const cupti::Driver driver = counted::driver();
+  Recorder recorder{options, 24, 13000};
+  Ledger ledger;
+  EventLog log{recorder};
+  Timeline timeline{log};
+  GraphWatch graphs{driver};
+  select::Selector selector = select::Selector::compile({});
+  int measured = 0, ends = 0;
+  CollectorServices services{
+      {options, library, driver, recorder, ledger, timeline, graphs, [this] { ++ends; }, [this] { ++measured; }}};
+  LaunchCall call;
+  CUpti_CallbackData data{};
+  KernelFunction function;
+  capture::DeviceRecord device;
+  std::uint64_t launches = 0;
+};
+
+bool no_framework() { return false; }
+bool a_framework() { return true; }
+
+TEST_F(CollectorsTest, KernelReplaysTheFirstLaunchOfAConfiguration) {
+  KernelCollector collector(services, selector);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_FALSE(run(collector, launch(3, select::Verdict::unmatched)));
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 2);
+  EXPECT_EQ(calls("cuptiRangeProfilerEnable"), 1);
+  EXPECT_EQ(measured, 2);
+}
+
+TEST_F(CollectorsTest, KernelSkipsWhatAReplayCouldHang) {
+  KernelCollector collector(services, selector);
+  call.cooperative = true;
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(reason_of(1), SkipReason::cooperative);
+  call.cooperative = false;
+  function.collective = true;
+  EXPECT_FALSE(run(collector, launch(2)));
+  EXPECT_EQ(reason_of(2), SkipReason::collective);
+  function.collective = false;
+  graphs.capture_begins();
+  EXPECT_FALSE(run(collector, launch(3)));
+  EXPECT_EQ(reason_of(3), SkipReason::captured);
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 0);
+}
+
+TEST_F(CollectorsTest, KernelDoesNotBeginAReplayThatMemoryMakesTooDear) {
+  KernelCollector collector(services, selector);
+  counted::state().ranges = 1;
+  counted::state().passes = 15;
+  counted::state().used_bytes = 105'000'000'000;
+  counted::state().free_bytes = 44'500'000'000;
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(reason_of(1), SkipReason::memory);
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 0);
+  counted::state().used_bytes = 64'000'000'000;  // what fits beside itself stays on the GPU
+  counted::state().free_bytes = 85'500'000'000;
+  EXPECT_TRUE(run(collector, launch(2)));
+}
+
+TEST_F(CollectorsTest, KernelGivesIdleCountersBack) {
+  KernelCollector collector(services, selector);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(1)));
+  launches += 2000;
+  Launch later = launch(1);
+  EXPECT_TRUE(collector.wants(later));
+  EXPECT_FALSE(collector.enter(later));
+  EXPECT_EQ(calls("cuptiRangeProfilerDisable"), 1);
+  EXPECT_FALSE(run(collector, launch(1)));
+}
+
+TEST_F(CollectorsTest, KernelGivesUpAfterFailuresInARow) {
+  KernelCollector collector(services, selector);
+  counted::state().failing = {"cuptiRangeProfilerStart"};
+  for (std::uint32_t which = 1; which <= 4; ++which) EXPECT_FALSE(run(collector, launch(which)));
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 3);
+  EXPECT_FALSE(collector.can_measure());
+}
+
+TEST_F(CollectorsTest, KernelForgetsTheContextThatEnds) {
+  KernelCollector collector(services, selector);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(1)));
+  collector.context_ends(nullptr);
+  EXPECT_EQ(calls("cuptiRangeProfilerDisable"), 1);
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_EQ(calls("cuptiRangeProfilerEnable"), 2);
+}
+
+TEST_F(CollectorsTest, WindowHoldsWhateverLaunchesComeAndGraphsCloseIt) {
+  WindowCollector collector(services, false);
+  EXPECT_TRUE(collector.holds_all());
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 1);
+  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 0);
+  counted::state().ranges = 2;
+  collector.interrupt();
+  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);
+  collector.finish();
+  EXPECT_FALSE(collector.holds_all());
+  EXPECT_EQ(ends, 1);
+  EXPECT_EQ(ledger.changes(true)->keys[0].measured, 1U);
+}
+
+TEST_F(CollectorsTest, CautiousWindowsBeginWithALaunchAndEndBeforeCollectives) {
+  WindowCollector collector(services, true);
+  EXPECT_FALSE(collector.holds_all());
+  EXPECT_FALSE(run(collector, launch(1, select::Verdict::unmatched)));
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_TRUE(collector.holds_all());
+  counted::state().ranges = 1;
+  function.collective = true;
+  Launch collective = launch(2);
+  EXPECT_TRUE(collector.wants(collective));
+  EXPECT_FALSE(collector.enter(collective));
+  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);
+  function.collective = false;
+  EXPECT_FALSE(run(collector, launch(3)));
+}
+
+TEST_F(CollectorsTest, WindowsGiveUpWhereCountersCannotBeHad) {
+  WindowCollector collector(services, false);
+  counted::state().failing = {"cuptiRangeProfilerEnable"};
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_FALSE(collector.holds_all());
+  EXPECT_FALSE(run(collector, launch(2)));
+  EXPECT_EQ(calls("cuptiRangeProfilerEnable"), 1);
+}
+
+TEST_F(CollectorsTest, AutoReplaysFirstLaunchesOfAPlainProgram) {
+  AutoCollector collector(services, selector, no_framework);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);  // each replay has a session of its own
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_FALSE(collector.holds_all());
+  call.cooperative = true;  // windows take what must not be replayed
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_TRUE(collector.holds_all());
+}
+
+TEST_F(CollectorsTest, AutoOpensWindowsFirstWhereThereIsAFramework) {
+  AutoCollector collector(services, selector, a_framework);
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_TRUE(collector.holds_all());
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 1);
+  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 0);
+  counted::state().ranges = 1;
+  collector.finish();
+}
+
+TEST_F(CollectorsTest, AutoReplaysLaunchesThatAFilterPicksOneByOne) {
+  capture::Selection selection;
+  selection.kernel_id = ":::5";
+  const select::Selector picking = select::Selector::compile(selection);
+  AutoCollector collector(services, picking, a_framework);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_FALSE(collector.holds_all());
+  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);
+}
+
+TEST_F(CollectorsTest, AutoReplaysBesideCollectives) {
+  AutoCollector collector(services, selector, a_framework);
+  function.collective = true;
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(reason_of(1), SkipReason::collective);
+  function.collective = false;
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_FALSE(collector.holds_all());
+}
+
+TEST_F(CollectorsTest, SampleBeginsWithTheFirstLaunchThatIsSelected) {
+  PmSampling sampling(library, recorder, options,
+                      {[] {}, [] { return false; }, [](const auto&) {}, [](const auto&) { return true; }});
+  SampleCollector collector(services, sampling);
+  Launch other = launch(1, select::Verdict::unmatched);
+  EXPECT_FALSE(collector.wants(other));
+  EXPECT_EQ(calls("cuptiProfilerInitialize"), 0);
+  Launch selected = launch(2);
+  EXPECT_FALSE(collector.wants(selected));
+  EXPECT_FALSE(collector.wants(selected));
+  EXPECT_EQ(calls("cuptiProfilerInitialize"), 1);
+  EXPECT_FALSE(collector.takes_turns());
+  sampling.finish();
+}
+
+TEST_F(CollectorsTest, NoneMeasuresNothing) {
+  NoCollector collector;
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_FALSE(collector.takes_turns());
+  EXPECT_TRUE(counted::state().calls.empty());
+}
+
+}  // namespace
+}  // namespace dlkprof::inject::collectors_test
