@@ -11,9 +11,8 @@ import os
 import sys
 import time
 
-# Read when JAX is imported: results that do not depend on scheduling; memory taken as it is needed.
+# Read when JAX is imported: results that do not depend on scheduling.
 os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_gpu_deterministic_ops=true"
-os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402

@@ -1,20 +1,23 @@
-"""Trains a small Llama of transformers on random tokens: llama.py [steps] [--compile]."""
+"""Trains a small Llama of transformers on random tokens: llama.py [steps] [--compile] [--lengths]."""
 
+import random
 import sys
 
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 
-def main(steps, compiled):
+def main(steps, compiled, lengths):
     torch.manual_seed(0)
+    random.seed(0)
     config = LlamaConfig(vocab_size=8192, hidden_size=1024, intermediate_size=2816, num_hidden_layers=8, num_attention_heads=16,
                          num_key_value_heads=8, max_position_embeddings=1024)
     model = LlamaForCausalLM(config).cuda().to(torch.bfloat16).train()
     step_of = torch.compile(model) if compiled else model
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     for _ in range(steps):
-        tokens = torch.randint(0, config.vocab_size, (8, 512), device="cuda")
+        length = random.randrange(64, 513, 8) if lengths else 512
+        tokens = torch.randint(0, config.vocab_size, (8, length), device="cuda")
         loss = step_of(input_ids=tokens, labels=tokens).loss
         loss.backward()
         optimizer.step()
@@ -25,4 +28,4 @@ def main(steps, compiled):
 
 if __name__ == "__main__":
     numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    main(numbers[0] if numbers else 40, "--compile" in sys.argv)
+    main(numbers[0] if numbers else 40, "--compile" in sys.argv, "--lengths" in sys.argv)

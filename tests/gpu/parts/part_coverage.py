@@ -1,0 +1,93 @@
+"""How much of programs as users write them the default options measure, what is added to their time, and what is said of the rest."""
+
+import dataclasses
+import os
+import sqlite3
+import sys
+import time
+
+from harness import check
+from tools import PROGRAMS
+
+PART = "coverage"
+
+LIMIT = 200
+OFTEN = 20  # launches of a configuration that must be measured, where the same ones do not come in every step
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    words: tuple
+    share: float = 99.0  # per cent of the GPU time that is to be measured: of all, or of configurations launched often
+    often: bool = False
+    most_added: float | None = None  # seconds
+    options: tuple = ()
+
+
+CASES = (
+    Case("cifar10_b512", ("cifar10", "--batch_size", "512"), most_added=3),
+    Case("flax_cnn", ("flax_cnn.py", "400"), share=95),
+    Case("threads", ("threads.py", "200"), often=True),
+    Case("cupy_blur", ("cupy_blur.py", "60"), often=True),
+    Case("spawned", ("spawned.py", "300"), often=True),
+    Case("resnet50", ("resnet50.py", "60"), most_added=8),
+    Case("llama", ("llama.py", "60"), most_added=8),
+    Case("llama_compiled", ("llama.py", "60", "--compile")),
+    Case("generate", ("llama_generate.py", "8"), often=True),
+    Case("llama_lengths", ("llama.py", "60", "--lengths"), often=True),
+)
+
+
+def run(bench):
+    chosen = os.environ.get("DLKPROF_TEST_CASES", "").split()
+    for case in (case for case in CASES if not chosen or case.name in chosen):
+        with bench.board.case(PART, case.name) as row:
+            row.detail = judge(bench, case)
+
+
+def words_of(bench, case):
+    if case.words[0] == "cifar10":
+        return bench.cifar10(*case.words[1:])
+    return [sys.executable, PROGRAMS / case.words[0], *case.words[1:]]
+
+
+def timed(command):
+    begin = time.monotonic()
+    done = command().require_success()
+    return done, time.monotonic() - begin
+
+
+def judge(bench, case):
+    base = f"coverage_{case.name}"
+    words = words_of(bench, case)
+    if "--compile" in words:
+        bench.commands.run(f"{base}.warm", words, timeout=LIMIT).require_success()  # the compiler's cache
+    alone, seconds_alone = timed(lambda: bench.commands.run(f"{base}.alone", words, timeout=LIMIT))
+    done, seconds = timed(lambda: bench.dlkprof.profile(base, case.options, words, timeout=LIMIT))
+    check(done.stdout.splitlines()[-1:] == alone.stdout.splitlines()[-1:], "the program printed something else")
+    databases = sorted(bench.dlkprof.captures.glob(f"{base}*_dldb.sqlite"))
+    check(databases, "no database was written")
+    shares = [coverage(database, case.often) for database in databases]
+    quick, asked, missing = min(shares, key=lambda share: share[1])
+    added = seconds - seconds_alone
+    detail = (f"{asked:.1f} % measured ({quick:.1f} % at least quick){', launched often' if case.often else ''}, {missing} configurations "
+              f"not whole; {seconds_alone:.1f} s alone, {added:+.1f} s")
+    check(asked >= case.share, detail)
+    check(case.most_added is None or added <= case.most_added, detail)
+    return detail
+
+
+def coverage(database, often):
+    """Of the GPU time: what has any counters, what has all that were asked for; and how many configurations have not all."""
+    rows = sqlite3.connect(database).execute(
+        """WITH whole AS (SELECT m.config, MAX(s.passes > 1) AS asked FROM measured_launch m JOIN metric_set s ON s.id = m.metric_set
+                          WHERE m.passes >= s.passes GROUP BY m.config),
+                times AS (SELECT config, SUM(timed_gpu_ns) AS ns, SUM(launches) AS launches, SUM(timed) AS timed FROM launch_count
+                          WHERE config IS NOT NULL GROUP BY config)
+           SELECT t.ns * 1.0 / MAX(t.timed, 1) * t.launches, t.launches, w.config IS NOT NULL, COALESCE(w.asked, 0)
+           FROM times t LEFT JOIN whole w ON w.config = t.config""").fetchall()
+    rows = [row for row in rows if not often or row[1] >= OFTEN]
+    total = sum(row[0] for row in rows) or 1.0
+    share = [100 * sum(row[0] for row in rows if row[column]) / total for column in (2, 3)]
+    return share[0], share[1], sum(1 for row in rows if not row[3])
