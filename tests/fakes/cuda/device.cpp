@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -66,10 +67,13 @@ CUresult cuDeviceGetName(char* name, int size, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+// Processes that are profiled together have the same GPUs; others, which take no turns with them, have GPUs of their own.
 CUresult cuDeviceGetPCIBusId(char* text, int size, CUdevice device) {
   FAKE_ENTRY(cuDeviceGetPCIBusId);
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
-  std::snprintf(text, static_cast<std::size_t>(size), "0000:%02X:00.0", 0x1B + device);
+  const char* options = std::getenv("DLKPROF_OPTIONS");
+  const auto domain = static_cast<unsigned>(std::hash<std::string>{}(options != nullptr ? options : "") % 0x10000);
+  std::snprintf(text, static_cast<std::size_t>(size), "%04X:%02X:00.0", domain, 0x1B + static_cast<unsigned>(device));
   return CUDA_SUCCESS;
 }
 

@@ -50,7 +50,10 @@ class CollectorsTest : public ::testing::Test {
     }
     return SkipReason::none;
   }
-  int calls(const char* name) { return counted::state().calls[name]; }
+  int calls(const char* name) {
+    const std::lock_guard lock(counted::calls_mutex());
+    return counted::state().calls[name];
+  }
 
   test::TemporaryDirectory folder;
   capture::ProfileOptions options;

@@ -5,6 +5,7 @@
 #include <cupti.h>
 
 #include <map>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -24,7 +25,13 @@ inline State& state() {
   static State the_state;
   return the_state;
 }
+// The evaluator calls on a thread of its own.
+inline std::mutex& calls_mutex() {
+  static std::mutex the_mutex;
+  return the_mutex;
+}
 inline bool fails(const char* name) {
+  const std::lock_guard lock(calls_mutex());
   ++state().calls[name];
   return state().failing.contains(name);
 }
