@@ -1,7 +1,5 @@
 #include "inject/session/timing_windows.h"
 
-#include <utility>
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "cupti/activity.h"
@@ -43,7 +41,8 @@ void TimingWindows::take_activity() {
 // Before that launch there is nothing to compare with, and activity that was on once makes each call slower until CUPTI is left
 // (cifar10.py at batch size 4 took 1.07 of its own time, and 1.00 without; H200, CUDA 13.0, docs/performance.md).
 void TimingWindows::begin_at(std::uint64_t launch) {
-  if (options_.timeline || std::exchange(begun_, true)) return;  // a timeline knows the time of all of them
+  if (options_.timeline) return;  // which knows the time of all of them
+  if (begun_.load(std::memory_order_relaxed) || begun_.exchange(true)) return;
   complete_ = launch == 0;
   next_at_ = launch + kSecondWindow;
   open_window(launch);
@@ -51,7 +50,7 @@ void TimingWindows::begin_at(std::uint64_t launch) {
 
 void TimingWindows::poll(std::uint64_t launch) {
   if (launch < next_at_ || open_) return;
-  next_at_ *= kWindowGrowth;
+  next_at_ = next_at_ * kWindowGrowth;
   open_window(launch);
 }
 

@@ -49,9 +49,8 @@ class TimingWindows {
   Timeline& timeline_;
   capture::ClockRecord clock_;
   std::atomic<bool> open_{false}, complete_;
-  std::atomic<std::uint64_t> ends_at_{0};
-  bool begun_ = false;
-  std::uint64_t next_at_ = kNever;
+  std::atomic<bool> begun_{false};
+  std::atomic<std::uint64_t> ends_at_{0}, next_at_{kNever};
 };
 
 }  // namespace dlkprof::inject
