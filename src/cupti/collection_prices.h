@@ -24,24 +24,25 @@ constexpr double replay_memory_seconds(std::uint64_t used_bytes, std::uint64_t f
   return static_cast<double>(used_bytes - free_bytes) * static_cast<double>(passes + 1) / kHostBytesPerSecond;
 }
 
-// Windows of the range profiler, in which the program's own launches are measured.
+// Windows, in which launches of the program's own are measured (profiling_session.h).
 struct WindowPrices {
   double launch_seconds;               // a launch in one pass, its kernel and reading it out included
-  double open_seconds, close_seconds;  // a window in one pass
-  double image_seconds;                // likewise, for each launch that it may hold
-  double first_open_seconds;           // once, for each launch that a window may hold
-  std::size_t host_bytes;              // likewise, with two images of counters
+  double open_seconds, close_seconds;  // a window in one pass, the mean of those of basic
+  double session_seconds;              // once
+  double session_launch_seconds;       // once, for each launch that a window may hold
+  std::size_t host_bytes;              // likewise, with CUPTI's own
   std::size_t set_up_bytes;            // host memory besides, rounded up
 };
 // Where counters of each multiprocessor are read out; where only performance monitors are (seen with quick).
-inline constexpr WindowPrices kPerSmPrices{0.87e-3, 12.6e-3, 4e-3, 0.27e-3, 1.4e-3, 3'470'000, 176'000'000};
-inline constexpr WindowPrices kHwpmPrices{75e-6, 26e-3, 7e-3, 0, 1.4e-3, 1'450'000, 165'000'000};
+inline constexpr WindowPrices kPerSmPrices{0.88e-3, 11e-3, 6.4e-3, 60e-3, 0.8e-3, 2'650'000, 176'000'000};
+inline constexpr WindowPrices kHwpmPrices{52e-6, 26e-3, 7e-3, 0.18, 0.06e-3, 60'000, 165'000'000};
 inline constexpr std::size_t kFewestLaunches = 8;  // of a window: with fewer, opening and closing is all that it does
+inline constexpr std::size_t kMostLaunches = 128;  // a larger one saves little, and its counters come late
 
 // How many launches a window may hold where measuring is to add no more than `most_bytes` to the program's host memory.
 constexpr std::size_t most_launches(const WindowPrices& prices, std::size_t most_bytes) {
   const std::size_t left = most_bytes - std::min(most_bytes, prices.set_up_bytes);
-  return std::max(kFewestLaunches, left / prices.host_bytes);
+  return std::clamp(left / prices.host_bytes, kFewestLaunches, kMostLaunches);
 }
 
 }  // namespace dlkprof::cupti

@@ -83,6 +83,20 @@ namespace dlkprof::cupti {
   X(cuptiPmSamplingGetCounterDataInfo)         \
   X(cuptiPmSamplingCounterDataGetSampleInfo)
 
+// Those of profiling sessions, which CUDA 13.0 calls deprecated: null where they are gone (ProfilingSession says so).
+#define DLKPROF_CUPTI_SESSION_FUNCTIONS(X)                   \
+  X(cuptiProfilerCounterDataImageCalculateScratchBufferSize) \
+  X(cuptiProfilerCounterDataImageInitializeScratchBuffer)    \
+  X(cuptiProfilerBeginSession)                               \
+  X(cuptiProfilerEndSession)                                 \
+  X(cuptiProfilerSetConfig)                                  \
+  X(cuptiProfilerUnsetConfig)                                \
+  X(cuptiProfilerBeginPass)                                  \
+  X(cuptiProfilerEndPass)                                    \
+  X(cuptiProfilerEnableProfiling)                            \
+  X(cuptiProfilerDisableProfiling)                           \
+  X(cuptiProfilerFlushCounterData)
+
 // What cuptiGetVersion gives for CUDA 12.6, the first with the range profiler and its host side (cupti_version.h).
 inline constexpr std::uint32_t kMinimumVersion = 24;
 
@@ -93,6 +107,7 @@ struct Functions {
 #define X(name) decltype(&::name) name = nullptr;
   DLKPROF_CUPTI_FUNCTIONS(X)
   DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
+  DLKPROF_CUPTI_SESSION_FUNCTIONS(X)
 #undef X
 };
 

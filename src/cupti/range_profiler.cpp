@@ -36,13 +36,7 @@ RangeProfiler RangeProfiler::create(const Library& library, CUcontext context) {
 }
 
 RangeProfiler::RangeProfiler(RangeProfiler&& other) noexcept
-    : library_(other.library_),
-      object_(std::exchange(other.object_, nullptr)),
-      images_(std::move(other.images_)),
-      use_(other.use_),
-      next_pass_(other.next_pass_),
-      sized_for_(other.sized_for_),
-      image_(std::move(other.image_)) {}
+    : library_(other.library_), object_(std::exchange(other.object_, nullptr)), image_(std::move(other.image_)) {}
 
 RangeProfiler::~RangeProfiler() {
   if (object_ == nullptr) return;
@@ -51,10 +45,9 @@ RangeProfiler::~RangeProfiler() {
   (void)library_->cuptiRangeProfilerDisable(&params);
 }
 
-std::size_t RangeProfiler::image_bytes(const CollectionPlan& plan, std::size_t launches) {
-  sized_for_ = {&plan, launches};
+std::size_t RangeProfiler::image_bytes(std::span<const std::string> metrics, std::size_t launches) {
   std::vector<const char*> names;
-  for (const auto& metric : plan.metrics) names.push_back(metric.c_str());
+  for (const auto& metric : metrics) names.push_back(metric.c_str());
   auto size = DLKPROF_PARAMS(CUpti_RangeProfiler_GetCounterDataSize_Params);
   size.pRangeProfilerObject = object_;
   size.pMetricNames = names.data();
@@ -65,49 +58,33 @@ std::size_t RangeProfiler::image_bytes(const CollectionPlan& plan, std::size_t l
   return size.counterDataSize;
 }
 
-std::vector<std::uint8_t> RangeProfiler::empty_image(const CollectionPlan& plan) {
-  const Use use{&plan, 1};
-  std::vector<std::uint8_t> image(image_bytes(plan, use.launches));
-  initialize(use, image);
+// CUPTI initializes images for what it was asked the size of last.
+std::vector<std::uint8_t> RangeProfiler::empty_image(std::span<const std::string> metrics, std::size_t launches) {
+  std::vector<std::uint8_t> image(image_bytes(metrics, launches));
+  initialize(image);
   return image;
 }
 
-// One that nobody reads any more, or a new one.
-void RangeProfiler::take_free_image(const Use& use) {
-  image_.reset();
-  use_ = use;
-  for (const UsedImage& held : images_) {
-    if (held.use == use && held.bytes.use_count() == 1) image_ = held.bytes;
-  }
-  if (image_ != nullptr) return;
-  image_ = std::make_shared<std::vector<std::uint8_t>>(image_bytes(*use.plan, use.launches));
-  images_.push_back({use, image_});
-}
-
-void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode, std::size_t launches, std::size_t pass) {
-  take_free_image({&plan, launches});
-  reset();
-
+void RangeProfiler::configure(const CollectionPlan& plan, CUpti_ProfilerReplayMode mode) {
+  image_ = empty_image(plan.metrics, 1);
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_SetConfig_Params);
   params.pRangeProfilerObject = object_;
   params.configSize = plan.config_image.size();
   params.pConfig = plan.config_image.data();
-  params.counterDataImageSize = image_->size();
-  params.pCounterDataImage = image_->data();
+  params.counterDataImageSize = image_.size();
+  params.pCounterDataImage = image_.data();
   params.range = CUPTI_AutoRange;
   params.replayMode = mode;
-  params.maxRangesPerPass = launches;
+  params.maxRangesPerPass = 1;
   params.numNestingLevels = 1;
   params.minNestingLevel = 1;
-  params.passIndex = pass;
   params.targetNestingLevel = mode == CUPTI_KernelReplay ? 0 : 1;
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerSetConfig, &params);
 }
 
-void RangeProfiler::reset() { initialize(use_, *image_); }
+void RangeProfiler::reset() { initialize(image_); }
 
-void RangeProfiler::initialize(const Use& use, std::vector<std::uint8_t>& image) {
-  if (sized_for_ != use) (void)image_bytes(*use.plan, use.launches);
+void RangeProfiler::initialize(std::vector<std::uint8_t>& image) {
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
   params.pRangeProfilerObject = object_;
   params.counterDataSize = image.size();
@@ -125,24 +102,26 @@ bool RangeProfiler::stop() {
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_Stop_Params);
   params.pRangeProfilerObject = object_;
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerStop, &params);
-  next_pass_ = params.passIndex;
   return params.isAllPassSubmitted != 0;
 }
 
-void RangeProfiler::decode(std::size_t launches) {
+void RangeProfiler::decode() {
   auto params = DLKPROF_PARAMS(CUpti_RangeProfiler_DecodeData_Params);
   params.pRangeProfilerObject = object_;
   DLKPROF_CUPTI(*library_, cuptiRangeProfilerDecodeData, &params);
+  require_ranges(*library_, image_, 1, params.numOfRangeDropped);
+}
+
+void require_ranges(const Library& library, std::span<const std::uint8_t> image, std::size_t ranges, std::size_t dropped) {
   auto info = DLKPROF_PARAMS(CUpti_RangeProfiler_GetCounterDataInfo_Params);
-  info.pCounterDataImage = image_->data();
-  info.counterDataImageSize = image_->size();
-  DLKPROF_CUPTI(*library_, cuptiRangeProfilerGetCounterDataInfo, &info);
-  if (info.numTotalRanges != launches || params.numOfRangeDropped != 0) {
-    throw Error("the counters of a launch were not delivered",
-                "cuptiRangeProfilerDecodeData: " + std::to_string(info.numTotalRanges) + " ranges, " +
-                    std::to_string(params.numOfRangeDropped) + " dropped, where " + std::to_string(launches) + " was expected",
-                "");
-  }
+  info.pCounterDataImage = image.data();
+  info.counterDataImageSize = image.size();
+  DLKPROF_CUPTI(library, cuptiRangeProfilerGetCounterDataInfo, &info);
+  if (info.numTotalRanges == ranges && dropped == 0) return;
+  throw Error("the counters of a launch were not delivered",
+              std::to_string(info.numTotalRanges) + " ranges, " + std::to_string(dropped) + " dropped, where " +
+                  std::to_string(ranges) + " were expected",
+              "");
 }
 
 }  // namespace dlkprof::cupti

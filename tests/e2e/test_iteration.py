@@ -136,8 +136,9 @@ class IterationTest(EndToEndTest):
                 self.journal.unlink()
 
     def test_failures_leave_the_program_alone(self):
-        for call in ("cuptiRangeProfilerEnable", "cuptiRangeProfilerSetConfig", "cuptiRangeProfilerStart", "cuptiRangeProfilerStop",
-                     "cuptiRangeProfilerDecodeData", "cuptiProfilerHostEvaluateToGpuValues", "cuptiProfilerGetCounterAvailability"):
+        session = ("BeginSession", "SetConfig", "BeginPass", "EnableProfiling", "DisableProfiling", "EndPass", "FlushCounterData")
+        for call in (*(f"cuptiProfiler{name}" for name in session), "cuptiRangeProfilerEnable",
+                     "cuptiProfilerHostEvaluateToGpuValues", "cuptiProfilerGetCounterAvailability"):
             for which in ("@1", "@1+"):
                 with self.subTest(call=call, which=which):
                     env = {"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN{which}"}

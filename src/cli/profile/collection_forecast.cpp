@@ -52,9 +52,8 @@ WayForecast window_prices(const capture::ProfileOptions& options, const PlanNeed
   const std::size_t launches = most_launches(options, needs);
   WayForecast replay_mode;
   replay_mode.launch_seconds = prices.launch_seconds * passes;
-  const double image_seconds = prices.image_seconds * static_cast<double>(launches);
-  replay_mode.window_seconds = (prices.open_seconds + prices.close_seconds + image_seconds) * passes;
-  replay_mode.first_window_seconds = prices.first_open_seconds * static_cast<double>(launches);
+  replay_mode.window_seconds = (prices.open_seconds + prices.close_seconds) * passes;
+  replay_mode.first_window_seconds = prices.session_seconds + prices.session_launch_seconds * static_cast<double>(launches);
   replay_mode.host_bytes = prices.host_bytes * launches;
   return replay_mode;
 }

@@ -86,7 +86,7 @@ std::vector<double> KernelReplay::end() {
     if (!complete) throw Error("not all passes of a launch were collected", "cuptiRangeProfilerStop", "");
   }
   profiler_->decode();
-  return host_.evaluate(*profiler_->image(), 0, plan_.metrics);
+  return host_.evaluate(profiler_->image(), 0, plan_.metrics);
 }
 
 void KernelReplay::replay_by_hand(const LaunchCall& call) {

@@ -52,7 +52,7 @@ class KernelReplay {
     if (turn_.is_wanted()) release_counters();
   }
   // The raw counters behind what end() gave, until the next begin().
-  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return *profiler_->image(); }
+  [[nodiscard]] std::span<const std::uint8_t> image() const noexcept { return profiler_->image(); }
 
  private:
   void take_counters();

@@ -8,7 +8,7 @@ namespace {
 
 // Of what may be kept: so much is left when something was given up, so that it is not to be done again soon.
 constexpr std::size_t kLeftOfFour = 3;
-constexpr std::uint64_t kUnknownGpuNs = 1000;  // as PassScheduler has it
+constexpr std::uint64_t kUnknownGpuNs = 1000;
 
 }  // namespace
 

@@ -1,5 +1,4 @@
-// Counters of launches of which one pass each was collected, kept until a launch configuration has all passes of a plan. Those
-// of a range take about 1 KB: the image differs from an empty one in few bytes, and the difference is packed.
+// Counters of launches of which one pass each was collected, kept until a launch configuration has all passes of a plan.
 //
 // Where they take more than they may, the configurations with the least GPU time are given up. Not thread-safe.
 #pragma once
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "dlkprof/capture_format.h"
+#include "inject/replay/packed_range.h"
 #include "inject/session/ledger.h"
 
 namespace dlkprof::inject {
@@ -19,14 +19,13 @@ namespace dlkprof::inject {
 struct MeasuredLaunch {
   capture::LaunchRecord record;  // without its values until it is evaluated
   Ledger::Entry entry = 0;
-  std::uint64_t wanted = 0;  // samples of its configuration; 0: this launch is none of them
 };
 
 class PartialCounters {
  public:
   struct Range {
     MeasuredLaunch launch;
-    capture::RawCountersRecord counters;  // one range, packed
+    PackedRange counters;
   };
   PartialCounters(std::size_t passes, std::size_t most_bytes) : passes_(passes), most_bytes_(most_bytes) {}
 
@@ -49,7 +48,7 @@ class PartialCounters {
     std::uint64_t launches = 0;  // of the configuration, as far as they are known of
     bool was_complete = false;
   };
-  [[nodiscard]] static std::size_t bytes_of(const Range& range) { return sizeof range + range.counters.zstd_image.size(); }
+  [[nodiscard]] static std::size_t bytes_of(const Range& range) { return sizeof range + range.counters.bytes(); }
   [[nodiscard]] static std::vector<Range> take_oldest(Ranges& ranges);
   [[nodiscard]] std::uint64_t gpu_time(Ledger::Entry entry, const Ranges& ranges) const;
   void give_up_some();

@@ -1,7 +1,6 @@
 #include "inject/replay/pass_windows.h"
 
 #include <algorithm>
-#include <limits>
 #include <new>
 #include <utility>
 
@@ -11,42 +10,44 @@
 namespace dlkprof::inject {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // Of what measuring may take of memory: counters that wait for further passes. Some 1 KB a range.
 constexpr std::size_t kWaitingShare = 8;
-// Of a launch: counters of each multiprocessor need 0.8 MB, all others some 50 KB, on an H200 with CUDA 13.0.
+// Of a launch: counters of each multiprocessor need 0.8 to 1.3 MB, all others some 25 KB, on an H200 with CUDA 13.0.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
-// Of a window of the first of two stages: a larger one saves little, and holds up what waits for its GPU time.
-constexpr std::size_t kMostFirstLaunches = 128;
 constexpr double kNsPerSecond = 1e9;
-// Asking whether another process waits for the counters takes some microseconds.
-constexpr std::uint64_t kIdleBetweenLooks = 64;
 
-struct Asked {
-  cupti::CollectionPlan plan;
-  std::vector<std::string> unavailable;
-};
-
-Asked plan_of(const cupti::Host& host, const std::vector<capture::MetricRequest>& metrics) {
+PassWindows::Asked plan_of(const cupti::Host& host, const std::vector<capture::MetricRequest>& metrics) {
   auto resolved = host.resolve(metrics);
   if (resolved.names.empty()) return {{}, std::move(resolved.unavailable)};
   return {host.plan(resolved.names), std::move(resolved.unavailable)};
 }
 
-std::vector<PassWindows::Stage> plan_stages(const cupti::Host& host, const capture::ProfileOptions& options) {
-  std::vector<PassWindows::Stage> stages;
-  Asked asked = plan_of(host, options.metrics);
+std::vector<PassWindows::Asked> plans_of(const cupti::Host& host, const capture::ProfileOptions& options) {
+  std::vector<PassWindows::Asked> all;
+  PassWindows::Asked asked = plan_of(host, options.metrics);
   if (asked.plan.metrics.empty()) {
     throw Error("none of the metrics asked for is offered by this GPU", host.chip(),
                 "See what it offers: dlkprof metrics --chip " + host.chip() + " --query <regex>");
   }
   if (asked.plan.passes > 1 && !options.first_metrics.empty()) {
-    Asked first = plan_of(host, options.first_metrics);
-    if (first.plan.passes == 1) stages.push_back({std::move(first.plan), std::move(first.unavailable)});
+    PassWindows::Asked first = plan_of(host, options.first_metrics);
+    if (first.plan.passes == 1) all.push_back(std::move(first));
   }
-  stages.push_back({std::move(asked.plan), std::move(asked.unavailable)});
-  return stages;
+  all.push_back(std::move(asked));
+  return all;
+}
+
+std::vector<std::string> metrics_of(std::span<const PassWindows::Asked> all) {
+  std::vector<std::string> metrics;
+  for (const auto& asked : all) metrics.insert(metrics.end(), asked.plan.metrics.begin(), asked.plan.metrics.end());
+  std::sort(metrics.begin(), metrics.end());
+  metrics.erase(std::unique(metrics.begin(), metrics.end()), metrics.end());
+  return metrics;
+}
+
+const cupti::WindowPrices& prices_of(cupti::RangeProfiler& profiler, std::span<const std::string> metrics) {
+  const bool dear = profiler.image_bytes(metrics, 2) - profiler.image_bytes(metrics, 1) >= kDearRangeBytes;
+  return dear ? cupti::kPerSmPrices : cupti::kHwpmPrices;
 }
 
 }  // namespace
@@ -54,176 +55,156 @@ std::vector<PassWindows::Stage> plan_stages(const cupti::Host& host, const captu
 PassWindows::PassWindows(const cupti::Library& library, CUcontext context, const capture::DeviceRecord& device,
                          const capture::ProfileOptions& options, std::uint32_t first_metric_set,
                          RangeEvaluator::Listener listener)
-    : library_(library), context_(context), gpu_(device.pci_bus_id), wants_all_(!options.samples) {
+    : library_(library), context_(context), gpu_(device.pci_bus_id) {
   const auto turn = cupti::CounterTurn::take(gpu_);  // even asking what counters there are fails while another process has them
   auto availability = cupti::counter_availability(library, context);
-  stages_ = plan_stages(cupti::Host::create(library, device.chip, availability), options);
+  asked_ = plans_of(cupti::Host::create(library, device.chip, availability), options);
   auto profiler = cupti::RangeProfiler::create(library, context);
-  std::vector<PassScheduler::Stage> scheduled;
-  std::vector<RangeEvaluator::Stage> evaluated;
-  for (Stage& stage : stages_) {
-    stage.metric_set = first_metric_set++;
-    const bool is_first_of_two = stages_.size() > 1 && scheduled.empty();
-    const std::size_t most_launches = is_first_of_two ? kMostFirstLaunches : std::numeric_limits<std::size_t>::max();
-    scheduled.push_back(schedule(profiler, stage.plan, options.max_memory_bytes(), most_launches));
-    most_launches_.push_back(scheduled.back().most_launches);
-    evaluated.push_back({stage.plan.metrics, stage.plan.passes, stage.metric_set, {}});
-    if (stage.plan.passes > 1) evaluated.back().empty_image = profiler.empty_image(stage.plan);
+  const auto metrics = metrics_of(asked_);
+  make_image(profiler, metrics, options.max_memory_bytes());
+  schedule(profiler);
+  std::vector<RangeEvaluator::Plan> plans;
+  for (Asked& asked : asked_) {
+    asked.metric_set = first_metric_set++;
+    plans.push_back({asked.plan.metrics, asked.plan.passes, asked.metric_set});
   }
-  scheduler_.emplace(std::move(scheduled));
-  evaluator_ = std::make_unique<RangeEvaluator>(library, device.chip, std::move(availability), std::move(evaluated),
-                                                options.max_memory_bytes() / kWaitingShare, std::move(listener));
+  evaluator_ = std::make_unique<RangeEvaluator>(library, device.chip, std::move(availability), std::move(plans),
+                                                profiler.empty_image(metrics, 1), options.max_memory_bytes() / kWaitingShare,
+                                                std::move(listener));
 }
 
-PassScheduler::Stage PassWindows::schedule(cupti::RangeProfiler& profiler, const cupti::CollectionPlan& plan,
-                                           std::size_t most_bytes, std::size_t most_launches) {
-  const std::size_t few = profiler.image_bytes(plan, 1);
-  const bool dear = profiler.image_bytes(plan, 2) - few >= kDearRangeBytes;
-  const cupti::WindowPrices& prices = dear ? cupti::kPerSmPrices : cupti::kHwpmPrices;
-  const std::size_t launches = std::min(most_launches, cupti::most_launches(prices, most_bytes));
-  const double start_stop = prices.open_seconds + prices.close_seconds;
-  const double window = start_stop + prices.image_seconds * static_cast<double>(launches);
-  return {.passes = plan.passes,
-          .most_launches = launches,
-          .launch_ns = prices.launch_seconds * kNsPerSecond,
-          .window_ns = window * kNsPerSecond,
-          .start_stop_ns = start_stop * kNsPerSecond};
+void PassWindows::make_image(cupti::RangeProfiler& profiler, std::span<const std::string> metrics, std::size_t most_bytes) {
+  most_launches_ = cupti::most_launches(prices_of(profiler, metrics), most_bytes);
+  image_ = std::make_shared<cupti::ReusableImage>(profiler.empty_image(metrics, most_launches_));
 }
 
-// Not for samples that may come from a later launch.
-bool PassWindows::must_wait(const MeasuredLaunch& launch) const {
-  if (launch.wanted == 0 || window_open_ || !evaluator_->busy()) return false;
-  return wants_all_ || scheduler_->opens_first_stage(launch.entry);
-}
-
-void PassWindows::wait_for_room() {
-  const auto begin = Clock::now();
-  evaluator_->wait_for_room();
-  spent_ += Clock::now() - begin;
-}
-
-bool PassWindows::enter(MeasuredLaunch launch, const std::function<void()>& before_window) {
-  if (must_wait(launch)) wait_for_room();
-  if (!window_open_) {
-    for (const auto& [entry, ns] : evaluator_->take_gpu_times()) scheduler_->set_gpu_time(entry, ns);
-  }
-  const auto decision = scheduler_->before(launch.entry, launch.wanted, !evaluator_->busy());
-  if (decision == PassScheduler::Before::idle) {
-    if (++idle_launches_ % kIdleBetweenLooks == 0) let_others();
-    return false;
-  }
-  if (decision == PassScheduler::Before::open) {
-    try {
-      before_window();
-      open_window();
-    } catch (...) {
-      forget_window();
+// Where there are two plans, the first is of one pass that each configuration is to have from the first time that it comes.
+void PassWindows::schedule(cupti::RangeProfiler& profiler) {
+  std::vector<PassScheduler::Price> scheduled;
+  for (std::size_t plan = 0; plan < asked_.size(); ++plan) {
+    const auto& prices = prices_of(profiler, asked_[plan].plan.metrics);
+    for (std::size_t pass = 0; pass < asked_[plan].plan.passes; ++pass) {
+      passes_.push_back({plan, pass});
+      scheduled.push_back({prices.launch_seconds * kNsPerSecond, (prices.open_seconds + prices.close_seconds) * kNsPerSecond});
     }
   }
-  if (!scheduler_->is_sample()) launch.wanted = 0;
-  launches_.push_back(std::move(launch));
-  return true;
+  scheduler_.emplace(std::move(scheduled), most_launches_, asked_.size() > 1);
 }
 
-bool PassWindows::leave() {
-  if (!scheduler_->ends_window()) return false;
-  close_window();
-  let_others();
-  return true;
+bool PassWindows::launched(Ledger::Entry entry, std::uint64_t wanted) {
+  constexpr std::uint64_t kBetweenLooks = 64;  // asking whether another process waits takes some microseconds
+  const bool is_sample = scheduler_->launched(entry, wanted);
+  return is_sample || (++launches_seen_ % kBetweenLooks == 0 && others_wait());
 }
 
-void PassWindows::interrupt() {
-  if (window_open_) close_window();
-}
-
-void PassWindows::open_window() {
-  since_ = Clock::now();
-  launches_.clear();
-  const PassScheduler::Pass pass = scheduler_->pass();
-  take_profiler(pass);
-  const cupti::CollectionPlan& plan = stages_[pass.stage].plan;
-  const std::size_t at = (pass.pass + plan.passes - scheduler_->skips()) % plan.passes;
-  profiler_->configure(plan, CUPTI_UserReplay, most_launches_[pass.stage], at);
-  pause_.emplace();
-  for (std::size_t skipped = 0; skipped < scheduler_->skips(); ++skipped) skip({pass.stage, (at + skipped) % plan.passes});
-  const auto begin = Clock::now();
-  profiler_->start();
-  starting_ = Clock::now() - begin;
-  window_open_ = true;
-}
-
-// A profiler keeps to the plan that it was given first.
-void PassWindows::take_profiler(const PassScheduler::Pass& pass) {
-  if (profiler_ && profiled_stage_ == pass.stage) return;
-  profiler_.reset();
-  if (!turn_.held()) {
-    turn_ = cupti::CounterTurn::take(gpu_);
-    turn_since_ = Clock::now();
-  }
-  profiler_.emplace(cupti::RangeProfiler::create(library_, context_));
-  profiled_stage_ = pass.stage;
-  profiler_is_fresh_ = true;
-}
-
-// Where another process waits for the GPU's counters, and this one has had them for long enough to be worth a new profiler.
-void PassWindows::let_others() {
+// Another process waits for the GPU's counters, and this one has had them for long enough to be worth a new session.
+bool PassWindows::others_wait() {
   constexpr auto kTurn = std::chrono::seconds(2);
-  if (Clock::now() - turn_since_ > kTurn && turn_.is_wanted()) release_counters();
+  return turn_.held() && Clock::now() - turn_since_ > kTurn && turn_.is_wanted();
 }
 
-void PassWindows::skip(const PassScheduler::Pass& pass) {
-  const auto begin = Clock::now();
-  profiler_->start();
-  (void)profiler_->stop();
-  const std::chrono::duration<double, std::nano> took = Clock::now() - begin;
-  scheduler_->note_price(pass, took.count());
-}
-
-void PassWindows::close_window() {
-  window_open_ = false;
+bool PassWindows::enter(MeasuredLaunch launch) {
+  since_ = Clock::now();
   try {
-    const auto begin = Clock::now();
-    (void)profiler_->stop();
-    const std::chrono::duration<double, std::nano> start_stop = starting_ + (Clock::now() - begin);
-    pause_.reset();
-    const PassScheduler::Pass pass = scheduler_->pass();
-    profiler_->decode(launches_.size());
-    if (profiler_->next_pass() != (pass.pass + 1) % stages_[pass.stage].plan.passes) {
-      throw Error("counters are of another pass than was asked for", "cuptiRangeProfilerStop", "");
-    }
-    if (!std::exchange(profiler_is_fresh_, false)) scheduler_->note_price(pass, start_stop.count());
-    const std::chrono::nanoseconds cost = Clock::now() - since_;
-    spent_ += cost;
-    deliver(cost);
-    scheduler_->end_window(static_cast<double>(cost.count()));
+    if (others_wait()) release_counters();
+    const PassScheduler::Step step = scheduler_->take(launch.entry);
+    if (step == PassScheduler::Step::none) return false;
+    if (step == PassScheduler::Step::window) open_window(launch.entry);
+    launches_.push_back(std::move(launch));
+    pause_.emplace();
+    session_->enable();
+    return true;
   } catch (...) {
     forget_window();
   }
 }
 
-void PassWindows::deliver(std::chrono::nanoseconds cost) {
-  const auto share = static_cast<std::uint64_t>(cost.count()) / std::max<std::uint64_t>(1, launches_.size());
-  for (MeasuredLaunch& launch : launches_) {
-    launch.record.mode = capture::ReplayMode::iteration;
-    launch.record.cost_ns = share;
+bool PassWindows::leave() {
+  try {
+    session_->disable();
+    pause_.reset();
+    const std::chrono::nanoseconds cost = Clock::now() - since_;
+    launches_.back().record.cost_ns = static_cast<std::uint64_t>(cost.count());
+    spent_ += cost;
+    if (!scheduler_->full()) return false;
+    close_window();
+    return true;
+  } catch (...) {
+    forget_window();
   }
-  const PassScheduler::Pass pass = scheduler_->pass();
-  evaluator_->give({profiler_->image(), pass.stage, pass.pass, std::exchange(launches_, {})});
 }
 
-// Where something failed: the next window has a new profiler, and the failure is thrown on.
+void PassWindows::open_window(Ledger::Entry entry) {
+  close_window();
+  scheduler_->open(entry);
+  const auto begin = Clock::now();
+  take_session();
+  const auto session = Clock::now();
+  const Pass& pass = passes_.at(scheduler_->pass());
+  session_->begin(asked_[pass.plan].plan, pass.pass);
+  window_open_ = true;
+  window_cost_ = Clock::now() - session;
+  since_ = Clock::now();
+  spent_ += since_ - begin;
+}
+
+void PassWindows::take_session() {
+  if (session_) return;
+  if (!turn_.held()) {
+    turn_ = cupti::CounterTurn::take(gpu_);
+    turn_since_ = Clock::now();
+  }
+  image_->empty();  // of what a window that failed left there
+  session_.emplace(library_, context_, image_->bytes(), most_launches_);
+}
+
+void PassWindows::close_window() {
+  if (!std::exchange(window_open_, false)) return;
+  const auto begin = Clock::now();
+  evaluator_->wait_for_room();  // what was measured before is read from the same image
+  const auto end = Clock::now();
+  session_->end(launches_.size());
+  window_cost_ += Clock::now() - end;
+  spent_ += Clock::now() - begin;
+  const Pass& pass = passes_.at(scheduler_->pass());
+  const auto share = static_cast<std::uint64_t>(window_cost_.count()) / std::max<std::uint64_t>(1, launches_.size());
+  for (MeasuredLaunch& launch : launches_) {
+    launch.record.mode = capture::ReplayMode::iteration;
+    launch.record.cost_ns += share;
+  }
+  evaluator_->give({image_, pass.plan, pass.pass, std::exchange(launches_, {})});
+  scheduler_->end_window(static_cast<double>(window_cost_.count()));
+}
+
+// Where something failed: the next window has a new session, and the failure is thrown on.
 void PassWindows::forget_window() {
   const std::exception_ptr failure = std::current_exception();
   window_open_ = false;
   pause_.reset();
   scheduler_->forget_window();
-  profiler_.reset();
   launches_.clear();
+  give_back();
   try {
     std::rethrow_exception(failure);
   } catch (const std::bad_alloc&) {
     throw Error("there is no memory for a window of launches", "", "Give less --max-memory.");
   }
+}
+
+void PassWindows::give_back() noexcept {
+  evaluator_->wait_for_room();  // its image is the session's
+  session_.reset();
+}
+
+void PassWindows::release_counters() {
+  try {
+    close_window();
+  } catch (...) {
+    turn_ = {};
+    forget_window();
+  }
+  give_back();
+  turn_ = {};
 }
 
 void PassWindows::finish() {
@@ -234,13 +215,6 @@ void PassWindows::finish() {
     throw;
   }
   evaluator_->finish();
-}
-
-void PassWindows::release_counters() {
-  interrupt();
-  scheduler_->lose_place();
-  profiler_.reset();
-  turn_ = {};
 }
 
 }  // namespace dlkprof::inject

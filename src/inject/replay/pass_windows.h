@@ -1,15 +1,13 @@
-// Measures the launches of one context as the program makes them: nothing is replayed, saved or restored. A window of the range
-// profiler holds one pass over some launches, each of them a range; what several windows counted of one launch configuration is
-// put together (pass_scheduler.h, range_evaluator.h). Works with kernels that wait for one another across the grid or across
+// Measures launches of one context as the program makes them: nothing is replayed, saved or restored. A window holds one pass,
+// and of the launches that come while it is open those that are picked; what several windows counted of one launch configuration
+// is put together (pass_scheduler.h, range_evaluator.h). Works with kernels that wait for one another across the grid or across
 // GPUs.
 //
-// In a window launches run one after another, and the order of the ranges is that in which they are made. So the caller
-// lets no two launches be in the driver at once. Not thread-safe. The context must be current.
+// Not thread-safe. From enter() to leave() no other launch may be in the driver. The context must be current, but in launched().
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +18,7 @@
 #include "cupti/activity.h"
 #include "cupti/counter_turn.h"
 #include "cupti/host.h"
+#include "cupti/profiling_session.h"
 #include "cupti/range_profiler.h"
 #include "inject/replay/pass_scheduler.h"
 #include "inject/replay/range_evaluator.h"
@@ -28,34 +27,32 @@ namespace dlkprof::inject {
 
 class PassWindows {
  public:
-  struct Stage {
+  struct Asked {
     cupti::CollectionPlan plan;
     std::vector<std::string> unavailable;
     std::uint32_t metric_set = 0;
   };
   // Sets up counters for `context`, for those of `options` that tell what is to be measured: options.metrics, and before them
-  // options.first_metrics where these take one pass and the others more. Stages have metric sets from `first_metric_set` on.
+  // options.first_metrics where these take one pass and the others more. Plans have metric sets from `first_metric_set` on.
   // Throws Error (permission, busy, unsupported, no metric).
   PassWindows(const cupti::Library& library, CUcontext context, const capture::DeviceRecord& device,
               const capture::ProfileOptions& options, std::uint32_t first_metric_set, RangeEvaluator::Listener listener);
 
-  [[nodiscard]] std::span<const Stage> stages() const noexcept { return stages_; }
+  [[nodiscard]] std::span<const Asked> asked() const noexcept { return asked_; }
   [[nodiscard]] const PassScheduler& scheduler() const noexcept { return *scheduler_; }
   [[nodiscard]] bool window_open() const noexcept { return window_open_; }
-  // Wall-clock time in windows and around them.
+  // Wall-clock time spent on measuring.
   [[nodiscard]] std::chrono::nanoseconds spent() const noexcept { return spent_; }
   // Configurations whose counters were given up for lack of memory.
   [[nodiscard]] std::size_t given_up() const noexcept { return evaluator_->given_up(); }
 
-  // Whether enter() will wait for what was measured before to be evaluated.
-  [[nodiscard]] bool must_wait(const MeasuredLaunch& launch) const;
-  // At a launch's entry: whether it is in a window. `before_window` is called where one is to be opened, and leaves nothing
-  // under way on the GPU. Throws Error; the window is then forgotten, as in all that follows.
-  [[nodiscard]] bool enter(MeasuredLaunch launch, const std::function<void()>& before_window);
-  // At the exit of one that was. Whether a window was closed.
+  // At a launch's entry. `wanted`: samples of its configuration. Whether it is to be made alone, and enter() be called.
+  [[nodiscard]] bool launched(Ledger::Entry entry, std::uint64_t wanted);
+  // Whether the launch is measured, and leave() is to be called at its exit. Throws Error; the window is then forgotten, as in
+  // all that follows.
+  [[nodiscard]] bool enter(MeasuredLaunch launch);
+  // Whether a window was closed.
   bool leave();
-  // Before work that no window may hold: graphs, and the beginning of a capture.
-  void interrupt();
   // Gives the GPU's counters back until they are needed again.
   void release_counters();
   // The last call but for wait_for_values(): gives the counters back, and waits too.
@@ -64,38 +61,41 @@ class PassWindows {
   void wait_for_values() noexcept { evaluator_->finish(); }
 
  private:
-  [[nodiscard]] PassScheduler::Stage schedule(cupti::RangeProfiler& profiler, const cupti::CollectionPlan& plan,
-                                              std::size_t most_bytes, std::size_t most_launches);
-  void wait_for_room();
-  void open_window();
-  void take_profiler(const PassScheduler::Pass& pass);
-  void let_others();
-  void skip(const PassScheduler::Pass& pass);
+  using Clock = std::chrono::steady_clock;
+
+  struct Pass {
+    std::size_t plan = 0, pass = 0;
+  };
+  void make_image(cupti::RangeProfiler& profiler, std::span<const std::string> metrics, std::size_t most_bytes);
+  void schedule(cupti::RangeProfiler& profiler);
+  [[nodiscard]] bool others_wait();
+  void open_window(Ledger::Entry entry);
+  void take_session();
   void close_window();
-  void deliver(std::chrono::nanoseconds cost);
+  void give_back() noexcept;
   [[noreturn]] void forget_window();
 
   const cupti::Library& library_;
   CUcontext context_;
   const std::string gpu_;  // its PCI bus id
-  const bool wants_all_;   // launches may be wanted without a limit
-  std::vector<Stage> stages_;
-  std::vector<std::size_t> most_launches_;  // of a window, by stage
-  cupti::CounterTurn turn_;                 // while there is a profiler
-  std::chrono::steady_clock::time_point turn_since_;
-  std::uint64_t idle_launches_ = 0;
-  std::optional<cupti::RangeProfiler> profiler_;
-  std::size_t profiled_stage_ = 0;  // by profiler_
-  bool profiler_is_fresh_ = false;  // its first window takes longer than the others
+  std::vector<Asked> asked_;
+  std::vector<Pass> passes_;       // by the scheduler's number
+  std::size_t most_launches_ = 0;  // of a window
+  std::shared_ptr<cupti::ReusableImage> image_;
   std::optional<PassScheduler> scheduler_;
   std::unique_ptr<RangeEvaluator> evaluator_;
 
+  cupti::CounterTurn turn_;  // while there is a session
+  Clock::time_point turn_since_;
+  std::uint64_t launches_seen_ = 0;
+  std::optional<cupti::ProfilingSession> session_;
+
   bool window_open_ = false;
-  std::optional<cupti::ActivityPause> pause_;    // while one is open
-  std::chrono::steady_clock::time_point since_;  // the window was opened
-  std::chrono::nanoseconds starting_{0};         // of that cuptiRangeProfilerStart
-  std::chrono::nanoseconds spent_{0};
+  std::chrono::nanoseconds window_cost_{0};  // but for its launches
   std::vector<MeasuredLaunch> launches_;
+  std::optional<cupti::ActivityPause> pause_;  // while a launch is measured
+  Clock::time_point since_;                    // its entry
+  std::chrono::nanoseconds spent_{0};
 };
 
 }  // namespace dlkprof::inject

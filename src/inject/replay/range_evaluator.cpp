@@ -6,7 +6,6 @@
 #include <limits>
 #include <optional>
 
-#include "capture/encoding.h"
 #include "inject/signals_blocked.h"
 
 namespace dlkprof::inject {
@@ -24,7 +23,7 @@ bool any_is_finite(const std::vector<double>& values) {
 class RangeEvaluator::Worker {
  public:
   explicit Worker(RangeEvaluator& evaluator) : evaluator_(evaluator), shared_(evaluator.shared_) {
-    for (const Stage& stage : shared_.stages) partial_.emplace_back(stage.passes, shared_.most_bytes);
+    for (const Plan& plan : shared_.plans) partial_.emplace_back(plan.passes, shared_.most_bytes);
   }
 
   void evaluate(Window window);
@@ -34,14 +33,14 @@ class RangeEvaluator::Worker {
  private:
   [[nodiscard]] const cupti::Host& host();
   void keep(const Window& window, std::size_t range, MeasuredLaunch launch);
-  void combine(std::size_t stage, std::vector<PartialCounters::Range> ranges);
-  void deliver(std::size_t stage, MeasuredLaunch launch);
-  void blank_throughputs(std::size_t stage, std::vector<double>& values);
+  void combine(std::size_t plan, std::vector<PartialCounters::Range> ranges);
+  void deliver(std::size_t plan, MeasuredLaunch launch);
+  void blank_throughputs(std::size_t plan, std::vector<double>& values);
 
   RangeEvaluator& evaluator_;
   const Shared& shared_;
   std::optional<cupti::Host> host_;
-  std::vector<PartialCounters> partial_;  // by stage
+  std::vector<PartialCounters> partial_;  // by plan
 };
 
 const cupti::Host& RangeEvaluator::Worker::host() {
@@ -50,43 +49,40 @@ const cupti::Host& RangeEvaluator::Worker::host() {
 }
 
 void RangeEvaluator::Worker::evaluate(Window window) {
-  const Stage& stage = shared_.stages.at(window.stage);
+  const Plan& plan = shared_.plans.at(window.plan);
   for (std::size_t range = 0; range < window.launches.size(); ++range) {
     MeasuredLaunch& launch = window.launches[range];
-    if (launch.wanted == 0) continue;
-    launch.record.metric_set = stage.metric_set;
-    if (stage.passes > 1) {
+    launch.record.metric_set = plan.metric_set;
+    if (plan.passes > 1) {
       keep(window, range, std::move(launch));
       continue;
     }
     launch.record.passes = 1;
-    launch.record.values = host().evaluate(*window.image, range, stage.metrics);
-    deliver(window.stage, std::move(launch));
+    launch.record.values = host().evaluate(window.image->bytes(), range, plan.metrics);
+    deliver(window.plan, std::move(launch));
   }
 }
 
 void RangeEvaluator::Worker::keep(const Window& window, std::size_t range, MeasuredLaunch launch) {
-  const std::vector<std::uint8_t>& empty = shared_.stages.at(window.stage).empty_image;
-  cupti::CounterCombiner alone(cupti::NvPerf::open(shared_.library), empty);
-  alone.add(*window.image, range);
-  PartialCounters& partial = partial_.at(window.stage);
+  cupti::CounterCombiner alone(cupti::NvPerf::open(shared_.library), shared_.empty_image);
+  alone.add(window.image->bytes(), range);
+  PartialCounters& partial = partial_.at(window.plan);
   const Ledger::Entry entry = launch.entry;
-  PartialCounters::Range kept{std::move(launch), {}};
-  kept.counters.image_bytes = empty.size();
-  kept.counters.base_launch_index = 0;  // any: the base is the empty image
-  kept.counters.zstd_image = capture::pack_image(alone.image(), empty);
+  PartialCounters::Range kept{std::move(launch), PackedRange(alone.image(), shared_.empty_image)};
   partial.add(window.pass, std::move(kept));
   evaluator_.given_up_ = partial.given_up();
-  if (auto all = partial.take_complete(entry); !all.empty()) combine(window.stage, std::move(all));
+  if (auto all = partial.take_complete(entry); !all.empty()) combine(window.plan, std::move(all));
 }
 
 // One launch of them all: the last, with the passes and the cost of each.
 void RangeEvaluator::Worker::combine(std::size_t index, std::vector<PartialCounters::Range> ranges) {
-  const Stage& stage = shared_.stages.at(index);
-  cupti::CounterCombiner sum(cupti::NvPerf::open(shared_.library), stage.empty_image);
+  const Plan& plan = shared_.plans.at(index);
+  cupti::CounterCombiner sum(cupti::NvPerf::open(shared_.library), shared_.empty_image);
   std::uint64_t cost_ns = 0;
   for (const auto& range : ranges) {
-    sum.add(capture::unpack_image(range.counters, stage.empty_image), 0);
+    std::vector<std::uint8_t> image = shared_.empty_image;
+    range.counters.put_into(image);
+    sum.add(image, 0);
     cost_ns += range.launch.record.cost_ns;
   }
   const auto last = std::max_element(ranges.begin(), ranges.end(), [](const auto& one, const auto& other) {
@@ -95,27 +91,26 @@ void RangeEvaluator::Worker::combine(std::size_t index, std::vector<PartialCount
   MeasuredLaunch launch = std::move(last->launch);
   launch.record.cost_ns = cost_ns;
   launch.record.passes = static_cast<std::uint32_t>(ranges.size());
-  launch.record.values = host().evaluate(sum.image(), 0, stage.metrics);
-  if (ranges.size() < stage.passes) blank_throughputs(index, launch.record.values);
+  launch.record.values = host().evaluate(sum.image(), 0, plan.metrics);
+  if (ranges.size() < plan.passes) blank_throughputs(index, launch.record.values);
   if (any_is_finite(launch.record.values)) deliver(index, std::move(launch));
 }
 
 // A throughput is the greatest of several figures, and NVPerf takes the greatest of those it has: while passes lack that is a
 // wrong one. All other metrics are then no number, or right (H200, CUDA 13.0).
-void RangeEvaluator::Worker::blank_throughputs(std::size_t stage, std::vector<double>& values) {
-  const auto& metrics = shared_.stages.at(stage).metrics;
+void RangeEvaluator::Worker::blank_throughputs(std::size_t plan, std::vector<double>& values) {
+  const auto& metrics = shared_.plans.at(plan).metrics;
   for (std::size_t i = 0; i < metrics.size(); ++i) {
     if (!std::isfinite(values[i]) || host().properties(metrics[i]).type != cupti::MetricType::throughput) continue;
     values[i] = std::numeric_limits<double>::quiet_NaN();
   }
 }
 
-void RangeEvaluator::Worker::deliver(std::size_t stage, MeasuredLaunch launch) {
-  const auto& metrics = shared_.stages.at(stage).metrics;
+void RangeEvaluator::Worker::deliver(std::size_t plan, MeasuredLaunch launch) {
+  const auto& metrics = shared_.plans.at(plan).metrics;
   const auto found = std::find(metrics.begin(), metrics.end(), kGpuTime);
   if (found != metrics.end()) {
     const double ns = launch.record.values.at(static_cast<std::size_t>(found - metrics.begin()));
-    evaluator_.note_gpu_time(launch.entry, ns);
     if (std::isfinite(ns) && ns > 0) {
       for (PartialCounters& partial : partial_) partial.set_gpu_time(launch.entry, static_cast<std::uint64_t>(ns));
     }
@@ -124,10 +119,10 @@ void RangeEvaluator::Worker::deliver(std::size_t stage, MeasuredLaunch launch) {
 }
 
 void RangeEvaluator::Worker::evaluate_incomplete() {
-  for (std::size_t stage = 0; stage < partial_.size(); ++stage) {
-    for (auto some = partial_[stage].take_incomplete(); !some.empty(); some = partial_[stage].take_incomplete()) {
+  for (std::size_t plan = 0; plan < partial_.size(); ++plan) {
+    for (auto some = partial_[plan].take_incomplete(); !some.empty(); some = partial_[plan].take_incomplete()) {
       try {
-        combine(stage, std::move(some));
+        combine(plan, std::move(some));
       } catch (const std::exception& error) {
         shared_.listener.on_failure(error);
       }
@@ -136,25 +131,27 @@ void RangeEvaluator::Worker::evaluate_incomplete() {
 }
 
 RangeEvaluator::RangeEvaluator(const cupti::Library& library, std::string chip, std::vector<std::uint8_t> availability,
-                               std::vector<Stage> stages, std::size_t most_bytes, Listener listener)
-    : shared_{library, std::move(chip), std::move(availability), std::move(stages), most_bytes, std::move(listener)} {
-  const auto has_several = [](const Stage& stage) { return stage.passes > 1; };
+                               std::vector<Plan> plans, std::vector<std::uint8_t> empty_image, std::size_t most_bytes,
+                               Listener listener)
+    : shared_{library,    std::move(chip),    std::move(availability), std::move(plans), std::move(empty_image),
+              most_bytes, std::move(listener)} {
+  const auto has_several = [](const Plan& plan) { return plan.passes > 1; };
   // Before anything is measured that nothing can be made of.
-  if (std::any_of(shared_.stages.begin(), shared_.stages.end(), has_several)) (void)cupti::NvPerf::open(library);
+  if (std::any_of(shared_.plans.begin(), shared_.plans.end(), has_several)) (void)cupti::NvPerf::open(library);
   const SignalsBlocked blocked;
   thread_ = std::thread([this] { run(); });
 }
 
 void RangeEvaluator::give(Window window) {
   const std::lock_guard lock(mutex_);
-  ++windows_;
-  waiting_.push_back(std::move(window));
+  busy_ = true;
+  window_ = std::move(window);
   changed_.notify_all();
 }
 
 void RangeEvaluator::wait_for_room() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return !busy(); });
+  changed_.wait(lock, [this] { return !busy_; });
 }
 
 void RangeEvaluator::run() noexcept {
@@ -163,37 +160,30 @@ void RangeEvaluator::run() noexcept {
     std::optional<Window> window;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-      if (waiting_.empty()) break;
-      window = std::move(waiting_.front());
-      waiting_.pop_front();
+      changed_.wait(lock, [this] { return stopping_ || window_; });
+      if (!window_) break;
+      window = std::exchange(window_, std::nullopt);
     }
     work(worker, std::move(*window));
-    window.reset();  // its image may be written again
     const std::lock_guard lock(mutex_);
-    --windows_;
+    busy_ = false;
     changed_.notify_all();
   }
   worker.evaluate_incomplete();
 }
 
 void RangeEvaluator::work(Worker& worker, Window window) noexcept {
+  const auto image = window.image;
   try {
     worker.evaluate(std::move(window));
   } catch (const std::exception& error) {
     shared_.listener.on_failure(error);
   }
-}
-
-void RangeEvaluator::note_gpu_time(Ledger::Entry entry, double ns) {
-  if (!std::isfinite(ns) || ns <= 0) return;
-  const std::lock_guard lock(mutex_);
-  gpu_times_.emplace_back(entry, static_cast<std::uint64_t>(ns));
-}
-
-std::vector<RangeEvaluator::GpuTime> RangeEvaluator::take_gpu_times() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(gpu_times_, {});
+  try {
+    image->empty();
+  } catch (const std::exception& error) {
+    shared_.listener.on_failure(error);
+  }
 }
 
 void RangeEvaluator::finish() noexcept {

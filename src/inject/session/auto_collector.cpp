@@ -45,7 +45,7 @@ bool AutoCollector::enter(Launch& launch) {
     return kernels_.enter(launch);
   }
   kernels_.release_counters();
-  return launch.window_samples.value_or(0) > 0 || windows_.holds_all() ? windows_.enter(launch) : false;
+  return windows_.enter(launch);
 }
 
 bool AutoCollector::leave(const CUpti_CallbackData& data) {

@@ -25,12 +25,10 @@ class AutoCollector final : public Collector {
         framework_is_loaded_(framework_is_loaded) {}
 
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
-  [[nodiscard]] bool holds_all() const noexcept override { return windows_.holds_all(); }
   [[nodiscard]] bool wants(Launch& launch) override;
   [[nodiscard]] bool enter(Launch& launch) override;
   void skip(const Launch& launch) override { kernels_.skip(launch); }
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
-  void interrupt() override { windows_.interrupt(); }
   void allocated(std::uint64_t bytes) override { kernels_.allocated(bytes); }
   void context_ends(CUcontext context) override;
   [[nodiscard]] bool poll(const Launch& launch) override { return windows_.poll(launch) && !kernels_.can_measure(); }

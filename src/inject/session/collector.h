@@ -17,8 +17,6 @@ class Collector {
 
   // Some launches are made alone, and others wait meanwhile: each launch is to enter the session's gate. Never changes.
   [[nodiscard]] virtual bool takes_turns() const noexcept { return false; }
-  // Every launch is to be made alone at this time. Called without the lock.
-  [[nodiscard]] virtual bool holds_all() const noexcept { return false; }
 
   // At a launch's entry, once it is counted: whether it is to be made alone, and enter() be called.
   [[nodiscard]] virtual bool wants(Launch& launch) = 0;
@@ -29,8 +27,6 @@ class Collector {
   // At its exit, still alone. Whether nothing can be selected any more.
   [[nodiscard]] virtual bool leave(const CUpti_CallbackData&) { return false; }
 
-  // Before work that must not run beside a measurement: graphs, and the beginning of a capture.
-  virtual void interrupt() {}
   // The program has allocated GPU memory.
   virtual void allocated(std::uint64_t) {}
   virtual void context_ends(CUcontext) {}

@@ -36,7 +36,6 @@ struct Launch {
   // The collectors' own, between wants() and enter().
   bool replayed = false;                        // it is to be
   std::optional<std::uint64_t> window_samples;  // wanted of its configuration in windows
-  std::optional<bool> captured;                 // a stream is being captured, so that the launch does not run now
 
   [[nodiscard]] bool selected() const noexcept { return verdict == select::Verdict::selected; }
 };

@@ -91,9 +91,6 @@ void Session::on_graph_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
     counter_.ledger().graph_launched();
     if (pc_sampling_ && !graphs_.capturing()) sample_pcs(data.context);
   }
-  if (entry && active_ && (launched || begins) && collector_->takes_turns()) {
-    collecting([](Collector& collector) { collector.interrupt(); });
-  }
   graphs_.saw_graph();
   if (begins && !entry) graphs_.capture_begins();
   if (ends && entry) graphs_.capture_ends();
@@ -116,11 +113,7 @@ void Session::on_context_end(CUcontext context) {
 
 void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data) {
   if (collector_->takes_turns()) {
-    if (collector_->holds_all()) {
-      thread.enter_alone(gate_);
-    } else {
-      thread.enter_shared(gate_);
-    }
+    thread.enter_shared(gate_);
     if (!active_) return thread.leave(gate_);  // ended while this thread waited: no exit callback will come
   }
   if (thread.gate != ThreadState::Gate::alone && count_quickly(call, data.context, thread)) return;

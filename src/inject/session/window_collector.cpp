@@ -1,6 +1,5 @@
 #include "inject/session/window_collector.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -9,8 +8,7 @@
 namespace dlkprof::inject {
 namespace {
 
-// Holding counters slows launches, and launching one at a time does: both end when so many launches have brought no
-// configuration that is still wanted.
+// Holding counters slows launches: it ends when so many launches have brought no configuration that is still wanted.
 constexpr std::uint64_t kQuietLaunches = 20'000;
 constexpr int kFailuresToEnd = 3;
 
@@ -21,58 +19,54 @@ bool WindowCollector::usable(const Launch& launch) {
   return !over_ && !forbidden_;
 }
 
-// In a window the program waits for each launch. Kernels that wait for those of another GPU, which the same process launches,
-// would do so for ever: there are no windows from the first of them on. What nobody asked for takes no risk: a cautious collector
-// opens none beside any collective, as other processes may wait for this one in ways that are not known.
+// The program waits for a launch that is measured, and for all before it. Kernels that wait for those of another GPU, which the
+// same process launches, would do so for ever: there are no windows from the first of them on. What nobody asked for takes no
+// risk: a cautious collector measures nothing beside any collective, as other processes may wait for this one in ways that are
+// not known.
 bool WindowCollector::forbids(const Launch& launch) {
   devices_.insert(launch.device->index);
   if (cautious_) return launch.function->collective || devices_.size() > 1;
   return launch.function->collective && (devices_.size() > 1 || cupti::devices_in_use(services_->driver) > 1);
 }
 
-bool WindowCollector::is_captured(Launch& launch) const {
-  if (!launch.captured) launch.captured = services_->graphs.is_captured(launch.call);
-  return *launch.captured;
+bool WindowCollector::wants(Launch& launch) {
+  const bool may_measure = usable(launch);
+  if (!may_measure) {
+    const bool is_told = launch.selected() && launch.function->collective && !cautious_;
+    if (is_told) services_->ledger.skipped(launch.entry, capture::SkipReason::collective, false);
+    return forbidden_ && !over_ && !windows_.empty();  // which enter() ends
+  }
+  if (!launch.selected() || is_captured(launch, services_->graphs.capturing())) return false;
+  if (!launch.window_samples) launch.window_samples = services_->options.samples.value_or(PassScheduler::kAll);
+  const auto held = windows_.find(launch.data.context);
+  if (held != windows_.end()) return held->second.windows->launched(launch.entry, *launch.window_samples);
+  return *launch.window_samples > 0;
 }
 
-bool WindowCollector::wants(Launch& launch) {
-  if (!usable(launch) && !active_) return false;
-  if (launch.selected() && !over_ && !forbidden_) {
-    if (is_captured(launch)) {
-      services_->ledger.skipped(launch.entry, capture::SkipReason::captured, false);
-    } else if (!launch.window_samples) {
-      launch.window_samples = services_->options.samples.value_or(PassScheduler::kAll);
-    }
-  } else if (launch.selected() && launch.function->collective && !cautious_) {
-    services_->ledger.skipped(launch.entry, capture::SkipReason::collective, false);
-  }
-  return active_ || launch.window_samples.value_or(0) > 0;
+// Nothing is measured while a stream is being captured: setting up and reading counters would end the capture.
+bool WindowCollector::is_captured(const Launch& launch, bool captured) {
+  if (captured) services_->ledger.skipped(launch.entry, capture::SkipReason::captured, false);
+  return captured;
 }
 
 bool WindowCollector::enter(Launch& launch) {
   if (over_) return false;
-  active_ = true;
   if (forbidden_) {
     services_.mark_overhead();
     end("the process works together with other GPUs");
     return false;
   }
-  const bool known = windows_.contains(launch.data.context);
-  if (is_captured(launch) || (!known && launch.window_samples.value_or(0) == 0)) return false;
+  const std::uint64_t wanted = launch.window_samples.value_or(0);
+  if (wanted == 0 || is_captured(launch, services_->graphs.is_captured(launch.call))) return false;
+  services_.mark_overhead();
   try {
     const cupti::CurrentContext current(services_->driver, launch.data.context);
-    if (!known) services_.mark_overhead();  // setting up takes long
+    const bool known = windows_.contains(launch.data.context);
     PassWindows& windows = windows_of(launch);
-    MeasuredLaunch measured{begun(launch.record), launch.entry, launch.window_samples.value_or(0)};
-    if (windows.must_wait(measured)) services_.mark_overhead();
-    const bool in_window = windows.enter(std::move(measured), [this] {
-      services_.mark_overhead();
-      // What was launched before is still to be timed, and not to run in the window.
-      cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
-    });
-    if (in_window) services_.mark_overhead();
-    if (in_window) services_.add_untimed(launch);
-    return in_window;
+    if (!known && !windows.launched(launch.entry, wanted)) return false;
+    const bool measured = windows.enter({begun(launch.record), launch.entry});
+    if (measured) services_.add_untimed(launch);
+    return measured;
   } catch (const std::exception& error) {
     fail(error);
     return false;
@@ -96,14 +90,6 @@ bool WindowCollector::leave(const CUpti_CallbackData& data) {
 bool WindowCollector::is_stuck(const Launch& launch) const {
   const auto held = windows_.find(launch.data.context);
   return held != windows_.end() && held->second.windows->scheduler().is_stuck(launch.entry);
-}
-
-// In all contexts: a graph may have kernels of several. The caller holds the gate shared, so that none is opened meanwhile.
-void WindowCollector::interrupt() {
-  const auto is_open = [](const auto& held) { return held.second.windows->window_open(); };
-  if (std::none_of(windows_.begin(), windows_.end(), is_open)) return;
-  services_.mark_overhead();
-  for_each([](PassWindows& windows) { windows.interrupt(); });
 }
 
 template <typename Act>
@@ -131,8 +117,8 @@ PassWindows& WindowCollector::windows_of(const Launch& launch) {
     auto windows = std::make_unique<PassWindows>(services_->library, context, *launch.device, services_->options,
                                                  services_.next_metric_set(), listener());
     services_->host_used();
-    for (const auto& stage : windows->stages()) {
-      (void)services_.record_metric_set(launch.device->index, stage.plan, stage.unavailable);
+    for (const auto& asked : windows->asked()) {
+      (void)services_.record_metric_set(launch.device->index, asked.plan, asked.unavailable);
     }
     return *windows_.emplace(context, Context{std::move(windows), launch.device->index}).first->second.windows;
   } catch (...) {
@@ -155,7 +141,7 @@ RangeEvaluator::Listener WindowCollector::listener() {
 
 // Whether all that was wanted is there, or the time for it is used up.
 bool WindowCollector::poll(const Launch&) {
-  if (!active_ || windows_.empty()) return false;
+  if (over_ || windows_.empty()) return false;
   std::chrono::nanoseconds spent{0};
   bool quiet = true;
   for (const auto& [context, held] : windows_) {
@@ -172,7 +158,7 @@ bool WindowCollector::poll(const Launch&) {
 
 // Also where measuring has ended: nothing may be in the midst of being evaluated afterwards.
 void WindowCollector::finish() noexcept {
-  if (active_) end("");
+  if (!over_) end("");
   for (auto& [context, held] : windows_) held.windows->wait_for_values();
 }
 
@@ -187,7 +173,6 @@ void WindowCollector::release_counters() noexcept {
 
 // Leaves no window open, in whatever context.
 void WindowCollector::stop(bool alone) noexcept {
-  active_ = false;
   if (std::exchange(over_, true) || !alone) return;
   for_each([](PassWindows& windows) { windows.finish(); });
 }

@@ -1,10 +1,7 @@
-// --replay-mode iteration: launches are measured in windows of one pass, as the program makes them (replay/pass_windows.h).
-//
-// While launches are wanted each is made alone from its entry to its exit: a window is opened and closed between launches, and
-// their order is that of its ranges.
+// --replay-mode iteration: launches are measured in windows of one pass, as the program makes them (replay/pass_windows.h). Each
+// of them is made alone from its entry to its exit; all others run as ever.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -20,14 +17,12 @@ namespace dlkprof::inject {
 class WindowCollector final : public Collector {
  public:
   // `cautious`: nobody asked for windows by name, so none is opened where collectives are launched.
-  WindowCollector(CollectorServices& services, bool cautious) : services_(services), cautious_(cautious), active_(!cautious) {}
+  WindowCollector(CollectorServices& services, bool cautious) : services_(services), cautious_(cautious) {}
 
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
-  [[nodiscard]] bool holds_all() const noexcept override { return active_.load(std::memory_order_relaxed); }
   [[nodiscard]] bool wants(Launch& launch) override;
   [[nodiscard]] bool enter(Launch& launch) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
-  void interrupt() override;
   void context_ends(CUcontext context) override { windows_.erase(context); }
   [[nodiscard]] bool poll(const Launch& launch) override;
   void stop(bool alone) noexcept override;
@@ -47,7 +42,7 @@ class WindowCollector final : public Collector {
   };
 
   [[nodiscard]] bool forbids(const Launch& launch);
-  [[nodiscard]] bool is_captured(Launch& launch) const;
+  [[nodiscard]] bool is_captured(const Launch& launch, bool captured);
   [[nodiscard]] PassWindows& windows_of(const Launch& launch);
   [[nodiscard]] RangeEvaluator::Listener listener();
   template <typename Act>
@@ -59,8 +54,7 @@ class WindowCollector final : public Collector {
   const bool cautious_;
   std::map<CUcontext, Context> windows_;
   std::set<std::uint32_t> devices_;  // that launches came for
-  std::atomic<bool> active_;         // launches may be measured in windows, and are made one at a time
-  bool over_ = false;                // and will not be any more
+  bool over_ = false;                // nothing is measured in windows any more
   bool forbidden_ = false;           // for good: see forbids()
   int failures_in_a_row_ = 0;
 };

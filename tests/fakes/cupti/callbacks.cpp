@@ -35,7 +35,7 @@ const DriverHooks kHooks{
           deliver(CUPTI_CB_DOMAIN_RESOURCE, id, &data);
           if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) check_no_pcs_sampled(data.context);
         },
-    .launch = run_in_range,
+    .launch = [](const KernelRun& run) { return run_in_session(run) || run_in_range(run); },
     .queued = [](KernelRun& run) { run.recorded = records_kernels(); },
     .executed =
         [](const KernelRun& run) {

@@ -46,14 +46,6 @@ SampleImage* as_image(std::uint8_t* image, std::size_t size) {
   return size >= sizeof(SampleImage) && sampled->magic == kSampleImageMagic ? sampled : nullptr;
 }
 
-std::size_t passes_of(const CUpti_PmSampling_SetConfig_Params& params) {
-  CUpti_Profiler_Host_GetNumOfPasses_Params question{};
-  question.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
-  question.configImageSize = params.configSize;
-  question.pConfigImage = const_cast<std::uint8_t*>(params.pConfig);
-  return FAKE_REAL(cuptiProfilerHostGetNumOfPasses)(&question) == CUPTI_SUCCESS ? question.numOfPasses : 0;
-}
-
 }  // namespace
 
 const SampleImage* as_sample_image(const std::uint8_t* image, std::size_t size) {
@@ -103,7 +95,7 @@ CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) 
   const std::lock_guard lock(fakes::state_mutex());
   auto* sampler = valid(params->pPmSamplingObject, "cuptiPmSamplingSetConfig");
   if (sampler == nullptr || sampler->started) return CUPTI_ERROR_INVALID_OPERATION;
-  if (fakes::passes_of(*params) != 1) return CUPTI_ERROR_NOT_SUPPORTED;
+  if (fakes::passes_of(params->pConfig, params->configSize) != 1) return CUPTI_ERROR_NOT_SUPPORTED;
   if (params->triggerMode != CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL || params->samplingInterval == 0) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }

@@ -1,4 +1,4 @@
-// The target side of the range profiler: auto ranges, with kernel replay and user replay.
+// The target side of the range profiler: a launch at a time, with kernel replay and user replay.
 #include <pthread.h>
 
 #include <algorithm>
@@ -14,9 +14,7 @@ struct CUpti_RangeProfiler_Object {
   CUcontext context = nullptr;
   std::size_t passes = 0;  // of the configuration; 0: none was set
   CUpti_ProfilerReplayMode mode = CUPTI_KernelReplay;
-  std::size_t most_ranges = 0;
   std::uint8_t* image = nullptr;
-  std::size_t image_bytes = 0;
   bool started = false;
   pthread_t starter{};
   std::size_t pass = 0;          // that the next start … stop collects
@@ -53,23 +51,6 @@ Profiler* valid(Profiler* object, const char* function) {
   return nullptr;
 }
 
-std::size_t passes_of(const CUpti_RangeProfiler_SetConfig_Params& params) {
-  CUpti_Profiler_Host_GetNumOfPasses_Params question{};
-  question.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
-  question.configImageSize = params.configSize;
-  question.pConfigImage = const_cast<std::uint8_t*>(params.pConfig);
-  return FAKE_REAL(cuptiProfilerHostGetNumOfPasses)(&question) == CUPTI_SUCCESS ? question.numOfPasses : 0;
-}
-
-CUptiResult take_configuration(Profiler& profiler, const CUpti_RangeProfiler_SetConfig_Params& params, std::size_t passes) {
-  profiler.passes = passes;
-  profiler.mode = params.replayMode;
-  profiler.most_ranges = params.maxRangesPerPass;
-  profiler.pass = params.passIndex;
-  return profiler.pass < passes ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
-}
-
-// A window without launches only goes on to the next pass.
 void collect_pass(Profiler& profiler) {
   if (profiler.collected == 0) profiler.first = profiler.ranges;
   profiler.differs = profiler.collected != 0 && (profiler.differs || profiler.ranges != profiler.first);
@@ -84,8 +65,7 @@ bool run_in_range(const KernelRun& run) {
   const auto found = profilers().find(run.context);
   if (found == profilers().end() || !found->second->started) return false;
   auto& profiler = *found->second;
-  const bool window = profiler.most_ranges > 1;  // for the launches of all threads
-  if (!window && pthread_equal(profiler.starter, pthread_self()) == 0)
+  if (pthread_equal(profiler.starter, pthread_self()) == 0)
     misuse(std::string(run.kernel->name) + " of another thread in a range");
   profiler.ranges.push_back(run.kernel->recorded_range);
   driver()->replay(run, profiler.mode == CUPTI_KernelReplay ? profiler.passes : 1);
@@ -95,6 +75,19 @@ bool run_in_range(const KernelRun& run) {
 }
 
 bool collects() { return g_open_ranges > 0; }
+
+std::size_t passes_of(const std::uint8_t* config, std::size_t bytes) {
+  CUpti_Profiler_Host_GetNumOfPasses_Params question{};
+  question.structSize = CUpti_Profiler_Host_GetNumOfPasses_Params_STRUCT_SIZE;
+  question.configImageSize = bytes;
+  question.pConfigImage = const_cast<std::uint8_t*>(config);
+  return FAKE_REAL(cuptiProfilerHostGetNumOfPasses)(&question) == CUPTI_SUCCESS ? question.numOfPasses : 0;
+}
+
+bool counters_held(int device) {
+  const auto is_there = [device](const auto& entry) { return driver()->device_of(entry.first) == device; };
+  return std::any_of(profilers().begin(), profilers().end(), is_there) || has_session(device);
+}
 
 }  // namespace fakes
 
@@ -132,8 +125,7 @@ CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) 
   FAKE_GPU_CALL(cuptiRangeProfilerEnable);
   const std::lock_guard lock(fakes::state_mutex());
   if (!fakes::g_initialized || params->ctx == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
-  for (const auto& [context, held] : fakes::profilers()) {
-    if (fakes::driver()->device_of(context) != fakes::driver()->device_of(params->ctx)) continue;
+  if (fakes::counters_held(fakes::driver()->device_of(params->ctx))) {
     fakes::misuse("cuptiRangeProfilerEnable while a context has the counters of that GPU");
     return CUPTI_ERROR_HARDWARE_BUSY;
   }
@@ -190,22 +182,17 @@ CUptiResult cuptiRangeProfilerSetConfig(CUpti_RangeProfiler_SetConfig_Params* pa
   const std::lock_guard lock(fakes::state_mutex());
   auto* profiler = fakes::valid(params->pRangeProfilerObject, "cuptiRangeProfilerSetConfig");
   if (profiler == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
-  if (params->range != CUPTI_AutoRange || params->numNestingLevels != 1 ||
+  if (params->range != CUPTI_AutoRange || params->numNestingLevels != 1 || params->maxRangesPerPass != 1 ||
       fakes::as_fake_image(params->pCounterDataImage, params->counterDataImageSize) == nullptr) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  if (fakes::as_fake_image(params->pCounterDataImage, params->counterDataImageSize)->room < params->maxRangesPerPass) {
-    return CUPTI_ERROR_INVALID_PARAMETER;
-  }
-  profiler->image = params->pCounterDataImage;
-  profiler->image_bytes = params->counterDataImageSize;
-  const std::size_t passes = fakes::passes_of(*params);
-  if (profiler->passes == 0) return fakes::take_configuration(*profiler, *params, passes);
   // On real GPUs only the first configuration of an object has an effect, but for the image.
-  const bool is_same = passes == profiler->passes && params->replayMode == profiler->mode &&
-                       params->maxRangesPerPass == profiler->most_ranges && params->passIndex == profiler->pass;
-  if (!is_same) fakes::misuse("cuptiRangeProfilerSetConfig of another plan, pass or size than that of the object");
-  return CUPTI_SUCCESS;
+  if (profiler->passes != 0) fakes::misuse("cuptiRangeProfilerSetConfig twice");
+  profiler->image = params->pCounterDataImage;
+  profiler->passes = fakes::passes_of(params->pConfig, params->configSize);
+  profiler->mode = params->replayMode;
+  profiler->pass = params->passIndex;
+  return profiler->pass < profiler->passes ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
@@ -218,7 +205,7 @@ CUptiResult cuptiRangeProfilerStart(CUpti_RangeProfiler_Start_Params* params) {
     return CUPTI_ERROR_INVALID_OPERATION;
   }
   if (fakes::driver()->capturing()) fakes::misuse("cuptiRangeProfilerStart while a stream is recorded");
-  if (profiler->mode == CUPTI_UserReplay && profiler->most_ranges == 1 && !fakes::driver()->idle(profiler->context)) {
+  if (profiler->mode == CUPTI_UserReplay && !fakes::driver()->idle(profiler->context)) {
     fakes::misuse("cuptiRangeProfilerStart of a user replay while launches are under way");
   }
   profiler->started = true;
@@ -239,7 +226,7 @@ CUptiResult cuptiRangeProfilerStop(CUpti_RangeProfiler_Stop_Params* params) {
   }
   profiler->started = false;
   --fakes::g_open_ranges;
-  if (!profiler->ranges.empty()) fakes::collect_pass(*profiler);
+  fakes::collect_pass(*profiler);
   const bool is_last = profiler->mode == CUPTI_KernelReplay || profiler->pass + 1 == profiler->passes;
   profiler->pass = is_last ? 0 : profiler->pass + 1;
   params->passIndex = profiler->pass;
@@ -255,12 +242,11 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
   if (profiler == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   if (profiler->started) fakes::misuse("cuptiRangeProfilerDecodeData between start and stop");
   if (profiler->differs) fakes::misuse("passes over launches that differ");
-  const auto count = std::min(profiler->ranges.size(), profiler->most_ranges);
   auto* decoded = reinterpret_cast<fakes::FakeImage*>(profiler->image);
-  decoded->ranges = profiler->collected != 0 ? count : 0;
+  decoded->ranges = std::min<std::size_t>(profiler->ranges.size(), 1);
   decoded->plan_passes = profiler->passes;
-  for (std::size_t range = 0; range < count; ++range) decoded->put(range, {profiler->ranges[range], profiler->collected});
-  params->numOfRangeDropped = profiler->ranges.size() - count;
+  if (decoded->ranges == 1) decoded->put(0, {profiler->ranges[0], profiler->collected});
+  params->numOfRangeDropped = profiler->ranges.size() - decoded->ranges;
   profiler->collected = 0;
   return CUPTI_SUCCESS;
 }

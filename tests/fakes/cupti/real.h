@@ -99,8 +99,15 @@ inline constexpr std::uint64_t kSampleImageMagic = 0x656b61466d70'75ULL;
 // The recorded image behind all fake ones.
 [[nodiscard]] const std::vector<std::uint8_t>& recording();
 
-// callbacks.cpp hands on what the driver tells: activity.cpp and range_profiler.cpp.
+// Of a configuration that the real library made.
+[[nodiscard]] std::size_t passes_of(const std::uint8_t* config, std::size_t bytes);
+// Whether some context has the counters of the GPU; whether it has them in a session.
+[[nodiscard]] bool counters_held(int device);
+[[nodiscard]] bool has_session(int device);
+
+// callbacks.cpp hands on what the driver tells: activity.cpp, range_profiler.cpp and profiling_session.cpp.
 bool run_in_range(const KernelRun& run);
+bool run_in_session(const KernelRun& run);
 void record_activity(const KernelRun& run);
 // Whether kernels are recorded now.
 [[nodiscard]] bool records_kernels();

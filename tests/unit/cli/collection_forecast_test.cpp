@@ -28,9 +28,9 @@ TEST(Forecast, OfUnknownLaunchesHasPricesAlone) {
   ASSERT_TRUE(made.replay && made.windows);
   EXPECT_DOUBLE_EQ(made.replay->launch_seconds, 0.21);
   EXPECT_FALSE(made.replay->seconds || made.replay->launches);
-  EXPECT_NEAR(made.windows->launch_seconds, 0.0087, 1e-12);
-  EXPECT_NEAR(made.windows->window_seconds, 0.2605, 1e-12);
-  EXPECT_EQ(made.windows->host_bytes, 35U * 3'470'000);
+  EXPECT_NEAR(made.windows->launch_seconds, 10 * 0.88e-3, 1e-12);
+  EXPECT_NEAR(made.windows->window_seconds, 10 * 17.4e-3, 1e-12);
+  EXPECT_EQ(made.windows->host_bytes, 46U * 2'650'000) << "as many as 300 MB have room for, less 176";
 }
 
 TEST(Forecast, ReplaysASampleOfEachConfiguration) {
@@ -45,7 +45,7 @@ TEST(Forecast, AutoReplaysTheFirstAndMeasuresTheOthersInWindows) {
   EXPECT_THAT(made.replay->launches, Optional(3U));
   EXPECT_THAT(made.windows->launches, Optional(3U));
   EXPECT_THAT(made.windows->windows, Optional(10U));
-  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 0.0087 + 0.2605 + 35 * 1.4e-3, 1e-12)));
+  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 8.8e-3 + 0.174 + 60e-3 + 46 * 0.8e-3, 1e-12)));
 }
 
 TEST(Forecast, NothingInWindowsTakesNoTime) {
@@ -55,16 +55,16 @@ TEST(Forecast, NothingInWindowsTakesNoTime) {
 
 TEST(Forecast, WindowsAreNoLargerThanTheyMayBe) {
   const CollectionForecast made =
-      forecast(options(Collect::iteration, 1), {.passes = 2, .per_sm = false}, Configs(97, {9, false}));
-  EXPECT_THAT(made.windows->windows, Optional(4U)) << "97 launches are two sequences of two passes";
+      forecast(options(Collect::iteration, 1), {.passes = 2, .per_sm = false}, Configs(129, {9, false}));
+  EXPECT_THAT(made.windows->windows, Optional(4U)) << "129 launches are two sequences of two passes";
 }
 
 TEST(Forecast, WithMoreMemoryWindowsAreLarger) {
   capture::ProfileOptions all = options(Collect::iteration, std::nullopt);
-  all.max_memory_mb = 1615;
-  const CollectionForecast made = forecast(all, {.passes = 1, .per_sm = false}, Configs{{1001}});
-  EXPECT_THAT(made.windows->windows, Optional(2U)) << "1,000 launches of 1.45 MB beside 165 MB";
-  EXPECT_EQ(made.windows->host_bytes, 1000U * 1'450'000);
+  all.max_memory_mb = 441;
+  const CollectionForecast made = forecast(all, {.passes = 1, .per_sm = true}, Configs{{101}});
+  EXPECT_THAT(made.windows->windows, Optional(2U)) << "100 launches of 2.65 MB beside 176 MB";
+  EXPECT_EQ(made.windows->host_bytes, 100U * 2'650'000);
 }
 
 TEST(Forecast, WithNoMemoryWindowsHaveAFewLaunches) {

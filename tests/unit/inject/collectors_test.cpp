@@ -150,34 +150,55 @@ TEST_F(CollectorsTest, KernelForgetsTheContextThatEnds) {
   EXPECT_EQ(calls("cuptiRangeProfilerEnable"), 2);
 }
 
-TEST_F(CollectorsTest, WindowHoldsWhateverLaunchesComeAndGraphsCloseIt) {
+TEST_F(CollectorsTest, WindowMeasuresTheLaunchesThatItPicks) {
   WindowCollector collector(services, false);
-  EXPECT_TRUE(collector.holds_all());
   EXPECT_TRUE(run(collector, launch(1)));
   EXPECT_TRUE(run(collector, launch(2)));
-  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 1);
-  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 0);
+  EXPECT_EQ(calls("cuptiProfilerBeginPass"), 1);
+  EXPECT_EQ(calls("cuptiProfilerEnableProfiling"), 2);
+  EXPECT_EQ(calls("cuptiProfilerDisableProfiling"), 2);
+  EXPECT_EQ(calls("cuptiProfilerEndPass"), 0);
   counted::state().ranges = 2;
-  collector.interrupt();
-  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);
   collector.finish();
-  EXPECT_FALSE(collector.holds_all());
+  EXPECT_EQ(calls("cuptiProfilerEndPass"), 1);
+  EXPECT_EQ(calls("cuptiProfilerEndSession"), 1);
   EXPECT_EQ(ends, 1);
   EXPECT_EQ(ledger.changes(true)->keys[0].measured, 1U);
 }
 
-TEST_F(CollectorsTest, CautiousWindowsBeginWithALaunchAndEndBeforeCollectives) {
+TEST_F(CollectorsTest, WindowMeasuresNothingWhileAStreamIsCaptured) {
+  WindowCollector collector(services, false);
+  EXPECT_TRUE(run(collector, launch(1)));
+  graphs.capture_begins();
+  EXPECT_FALSE(run(collector, launch(2)));
+  EXPECT_EQ(reason_of(2), SkipReason::captured);
+  EXPECT_EQ(calls("cuptiProfilerEndPass"), 0) << "which would end the capture";
+  graphs.capture_ends();
+  EXPECT_TRUE(run(collector, launch(2)));
+  counted::state().ranges = 2;
+  collector.finish();
+}
+
+TEST_F(CollectorsTest, WindowsOfOnePlanAndThenAnother) {
+  options.first_metrics = {{{"gpu__time_duration.sum"}}};
+  counted::state().passes = 1;
+  WindowCollector collector(services, false);
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 1);
+  counted::state().ranges = 1;
+  collector.finish();
+}
+
+TEST_F(CollectorsTest, CautiousWindowsEndBeforeCollectives) {
   WindowCollector collector(services, true);
-  EXPECT_FALSE(collector.holds_all());
   EXPECT_FALSE(run(collector, launch(1, select::Verdict::unmatched)));
   EXPECT_TRUE(run(collector, launch(1)));
-  EXPECT_TRUE(collector.holds_all());
   counted::state().ranges = 1;
   function.collective = true;
   Launch collective = launch(2);
   EXPECT_TRUE(collector.wants(collective));
   EXPECT_FALSE(collector.enter(collective));
-  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);
+  EXPECT_EQ(calls("cuptiProfilerEndPass"), 1);
   function.collective = false;
   EXPECT_FALSE(run(collector, launch(3)));
 }
@@ -186,9 +207,17 @@ TEST_F(CollectorsTest, WindowsGiveUpWhereCountersCannotBeHad) {
   WindowCollector collector(services, false);
   counted::state().failing = {"cuptiRangeProfilerEnable"};
   EXPECT_FALSE(run(collector, launch(1)));
-  EXPECT_FALSE(collector.holds_all());
   EXPECT_FALSE(run(collector, launch(2)));
   EXPECT_EQ(calls("cuptiRangeProfilerEnable"), 1);
+}
+
+TEST_F(CollectorsTest, WindowsGiveUpAfterFailuresInARow) {
+  WindowCollector collector(services, false);
+  counted::state().failing = {"cuptiProfilerBeginPass"};
+  for (std::uint32_t which = 1; which <= 4; ++which) EXPECT_FALSE(run(collector, launch(which)));
+  EXPECT_EQ(calls("cuptiProfilerBeginPass"), 3);
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 3);
+  EXPECT_EQ(calls("cuptiProfilerEndSession"), 3) << "a session that something failed in is not used again";
 }
 
 TEST_F(CollectorsTest, AutoReplaysFirstLaunchesOfAPlainProgram) {
@@ -197,18 +226,19 @@ TEST_F(CollectorsTest, AutoReplaysFirstLaunchesOfAPlainProgram) {
   EXPECT_TRUE(run(collector, launch(1)));
   EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);  // each replay has a session of its own
   EXPECT_FALSE(run(collector, launch(1)));
-  EXPECT_FALSE(collector.holds_all());
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 0);
   call.cooperative = true;  // windows take what must not be replayed
   EXPECT_TRUE(run(collector, launch(2)));
-  EXPECT_TRUE(collector.holds_all());
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 1);
+  counted::state().ranges = 1;
+  collector.finish();
 }
 
 TEST_F(CollectorsTest, AutoOpensWindowsFirstWhereThereIsAFramework) {
   AutoCollector collector(services, selector, a_framework);
   EXPECT_TRUE(run(collector, launch(1)));
-  EXPECT_TRUE(collector.holds_all());
-  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 1);
-  EXPECT_EQ(calls("cuptiRangeProfilerStop"), 0);
+  EXPECT_EQ(calls("cuptiProfilerEnableProfiling"), 1);
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 0);
   counted::state().ranges = 1;
   collector.finish();
 }
@@ -220,7 +250,7 @@ TEST_F(CollectorsTest, AutoReplaysLaunchesThatAFilterPicksOneByOne) {
   AutoCollector collector(services, picking, a_framework);
   counted::state().ranges = 1;
   EXPECT_TRUE(run(collector, launch(1)));
-  EXPECT_FALSE(collector.holds_all());
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 0);
   EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);
 }
 
@@ -232,7 +262,7 @@ TEST_F(CollectorsTest, AutoReplaysBesideCollectives) {
   function.collective = false;
   counted::state().ranges = 1;
   EXPECT_TRUE(run(collector, launch(2)));
-  EXPECT_FALSE(collector.holds_all());
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 0);
 }
 
 TEST_F(CollectorsTest, SampleBeginsWithTheFirstLaunchThatIsSelected) {

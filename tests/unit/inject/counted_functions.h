@@ -78,6 +78,7 @@ inline CUresult give_memory(std::size_t* free, std::size_t* total) {
   };
 DLKPROF_CUPTI_FUNCTIONS(X)
 DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
+DLKPROF_CUPTI_SESSION_FUNCTIONS(X)
 #undef X
 #define X(function, symbol, type)                            \
   struct Name_##function {                                   \
@@ -91,6 +92,7 @@ inline cupti::Library library() {
 #define X(name) table.name = function_like<Name_##name>(decltype(&::name){});
   DLKPROF_CUPTI_FUNCTIONS(X)
   DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
+  DLKPROF_CUPTI_SESSION_FUNCTIONS(X)
 #undef X
   table.cuptiRangeProfilerEnable = give_profiler;
   table.cuptiRangeProfilerGetCounterDataSize = give_size;

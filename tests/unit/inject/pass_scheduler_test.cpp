@@ -3,9 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <map>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace dlkprof::inject::pass_scheduler_test {
@@ -13,67 +14,74 @@ namespace {
 
 using Key = PassScheduler::Key;
 using Keys = std::vector<Key>;
-using Before = PassScheduler::Before;
+using Prices = std::vector<PassScheduler::Price>;
+using Step = PassScheduler::Step;
 
-// Prices of an H200, in ns: basic, of 15 passes, and quick.
-constexpr double kLaunchNs = 0.87e6;
-constexpr PassScheduler::Stage kBasic{
-    .passes = 15, .most_launches = 35, .launch_ns = kLaunchNs, .window_ns = 26e6, .start_stop_ns = 17e6};
-constexpr PassScheduler::Stage kQuick{
-    .passes = 1, .most_launches = 93, .launch_ns = 75e3, .window_ns = 33e6, .start_stop_ns = 33e6};
+// Of an H200, in ns: basic, of 15 passes, and before it the pass of quick.
+const std::vector<double> kWindowMs = {53, 48, 22, 22, 22, 22, 3, 3, 3, 3, 26, 3, 3, 3, 3};
+constexpr PassScheduler::Price kQuick{.sample_ns = 52e3, .window_ns = 33e6};
+constexpr std::size_t kRoom = 47;
 
-// A profiler that goes through its passes by itself, and a program that launches.
+Prices basic() {
+  Prices prices;
+  for (const double ms : kWindowMs) prices.push_back({.sample_ns = 0.88e6, .window_ns = ms * 1e6});
+  return prices;
+}
+Prices quick_and_basic() {
+  Prices prices = basic();
+  prices.insert(prices.begin(), kQuick);
+  return prices;
+}
+
+// A program that launches, and a session that measures what is asked for.
 struct Simulation {
-  explicit Simulation(const std::vector<PassScheduler::Stage>& all_stages, std::uint64_t all_wanted = 1)
-      : stages(all_stages), wanted(all_wanted), scheduler(all_stages) {}
+  explicit Simulation(const Prices& of_passes, std::size_t most = kRoom, bool first_is_urgent = false,
+                      std::uint64_t all_wanted = 1)
+      : prices(of_passes), wanted(all_wanted), scheduler(of_passes, most, first_is_urgent) {}
 
   void launch(Key key) {
-    const Before before = scheduler.before(key, wanted);
-    if (before == Before::idle) return;
-    if (before == Before::open) open();
+    ++launches;
+    if (!scheduler.launched(key, wanted)) return;
+    const Step step = scheduler.take(key);
+    if (step == Step::none) return;
+    if (step == Step::window) {
+      if (!window.empty()) close();
+      scheduler.open(key);
+    }
     window.push_back(key);
-    if (scheduler.is_sample()) samples.insert({key, scheduler.pass().stage * 100 + scheduler.pass().pass});
-    if (scheduler.ends_window()) close();
+    spent_ns += prices[scheduler.pass()].sample_ns;
+    samples[{key, scheduler.pass()}].push_back(launches);
+    if (scheduler.full()) close();
   }
   void launch(const Keys& keys) {
     for (const Key key : keys) launch(key);
   }
-  void open() {
-    const PassScheduler::Pass pass = scheduler.pass();
-    if (!profiled || profiled->stage != pass.stage) profiled = pass, ++profilers;
-    profiled->pass = (profiled->pass + scheduler.skips()) % stages[pass.stage].passes;
-    EXPECT_EQ(*profiled, pass);
-    skips += scheduler.skips();
-    spent_ns += static_cast<double>(scheduler.skips()) * stages[pass.stage].start_stop_ns;
-    window.clear();
-  }
   void close() {
-    const PassScheduler::Stage& stage = stages[profiled->stage];
-    EXPECT_LE(window.size(), stage.most_launches);
-    const double ns = stage.window_ns + stage.launch_ns * static_cast<double>(window.size());
-    spent_ns += ns;
-    profiled->pass = (profiled->pass + 1) % stage.passes;
-    ranges += window.size();
-    windows.push_back(window);
-    scheduler.end_window(ns);
+    spent_ns += prices[scheduler.pass()].window_ns;
+    scheduler.end_window(prices[scheduler.pass()].window_ns);
+    windows.push_back(std::exchange(window, {}));
   }
-  // Steps until all is there, or so many.
+  // Steps until each key has a sample of each pass, or so many.
   int steps(const Keys& step, int most) {
-    for (int made = 1; made <= most; ++made) {
-      launch(step);
-      if (scheduler.incomplete() == 0) return made;
-    }
-    return most + 1;
+    const std::size_t all = std::set<Key>(step.begin(), step.end()).size() * prices.size();
+    int made = 0;
+    while (samples.size() < all && made <= most) launch(step), ++made;
+    if (!window.empty()) close();
+    return made;
+  }
+  [[nodiscard]] std::size_t ranges() const {
+    std::size_t count = 0;
+    for (const auto& [of, when] : samples) count += when.size();
+    return count;
   }
 
-  std::vector<PassScheduler::Stage> stages;
+  Prices prices;
   std::uint64_t wanted;
   PassScheduler scheduler;
-  std::optional<PassScheduler::Pass> profiled;
+  std::uint64_t launches = 0;
   Keys window;
   std::vector<Keys> windows;
-  std::set<std::pair<Key, std::size_t>> samples;
-  std::size_t ranges = 0, skips = 0, profilers = 0;
+  std::map<std::pair<Key, std::size_t>, std::vector<std::uint64_t>> samples;
   double spent_ns = 0;
 };
 
@@ -115,50 +123,44 @@ Keys llama_step() {
   return step;
 }
 
-TEST(PassScheduler, OnePassMeasuresWhatComes) {
-  Simulation program({{.passes = 1, .most_launches = 4, .launch_ns = 1, .window_ns = 6, .start_stop_ns = 6}});
-  program.launch({1, 2, 3, 1, 1, 1, 4, 5, 5, 5});
-  EXPECT_THAT(program.windows, testing::ElementsAre(Keys{1, 2, 3, 1}, Keys{4, 5, 5, 5}));
-  EXPECT_EQ(program.scheduler.incomplete(), 0U);
-}
+const Prices kOne = {{.sample_ns = 1, .window_ns = 6}};
 
-TEST(PassScheduler, AWindowEndsAfterLaunchesOfNoUse) {
-  Simulation program({{.passes = 1, .most_launches = 100, .launch_ns = 1, .window_ns = 6, .start_stop_ns = 6}});
-  program.launch({1, 2, 1, 1, 3, 1, 2, 1, 2});
-  EXPECT_THAT(program.windows, testing::ElementsAre(Keys{1, 2, 1, 1, 3, 1, 2, 1}));
+TEST(PassScheduler, OnePassMeasuresEachOnce) {
+  Simulation program(kOne, 4);
+  program.launch({1, 2, 3, 1, 1, 1, 4, 5, 5, 5});
+  program.close();
+  EXPECT_THAT(program.windows, testing::ElementsAre(Keys{1, 2, 3, 4}, Keys{5}));
+  EXPECT_EQ(program.scheduler.incomplete(), 0U);
 }
 
 TEST(PassScheduler, OnePassMeasuresAllLaunches) {
-  Simulation program({{.passes = 1, .most_launches = 4, .launch_ns = 1, .window_ns = 6, .start_stop_ns = 6}},
-                     PassScheduler::kAll);
+  Simulation program(kOne, 4, false, PassScheduler::kAll);
   program.launch({1, 1, 1, 2, 1, 1, 1, 2});
-  EXPECT_EQ(program.ranges, 8U);
+  EXPECT_EQ(program.ranges(), 8U);
   EXPECT_EQ(program.scheduler.incomplete(), 0U);
 }
 
-TEST(PassScheduler, WhatIsNotWantedOpensNoWindow) {
-  PassScheduler scheduler({kBasic});
-  EXPECT_EQ(scheduler.before(1, 0), Before::idle);
-  EXPECT_EQ(scheduler.before(2, 1), Before::open);
-  EXPECT_TRUE(scheduler.is_sample());
-  EXPECT_EQ(scheduler.before(1, 0), Before::inside);
-  EXPECT_FALSE(scheduler.is_sample());
+TEST(PassScheduler, WhatIsNotWantedIsNoSample) {
+  PassScheduler scheduler(basic(), kRoom, false);
+  EXPECT_FALSE(scheduler.launched(1, 0));
+  EXPECT_TRUE(scheduler.launched(2, 1));
+  EXPECT_EQ(scheduler.take(2), Step::window);
+  scheduler.open(2);
+  EXPECT_FALSE(scheduler.launched(1, 0));
   scheduler.end_window(1);
   EXPECT_EQ(scheduler.incomplete(), 1U);
 }
 
-TEST(PassScheduler, AWindowIsNotOpenedWhereThereIsNoRoom) {
-  PassScheduler scheduler({kBasic});
-  EXPECT_EQ(scheduler.before(1, 1, false), Before::idle);
-  EXPECT_EQ(scheduler.before(1, 1, true), Before::open);
-}
-
 TEST(PassScheduler, EachPassComesFromAnotherLaunch) {
-  Simulation program({kBasic});
-  EXPECT_EQ(program.steps({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}, 20), 17);
-  EXPECT_EQ(program.samples.size(), 15U * 20);
-  EXPECT_EQ(program.skips, 0U);
-  EXPECT_EQ(program.profilers, 1U);
+  Simulation program(basic());
+  Keys step;
+  append(step, 0, 20);
+  EXPECT_LE(program.steps(step, 500), 500);
+  EXPECT_EQ(program.ranges(), 15U * 20);
+  for (const auto& [of, when] : program.samples) EXPECT_EQ(when.size(), 1U);
+  std::set<std::uint64_t> launches;
+  for (const auto& [of, when] : program.samples) launches.insert(when.begin(), when.end());
+  EXPECT_EQ(launches.size(), 15U * 20);
   EXPECT_TRUE(program.scheduler.complete(1));
   EXPECT_FALSE(program.scheduler.complete(99));
 }
@@ -166,150 +168,118 @@ TEST(PassScheduler, EachPassComesFromAnotherLaunch) {
 // A segment of the step would meet the same pass in each.
 TEST(PassScheduler, StepsOfAsManyWindowsAsPasses) {
   Keys step;
-  append(step, 0, 15 * kBasic.most_launches);
-  Simulation program({kBasic});
-  EXPECT_LE(program.steps(step, 30), 16);
-  EXPECT_LE(program.skips, 30U);
+  append(step, 0, 15 * kRoom);
+  Simulation program(basic());
+  EXPECT_LE(program.steps(step, 30), 20);
 }
 
 TEST(PassScheduler, OrderDoesNotMatter) {
   std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same each time
-  Simulation program({kBasic}, 3);
+  Simulation program(basic(), kRoom, false, 3);
   for (int i = 0; i < 25'000; ++i) program.launch(random() % 50);
+  program.close();
   EXPECT_EQ(program.scheduler.incomplete(), 0U);
   EXPECT_EQ(program.samples.size(), 15U * 50);
 }
 
-// Sequences of 40 launches of lengths at random, and 60 launches that are always the same.
-TEST(PassScheduler, ShapesAtRandom) {
-  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same each time
-  Simulation program({kBasic});
-  std::vector<int> launches(3000);
-  for (int layer = 0; layer < 480; ++layer) {
-    Keys keys;
-    append(keys, static_cast<Key>(std::exp2(static_cast<double>(random() % 1000) / 200)) * 40, 40);
-    append(keys, 2000, 60);
-    program.launch(keys);
-    for (const Key key : keys) ++launches[key];
-  }
-  int often = 0, incomplete = 0;
-  for (Key key = 0; key < launches.size(); ++key) {
-    if (launches[key] < 20) continue;
-    ++often;
-    if (!program.scheduler.complete(key)) ++incomplete;
-  }
-  EXPECT_LE(incomplete * 50, often);
-}
-
 TEST(PassScheduler, StepsOfAConvolutionalNetwork) {
-  Simulation program({kBasic});
+  Simulation program(basic());
   const Keys step = resnet_step();
   ASSERT_EQ(step.size(), 632U);
   ASSERT_EQ(std::set<Key>(step.begin(), step.end()).size(), 220U);
-  for (int i = 0; i < 25; ++i) program.launch(step);
-  EXPECT_LE(program.scheduler.incomplete(), 220U / 15);
-  EXPECT_LE(program.steps(step, 40), 40);
-  EXPECT_LE(program.ranges, 15U * 220 * 3 / 2);
-  EXPECT_LE(program.spent_ns, 18e9);
+  for (int i = 0; i < 30; ++i) program.launch(step);
+  EXPECT_LE(program.scheduler.incomplete(), 220U / 10);
+  EXPECT_LE(program.steps(step, 60), 60);
+  EXPECT_EQ(program.ranges(), 15U * 220);
+  EXPECT_LE(program.spent_ns, 9e9);
 }
 
 TEST(PassScheduler, StepsOfLayersAlike) {
-  Simulation program({kBasic});
+  Simulation program(basic());
   EXPECT_LE(program.steps(llama_step(), 40), 40);
-  EXPECT_LE(program.spent_ns, 16e9);
+  EXPECT_LE(program.spent_ns, 5e9);
 }
 
-TEST(PassScheduler, TheFirstOfTwoStagesComesFirst) {
-  Simulation program({kQuick, kBasic});
+TEST(PassScheduler, TheUrgentPassComesFirst) {
+  Simulation program(quick_and_basic(), kRoom, true);
   Keys step;
   append(step, 0, 400);
   program.launch(step);
-  for (Key key = 0; key < 400; ++key) EXPECT_EQ(program.samples.count({key, 0}), 1U) << key;
-  EXPECT_EQ(program.profilers, 1U);
-  EXPECT_LE(program.steps(step, 40), 40);
-  EXPECT_EQ(program.profilers, 2U);
-  EXPECT_EQ(program.samples.size(), 16U * 400);
+  for (Key key = 0; key < 400; ++key) EXPECT_EQ((program.samples[{key, 0}]), std::vector<std::uint64_t>{key + 1});
+  EXPECT_LE(program.steps(step, 60), 60);
+  EXPECT_EQ(program.ranges(), 16U * 400);
 }
 
-// New ones come with each step. Changing to and fro takes no more than a tenth of the time.
-TEST(PassScheduler, NewConfigurationsBringTheFirstStageBack) {
-  Simulation program({kQuick, kBasic});
+// New ones come with each step, once or twice.
+TEST(PassScheduler, NewConfigurationsAreUrgentAtAnyTime) {
+  Simulation program(quick_and_basic(), kRoom, true);
   Keys step;
   append(step, 0, 300);
-  for (Key i = 0; i < 300; ++i) {
+  for (Key i = 0; i < 100; ++i) {
     program.launch(step);
     Keys fresh;
     append(fresh, 1000 + i * 5, 5);
+    const std::uint64_t first = program.launches + 1;
     program.launch(fresh);
-    program.launch(fresh);
+    for (const Key key : fresh) EXPECT_EQ((program.samples[{key, 0}]), std::vector<std::uint64_t>{first + (key - fresh[0])});
   }
   EXPECT_TRUE(program.scheduler.complete(0));
-  EXPECT_GT(program.profilers, 2U);
-  EXPECT_LE(static_cast<double>(program.profilers - 1) * PassScheduler::kChangeNs,
-            program.spent_ns * PassScheduler::kMostChanging + PassScheduler::kChangeNs);
 }
 
-// 1 lacks both passes, 2 the last and 3 the first; they follow one another.
-std::size_t pass_chosen_where(Key key_that_takes_long) {
-  PassScheduler scheduler({{.passes = 2, .most_launches = 3, .launch_ns = 1, .window_ns = 2, .start_stop_ns = 1}});
-  for (const Key key : {2, 3}) {
-    EXPECT_EQ(scheduler.before(key, 1), Before::open);
+TEST(PassScheduler, WhatHasTheOtherPassesNeedsNoUrgentOne) {
+  PassScheduler scheduler({{.sample_ns = 1, .window_ns = 1}, {.sample_ns = 1, .window_ns = 1}}, 1, true);
+  for (const std::size_t pass : {0, 1}) {
+    EXPECT_TRUE(scheduler.launched(7, 1));
+    EXPECT_EQ(scheduler.take(7), Step::window);
+    scheduler.open(7);
+    EXPECT_EQ(scheduler.pass(), pass);
     scheduler.end_window(1);
   }
-  for (const Key key : {1, 2, 3}) EXPECT_EQ(scheduler.before(key, 0), Before::idle);
-  scheduler.lose_place();
-  scheduler.set_gpu_time(key_that_takes_long, 1'000'000);
-  EXPECT_EQ(scheduler.before(1, 1), Before::open);
-  return scheduler.pass().pass;
+  EXPECT_TRUE(scheduler.complete(7));
+  EXPECT_FALSE(scheduler.launched(7, 1));
 }
 
-TEST(PassScheduler, WhatTakesMoreGpuTimeComesFirst) {
-  EXPECT_EQ(pass_chosen_where(2), 1U);
-  EXPECT_EQ(pass_chosen_where(3), 0U);
-}
-
-TEST(PassScheduler, PassesBetweenAreSkipped) {
-  PassScheduler scheduler({{.passes = 3, .most_launches = 1, .launch_ns = 1, .window_ns = 2, .start_stop_ns = 1}});
+// 1 lacks both passes, 2 the last and 3 the first; 1, 2 and 4, which lacks all, follow one another.
+TEST(PassScheduler, TakesThePassThatIsOfMostUse) {
+  const Prices two = {{.sample_ns = 1, .window_ns = 1}, {.sample_ns = 1, .window_ns = 1}};
+  PassScheduler scheduler(two, 3, false);
   const auto window = [&](Key key) {
-    EXPECT_EQ(scheduler.before(key, 1), Before::open);
+    (void)scheduler.launched(key, 1);
+    EXPECT_EQ(scheduler.take(key), Step::window);
+    scheduler.open(key);
     scheduler.end_window(1);
+    return scheduler.pass();
   };
-  window(1);
-  window(2);
-  window(3);
-  EXPECT_EQ(scheduler.before(2, 1), Before::open);
-  EXPECT_EQ(scheduler.pass(), (PassScheduler::Pass{0, 0}));
-  EXPECT_EQ(scheduler.skips(), 0U);
-  scheduler.end_window(1);
-  EXPECT_EQ(scheduler.before(2, 1), Before::open) << "lacks the last one only";
-  EXPECT_EQ(scheduler.pass(), (PassScheduler::Pass{0, 2}));
-  EXPECT_EQ(scheduler.skips(), 1U);
+  EXPECT_EQ(window(2), 0U) << "of equals the first";
+  for (const Key key : {1, 2}) (void)scheduler.launched(key, 0);
+  EXPECT_EQ(window(1), 1U) << "of use to 2 as well";
 }
 
 TEST(PassScheduler, AWindowThatFailsHasNoSamples) {
-  PassScheduler scheduler({{.passes = 2, .most_launches = 2, .launch_ns = 1, .window_ns = 2, .start_stop_ns = 1}});
+  PassScheduler scheduler(basic(), kRoom, false);
   for (unsigned i = 0; i < PassScheduler::kMostFailures; ++i) {
-    EXPECT_EQ(scheduler.before(1, 1), Before::open);
-    EXPECT_EQ(scheduler.skips(), 0U);
+    EXPECT_TRUE(scheduler.launched(1, 1));
+    EXPECT_EQ(scheduler.take(1), Step::window);
+    scheduler.open(1);
     scheduler.forget_window();
     EXPECT_FALSE(scheduler.complete(1));
   }
-  EXPECT_EQ(scheduler.before(1, 1), Before::idle);
-  EXPECT_EQ(scheduler.before(2, 1), Before::open);
+  EXPECT_FALSE(scheduler.launched(1, 1));
+  EXPECT_TRUE(scheduler.launched(2, 1));
   EXPECT_EQ(scheduler.incomplete(), 2U);
 }
 
 TEST(PassScheduler, KnowsWhatIsStuck) {
-  PassScheduler scheduler({kBasic});
-  for (std::uint64_t i = 0; i + 1 < PassScheduler::kStuckLaunches; ++i) (void)scheduler.before(1, 1, false);
+  PassScheduler scheduler(basic(), kRoom, false);
+  for (std::uint64_t i = 0; i + 1 < PassScheduler::kStuckLaunches; ++i) (void)scheduler.launched(1, 1);
   EXPECT_FALSE(scheduler.is_stuck(1));
-  (void)scheduler.before(1, 1, false);
+  (void)scheduler.launched(1, 1);
   EXPECT_TRUE(scheduler.is_stuck(1));
   EXPECT_EQ(scheduler.quiet_for(), 0U);
-  (void)scheduler.before(1, 1);
+  scheduler.open(1);
   scheduler.end_window(1);
   EXPECT_FALSE(scheduler.is_stuck(1));
-  for (int i = 0; i < 10; ++i) (void)scheduler.before(2, 0);
+  for (int i = 0; i < 10; ++i) (void)scheduler.launched(2, 0);
   EXPECT_EQ(scheduler.quiet_for(), 10U);
 }
 

@@ -1,0 +1,59 @@
+#include "inject/replay/packed_range.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace dlkprof::inject {
+namespace {
+
+constexpr std::size_t kBlock = 64;  // bytes that are compared, and kept where they differ, behind their number
+constexpr int kFastest = 1;
+
+using BlockNumber = std::uint32_t;
+
+std::vector<std::uint8_t> differences(std::span<const std::uint8_t> image, std::span<const std::uint8_t> empty) {
+  std::vector<std::uint8_t> blocks;
+  for (std::size_t at = 0; at < image.size(); at += kBlock) {
+    const std::size_t size = std::min(kBlock, image.size() - at);
+    if (std::memcmp(&image[at], &empty[at], size) == 0) continue;
+    const auto number = static_cast<BlockNumber>(at / kBlock);
+    const auto* number_bytes = reinterpret_cast<const std::uint8_t*>(&number);
+    blocks.insert(blocks.end(), number_bytes, number_bytes + sizeof number);
+    blocks.insert(blocks.end(), &image[at], &image[at] + size);
+  }
+  return blocks;
+}
+
+[[noreturn]] void fail(std::size_t result) { throw Error("counters of a launch cannot be kept", ZSTD_getErrorName(result), ""); }
+
+}  // namespace
+
+PackedRange::PackedRange(std::span<const std::uint8_t> image, std::span<const std::uint8_t> empty) {
+  const auto blocks = differences(image, empty);
+  size_ = blocks.size();
+  packed_.resize(ZSTD_compressBound(size_));
+  const std::size_t size = ZSTD_compress(packed_.data(), packed_.size(), blocks.data(), size_, kFastest);
+  if (ZSTD_isError(size) != 0) fail(size);
+  packed_.resize(size);
+  packed_.shrink_to_fit();
+}
+
+void PackedRange::put_into(std::span<std::uint8_t> image) const {
+  std::vector<std::uint8_t> blocks(size_);
+  const std::size_t unpacked = ZSTD_decompress(blocks.data(), blocks.size(), packed_.data(), packed_.size());
+  if (ZSTD_isError(unpacked) != 0) fail(unpacked);
+  for (std::size_t at = 0; at < blocks.size();) {
+    BlockNumber number = 0;
+    std::memcpy(&number, &blocks[at], sizeof number);
+    at += sizeof number;
+    const std::size_t size = std::min(kBlock, image.size() - number * kBlock);
+    std::memcpy(&image[number * kBlock], &blocks[at], size);
+    at += size;
+  }
+}
+
+}  // namespace dlkprof::inject

@@ -1,0 +1,36 @@
+#include "cupti/reusable_image.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace dlkprof::cupti::reusable_image_test {
+namespace {
+
+TEST(ReusableImage, IsWhatItWasOnceItIsEmptied) {
+  std::vector<std::uint8_t> empty(100'003);
+  for (std::size_t i = 0; i < empty.size(); ++i) empty[i] = static_cast<std::uint8_t>(i * 7);
+  ReusableImage image(empty);
+  const auto* const place = image.bytes().data();
+  for (int time = 0; time < 3; ++time) {
+    ASSERT_TRUE(std::ranges::equal(image.bytes(), empty));
+    std::ranges::fill(image.bytes(), std::uint8_t{9});
+    image.bytes().back() = 1;
+    ASSERT_EQ(image.bytes()[50'000], 9);
+    image.empty();
+    EXPECT_EQ(image.bytes().data(), place);
+  }
+  EXPECT_TRUE(std::ranges::equal(image.bytes(), empty));
+}
+
+TEST(ReusableImage, TwoHaveNothingInCommon) {
+  const std::vector<std::uint8_t> empty(10'000, 7);
+  ReusableImage one(empty);
+  const ReusableImage other(empty);
+  one.bytes()[1] = 9;
+  EXPECT_EQ(other.bytes()[1], 7);
+}
+
+}  // namespace
+}  // namespace dlkprof::cupti::reusable_image_test
