@@ -1,8 +1,8 @@
-// What a window of iteration replay costs on the GPU of this machine, taken apart: opening it, the launches in it, closing it.
+// What a window of launches costs on the GPU of this machine, taken apart: beginning it, the launches measured in it, other
+// launches meanwhile, ending it.
 //   window_cost <folder of metrics> <set, or metrics with commas between> [most launches a window may have]...
-// Prints milliseconds: opening the first window, which is where CUPTI makes room for them all; then medians over the windows of
-// kRuns runs, with the smallest and largest; decoding is once a run, when all passes are made, with making ready for the next. A
-// launch includes its kernel, as in a window each waits for the one before; "bare" is the same launches without a window, each
+// Prints milliseconds: setting up, once; then medians over the windows of kRuns runs of all passes, with the smallest and
+// largest. A launch includes its kernel, as each waits for the one before; "bare" is the same launches without a session, each
 // waited for.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -18,7 +19,9 @@
 #include "cupti/catalogue.h"
 #include "cupti/host.h"
 #include "cupti/library.h"
+#include "cupti/profiling_session.h"
 #include "cupti/range_profiler.h"
+#include "cupti/reusable_image.h"
 #include "gpu.h"
 #include "program.h"
 
@@ -34,6 +37,14 @@ double milliseconds(const std::function<void()>& act) {
   const auto begin = std::chrono::steady_clock::now();
   act();
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// One of so many.
+double of_many(std::size_t count, const std::function<void()>& act) {
+  return milliseconds([&] {
+           for (std::size_t i = 0; i < count; ++i) act();
+         }) /
+         static_cast<double>(count);
 }
 
 long resident_megabytes() {
@@ -57,31 +68,25 @@ std::vector<capture::MetricRequest> requests_of(const cupti::Catalogue& catalogu
 
 void measure(const cupti::Library& library, const Gpu& gpu, const cupti::CollectionPlan& plan, std::size_t most) {
   auto profiler = cupti::RangeProfiler::create(library, gpu.context);
-  const double configure = milliseconds([&] { profiler.configure(plan, CUPTI_UserReplay, most); });
-  double first = 0;
-  std::vector<double> open, launch, close, decode;
+  std::optional<cupti::ReusableImage> image;
+  std::optional<cupti::ProfilingSession> session;
+  const double set_up = milliseconds([&] {
+    image.emplace(profiler.empty_image(plan.metrics, most));
+    session.emplace(library, gpu.context, image->bytes(), most);
+  });
+  std::vector<double> begin, launch, beside, end;
   for (int run = 0; run < kRuns; ++run) {
-    if (run > 0) {
-      decode.push_back(milliseconds([&] {
-        profiler.decode(most);
-        profiler.reset();
-      }));
-    }
-    for (bool complete = false; !complete;) {
-      const double opened = milliseconds([&] { profiler.start(); });
-      (first == 0 ? first : open.emplace_back()) = opened;
-      const double launched = milliseconds([&] {
-        for (std::size_t i = 0; i < most; ++i) gpu.launch();
-        gpu.wait();
-      });
-      launch.push_back(launched / static_cast<double>(most));
-      close.push_back(milliseconds([&] { complete = profiler.stop(); }));
+    for (std::size_t pass = 0; pass < plan.passes; ++pass) {
+      begin.push_back(milliseconds([&] { session->begin(plan, pass); }));
+      const auto one = [&] { session->enable(), gpu.launch(), session->disable(); };
+      launch.push_back(of_many(most, one));
+      beside.push_back(of_many(most, [&] { gpu.launch(), gpu.wait(); }));
+      end.push_back(milliseconds([&] { session->end(most); }));
+      image->empty();
     }
   }
-  fmt::print(
-      "{:>5} launches: configure {:.1f}, first open {:.1f}, open {}, a launch {}, close {}, decode {} ms; {} windows; {} MB "
-      "resident\n",
-      most, configure, first, spread(open), spread(launch), spread(close), spread(decode), close.size(), resident_megabytes());
+  fmt::print("{:>5} launches: set up {:.1f}, begin {}, a launch {}, one beside them {}, end {} ms; {} windows; {} MB resident\n",
+             most, set_up, spread(begin), spread(launch), spread(beside), spread(end), end.size(), resident_megabytes());
 }
 
 void run(const std::string& folder, const std::string& what, const std::vector<std::size_t>& sizes) {
@@ -92,12 +97,7 @@ void run(const std::string& folder, const std::string& what, const std::vector<s
   const auto host = cupti::Host::create(library, cupti::chip_name(library, 0), cupti::counter_availability(library, gpu.context));
   const auto plan = host.plan(host.resolve(requests_of(catalogue, what)).names);
   std::vector<double> bare;
-  for (int i = 0; i < 1000; ++i) {
-    bare.push_back(milliseconds([&] {
-      gpu.launch();
-      gpu.wait();
-    }));
-  }
+  for (int i = 0; i < 1000; ++i) bare.push_back(milliseconds([&] { gpu.launch(), gpu.wait(); }));
   fmt::print("{}: {} metrics, {} passes; a bare launch {} ms; {} MB resident\n", what, plan.metrics.size(), plan.passes,
              spread(bare), resident_megabytes());
   for (const std::size_t size : sizes) measure(library, gpu, plan, size);

@@ -54,6 +54,10 @@ void ProfilingSession::take_session(std::size_t launches) {
 }
 
 ProfilingSession::~ProfilingSession() {
+  if (enabled_) {
+    auto disable = of_context(DLKPROF_PARAMS(CUpti_Profiler_DisableProfiling_Params), context_);
+    (void)library_.cuptiProfilerDisableProfiling(&disable);
+  }
   if (in_pass_) {
     auto end = of_context(DLKPROF_PARAMS(CUpti_Profiler_EndPass_Params), context_);
     (void)library_.cuptiProfilerEndPass(&end);
@@ -81,11 +85,13 @@ void ProfilingSession::begin(const CollectionPlan& plan, std::size_t pass) {
 void ProfilingSession::enable() {
   auto params = of_context(DLKPROF_PARAMS(CUpti_Profiler_EnableProfiling_Params), context_);
   DLKPROF_CUPTI(library_, cuptiProfilerEnableProfiling, &params);
+  enabled_ = true;
 }
 
 void ProfilingSession::disable() {
   auto params = of_context(DLKPROF_PARAMS(CUpti_Profiler_DisableProfiling_Params), context_);
   DLKPROF_CUPTI(library_, cuptiProfilerDisableProfiling, &params);
+  enabled_ = false;
 }
 
 void ProfilingSession::end(std::size_t launches) {

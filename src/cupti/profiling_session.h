@@ -44,7 +44,7 @@ class ProfilingSession {
   CUcontext context_;
   const std::span<std::uint8_t> image_;
   std::vector<std::uint8_t> scratch_;  // CUPTI's
-  bool in_pass_ = false;
+  bool in_pass_ = false, enabled_ = false;
 };
 
 }  // namespace dlkprof::cupti

@@ -48,7 +48,7 @@ class DryRunTest(EndToEndTest):
             self.assertEqual("MB", unit)
             return float(number)
 
-        self.assertGreater(megabytes("--max-memory=900"), 4 * megabytes())
+        self.assertGreater(megabytes("--max-memory=900"), 2 * megabytes())
 
     def test_mistakes_are_told(self):
         for words, said in ((["--chip=GH100", PROGRAM], "--dry-run"), (["--dry-run", "--chip=GH999"], "GH999"),

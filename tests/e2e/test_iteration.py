@@ -50,7 +50,7 @@ class IterationTest(EndToEndTest):
             self.assert_recorded_values(row)
 
     def test_what_lacks_passes_has_the_metrics_that_need_none_of_them(self):
-        text = self.told("train:20", "sleep:60", "train:20", options=[ITERATION, "--samples=1"])
+        text = self.told("train:4", "sleep:60", "train:4", options=[ITERATION, "--samples=1"])
         self.assertIn("launch configurations lack some metrics: they came too rarely", text)
         rows = self.capture().rows
         self.assertNotEqual([], rows)
@@ -78,13 +78,15 @@ class IterationTest(EndToEndTest):
 
     def test_with_more_memory_windows_hold_more(self):
         def windows(megabytes):
-            """Launches of each: its time is parted evenly among them. Two that take the same count as one."""
+            """Launches of each."""
             self.profile_unharmed("train:100", options=[ITERATION, "--samples=all", f"--max-memory={megabytes}", "--force"],
                                   metrics=ONE_PASS)
-            return list(collections.Counter(row["cost_ns"] for row in self.capture().rows).values())
+            lines = [line for line in self.journal_lines("trace") if line.startswith("window")]
+            self.journal.unlink()
+            return [int(line.split()[-1]) for line in lines]
 
-        self.assertEqual(9, statistics.mode(windows(210)), "of 3.47 MB, in 34 MB beside what is set up")
-        self.assertGreater(max(windows(1000)), 200)
+        self.assertEqual(9, statistics.mode(windows(200)), "of 2.65 MB, in 24 MB beside what is set up")
+        self.assertEqual(128, max(windows(1000)))
 
     def test_selected_launches_only(self):
         self.profile_unharmed("train:200", options=[ITERATION, "-k", GEMM, "--samples=2"])
@@ -144,6 +146,7 @@ class IterationTest(EndToEndTest):
                     env = {"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN{which}"}
                     done = self.profile_unharmed("train:100", options=[ITERATION, "--force"], env=env)
                     self.assertIn("CUPTI_ERROR_UNKNOWN", done.stderr)
+                    self.journal.unlink(missing_ok=True)
 
     def test_what_does_not_go_with_it(self):
         for option in ("--cache-control=all", "--keep-counters"):

@@ -7,9 +7,9 @@ namespace dlkprof::inject {
 namespace {
 
 // How many times the price of a window the launches may be worth that it misses, at a sample's price each. Simulated on the
-// launches of a ResNet-50, two Llamas, a small network and one whose shapes vary, with prices of an H200: with 4 a ResNet takes
-// half as long again and has all after 23 steps instead of 26; with 40 it needs more than 30.
-constexpr double kPatience = 20;
+// launches of a ResNet-50, two Llamas and a small network, with prices of an H200: with 20 a compiled Llama has less than 99 % of
+// its GPU time after 30 steps; with 3 a ResNet takes a fifth longer for the same.
+constexpr double kPatience = 8;
 // While the urgent pass is collected: what comes again can wait until a step of a small network has brought nothing new.
 constexpr double kUrgentPatience = 2;
 // What still lacks something after so long comes seldom: patience then falls with the square of the time spent, so that of 100
@@ -34,6 +34,7 @@ bool PassScheduler::lacks(Key key, std::size_t pass) const {
 }
 
 bool PassScheduler::lacks_any(Key key) const {
+  if (!is_active(states_[key])) return false;
   for (std::size_t pass = 0; pass < passes(); ++pass) {
     if (lacks(key, pass)) return true;
   }
@@ -67,11 +68,11 @@ bool PassScheduler::launched(Key key, std::uint64_t wanted) {
   ++state.launches;
   state.before = std::exchange(state.position, ++launches_);
   history_[launches_ % kHistory] = key;
-  if (wanted == 0 || !is_active(state)) return false;
+  if (wanted == 0 || !lacks_any(key)) return is_idle();
   wanted_at_ = launches_;
   if (is_sample(key)) return true;
   if (open_) count_missed(state);
-  return is_worth_window(key);
+  return is_worth_window(key) || is_idle();
 }
 
 // What lacks little is not waited with: other launches of it are of use only to few passes, while a configuration that is new
@@ -89,6 +90,7 @@ bool PassScheduler::is_worth_window(Key key) const {
 
 double PassScheduler::patience() const noexcept {
   if (is_urgent(pass_)) return kUrgentPatience;
+  if (expected_ > 0 && window_.size() >= expected_) return 0;
   const double ratio = kPatientNs / std::max(spent_ns_, kPatientNs);
   return kPatience * ratio * ratio;
 }
@@ -98,11 +100,15 @@ PassScheduler::Step PassScheduler::take(Key key) {
     add_sample(key);
     return Step::sample;
   }
-  return is_worth_window(key) ? Step::window : Step::none;
+  if (is_worth_window(key)) return Step::window;
+  return is_idle() ? Step::close : Step::none;
 }
 
 void PassScheduler::open(Key key) {
+  foreseen_.clear();
   pass_ = choose_pass(key);
+  const auto lacking = std::count_if(foreseen_.begin(), foreseen_.end(), [this](Key other) { return lacks(other, pass_); });
+  expected_ = static_cast<std::size_t>(lacking);
   open_ = true;
   add_sample(key);
 }
@@ -110,6 +116,7 @@ void PassScheduler::open(Key key) {
 void PassScheduler::add_sample(Key key) {
   window_.push_back(key);
   ++states_[key].in_window;
+  added_at_ = launches_;
 }
 
 // Of the passes that the key lacks, the one that gains most for its price; of equals the first.
@@ -128,31 +135,36 @@ std::size_t PassScheduler::choose_pass(Key key) {
   return best;
 }
 
-// The keys that lack something of what came after the launch of the key before this one.
+// The keys that lack something of what came in the last round of the program's loop: they are likely to come in the next.
 void PassScheduler::foresee(Key key) {
   ++looks_;
   states_[key].looked_at = looks_;
   foreseen_.assign(1, key);
-  const std::uint64_t before = states_[key].before;
-  if (before == 0 || launches_ - before >= kHistory) return;
-  const std::uint64_t end = std::min(launches_, before + kForeseen);
-  for (std::uint64_t position = before + 1; position < end; ++position) {
+  for (std::uint64_t position = launches_ - round(); position < launches_; ++position) {
     const Key other = history_[position % kHistory];
     if (std::exchange(states_[other].looked_at, looks_) != looks_ && is_active(states_[other])) foreseen_.push_back(other);
   }
 }
 
-// What a window of the pass is worth for each nanosecond: its samples, further ones of a pass less than the first, until it ends.
+// Its length in launches: the longest way between two of one key. What was launched once is of no loop.
+std::uint64_t PassScheduler::round() const {
+  const std::uint64_t most = std::min<std::uint64_t>(kForeseen, launches_ - 1);
+  std::uint64_t longest = 0;
+  for (std::uint64_t position = launches_ - most; position < launches_; ++position) {
+    const State& state = states_[history_[position % kHistory]];
+    if (state.position == position && state.before != 0) longest = std::max(longest, position - state.before);
+  }
+  return longest == 0 ? most : std::min(longest, most);
+}
+
+// What a window of the pass is worth for each nanosecond: its samples, further ones of a pass less than the first.
 double PassScheduler::gain(std::size_t pass) const {
   const Price& price = prices_[pass];
-  std::size_t taken = 0, missed = 0;
+  std::size_t taken = 0;
   double worth = 0;
   for (const Key key : foreseen_) {
-    if (taken == most_samples_ || static_cast<double>(missed) * price.sample_ns >= kPatience * price.window_ns) break;
-    if (!lacks(key, pass)) {
-      ++missed;
-      continue;
-    }
+    if (taken == most_samples_) break;
+    if (!lacks(key, pass)) continue;
     ++taken;
     worth += 1.0 / (1.0 + samples(key, pass));
   }
@@ -207,7 +219,8 @@ std::size_t PassScheduler::incomplete() const {
 bool PassScheduler::is_stuck(Key key) const {
   if (key >= states_.size()) return false;
   const State& state = states_[key];
-  return state.wanted > 0 && !complete(key) && state.launches - state.sampled_at >= kStuckLaunches;
+  if (state.wanted == 0 || state.in_window > 0 || complete(key)) return false;
+  return state.launches - state.sampled_at >= kStuckLaunches;
 }
 
 }  // namespace dlkprof::inject

@@ -2,8 +2,9 @@
 //
 // A window holds one pass, and of the launches that come while it is open those that are picked; all others run as ever. A launch
 // configuration needs samples of every pass, and each may come from another launch of it: nothing has to come again in the same
-// surroundings. A window is of the pass that is of most use to the launches that followed the last time, for its price. It ends
-// when it is full, or when enough launches were missed that lacked only other passes.
+// surroundings. A window is of the pass that is of most use to what came in the last round of the program's loop, for its price.
+// It ends when it is full, when another pass is of use and all of that round that lacked its pass has come, or when it has missed
+// enough launches that lacked other passes.
 //
 // The first pass may be one that each configuration is to have from the first time that it comes, before all others: windows of
 // other passes give way to it.
@@ -30,14 +31,15 @@ class PassScheduler {
   // `prices`: of each pass. `most_samples`: of a window. `first_is_urgent`: one sample of the first pass comes before all others.
   PassScheduler(std::vector<Price> prices, std::size_t most_samples, bool first_is_urgent);
 
-  // A launch is made. `wanted`: samples of its key, by what is known now; 0 where this launch is to be none of them. Whether it
-  // is likely to be one: take() is then to be called.
+  // A launch is made. `wanted`: samples of its key, by what is known now; 0 where this launch is to be none of them. Whether
+  // take() is to be called, as it is likely to be one.
   [[nodiscard]] bool launched(Key key, std::uint64_t wanted);
 
   enum class Step : std::uint8_t {
     none,    // the launch is no sample
     sample,  // it is one of the window that is open
     window,  // it would be one of another window: the one that may be open is to be closed, and then open() called
+    close,   // it is none, and the window that is open has found no sample for long: it is to be closed
   };
   [[nodiscard]] Step take(Key key);
   // Chooses the pass of a window, whose first sample is this launch.
@@ -63,8 +65,11 @@ class PassScheduler {
   // A key that was in so many windows that failed is given up.
   static constexpr unsigned kMostFailures = 8;
   static constexpr std::uint64_t kStuckLaunches = 1024;
-  // Launches that are looked at to foresee those of a window: two steps of a large model.
-  static constexpr std::size_t kForeseen = 2048;
+  // A window that has not found a sample for so many launches, several steps of a large model, is closed, so that those that it
+  // has count.
+  static constexpr std::uint64_t kIdleLaunches = 8192;
+  // Launches that are looked at to foresee those of a window: a step of a large model.
+  static constexpr std::size_t kForeseen = 1536;
   static constexpr std::size_t kHistory = std::size_t{1} << 16U;
 
  private:
@@ -92,12 +97,14 @@ class PassScheduler {
   [[nodiscard]] bool lacks_urgent(Key key) const { return first_is_urgent_ && lacks(key, 0); }
   [[nodiscard]] bool is_sample(Key key) const;
   [[nodiscard]] bool is_worth_window(Key key) const;
+  [[nodiscard]] bool is_idle() const noexcept { return open_ && launches_ - added_at_ >= kIdleLaunches; }
   [[nodiscard]] double patience() const noexcept;
   void count_lacking(Key key);
   void count_missed(const State& state);
   [[nodiscard]] std::size_t choose_pass(Key key);
   void add_sample(Key key);
   void foresee(Key key);
+  [[nodiscard]] std::uint64_t round() const;
   [[nodiscard]] double gain(std::size_t pass) const;
   void clear_window();
 
@@ -110,12 +117,14 @@ class PassScheduler {
   std::vector<std::uint32_t> samples_;  // by key, then by pass
   std::vector<Key> history_;            // a ring: the launch of position p is at p % kHistory
   std::uint64_t launches_ = 0, wanted_at_ = 0, looks_ = 0;
+  std::uint64_t added_at_ = 0;  // the last sample
   double spent_ns_ = 0;
 
   bool open_ = false;
   std::size_t pass_ = 0;
   std::vector<Key> window_;    // keys of its samples
-  std::vector<Key> foreseen_;  // distinct ones, in the order in which they are likely to come
+  std::vector<Key> foreseen_;  // distinct ones
+  std::size_t expected_ = 0;   // samples; 0 where nothing is foreseen
   double missed_ = 0;          // launches that lack other passes than that of the window, by what each is worth
 };
 

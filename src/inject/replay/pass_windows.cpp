@@ -108,7 +108,8 @@ bool PassWindows::enter(MeasuredLaunch launch) {
   try {
     if (others_wait()) release_counters();
     const PassScheduler::Step step = scheduler_->take(launch.entry);
-    if (step == PassScheduler::Step::none) return false;
+    if (step == PassScheduler::Step::close) close_window();
+    if (step == PassScheduler::Step::none || step == PassScheduler::Step::close) return false;
     if (step == PassScheduler::Step::window) open_window(launch.entry);
     launches_.push_back(std::move(launch));
     pause_.emplace();

@@ -121,7 +121,8 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (pc_sampling_ && !thread.sampled.contains(data.context, counter_.epoch()) && !graphs_.is_captured(call)) {
     sample_pcs(data.context);
   }
-  if (!collecting([&](Collector& collector) { return collector.wants(launch); })) return;
+  const bool wanted = collecting([&](Collector& collector) { return collector.wants(launch); });
+  if (!wanted && !end_due_) return;
   if (thread.gate != ThreadState::Gate::alone) {
     services_.mark_overhead();
     thread.enter_alone(gate_);
@@ -130,7 +131,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     collecting([&](Collector& collector) { collector.skip(launch); });
     return thread.leave(gate_);
   }
-  thread.collecting = collecting([&](Collector& collector) { return collector.enter(launch); });
+  thread.collecting = wanted && collecting([&](Collector& collector) { return collector.enter(launch); });
 }
 
 // When nothing else is to be done.

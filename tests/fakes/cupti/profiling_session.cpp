@@ -106,7 +106,6 @@ CUptiResult cuptiProfilerEndSession(CUpti_Profiler_EndSession_Params* params) {
   const std::lock_guard lock(fakes::state_mutex());
   auto* session = fakes::session_of(params->ctx, "cuptiProfilerEndSession");
   if (session == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
-  if (session->in_pass) fakes::misuse("cuptiProfilerEndSession in a pass");
   fakes::sessions().erase(params->ctx);
   return CUPTI_SUCCESS;
 }
@@ -170,12 +169,11 @@ CUptiResult cuptiProfilerEndPass(CUpti_Profiler_EndPass_Params* params) {
   FAKE_GPU_CALL(cuptiProfilerEndPass);
   const std::lock_guard lock(fakes::state_mutex());
   auto* session = fakes::session_of(params->ctx, "cuptiProfilerEndPass");
-  if (session == nullptr || !session->in_pass) return CUPTI_ERROR_INVALID_OPERATION;
+  if (session == nullptr || !session->in_pass || session->enabled) return CUPTI_ERROR_INVALID_OPERATION;
   fakes::no_capture("cuptiProfilerEndPass");
-  if (session->enabled) fakes::misuse("cuptiProfilerEndPass while profiling is enabled");
   session->in_pass = false;
   fakes::write_ranges(*session);
-  fakes::trace("window of pass " + std::to_string(session->pass));
+  fakes::trace("window of pass " + std::to_string(session->pass) + ", launches " + std::to_string(session->ranges.size()));
   return CUPTI_SUCCESS;
 }
 
