@@ -7,14 +7,14 @@ namespace dlkprof::inject {
 namespace {
 
 // How many times the price of a window the launches may be worth that it misses, at a sample's price each. Simulated on the
-// launches of a ResNet-50, two Llamas and a small network, with prices of an H200: with 20 a compiled Llama has less than 99 % of
-// its GPU time after 30 steps; with 3 a ResNet takes a fifth longer for the same.
-constexpr double kPatience = 8;
+// launches of a ResNet-50, two Llamas and a small network, with prices of an H100: they have 99 % of their GPU time after 21 to 26
+// steps; with 8 the ResNet takes a third longer for it.
+constexpr double kPatience = 40;
 // While the urgent pass is collected: what comes again can wait until a step of a small network has brought nothing new.
 constexpr double kUrgentPatience = 2;
-// What still lacks something after so long comes seldom: patience then falls with the square of the time spent, so that of 100
-// configurations that are launched 20 times or more 93 get all passes instead of 80 where shapes vary.
-constexpr double kPatientNs = 7e9;
+// What still lacks something after so long comes seldom: patience then falls with the square of the time spent, so that where
+// shapes vary all of 300 configurations that are launched 20 times or more get all passes.
+constexpr double kPatientNs = 3e9;
 
 }  // namespace
 

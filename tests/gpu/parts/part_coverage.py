@@ -1,4 +1,6 @@
-"""How much of programs as users write them the default options measure, what is added to their time, and what is said of the rest."""
+"""How much of programs as users write them the default options measure, what is added to their time, and what is said of the rest.
+
+The GPU time is that of kernels in steady iterations and outside graphs, or of all configurations that are launched often."""
 
 import dataclasses
 import os
@@ -78,16 +80,24 @@ def judge(bench, case):
     return detail
 
 
+WHOLE = """WITH whole AS (SELECT m.config, MAX(s.passes > 1) AS asked FROM measured_launch m JOIN metric_set s ON s.id = m.metric_set
+                          WHERE m.passes >= s.passes GROUP BY m.config)"""
+# Of all launches of a configuration; and of those of the steady iterations that are in no graph.
+OFTEN_TIMES = WHOLE + """, times AS (SELECT config, SUM(timed_gpu_ns) AS ns, SUM(launches) AS launches, SUM(timed) AS timed FROM launch_count
+                                    WHERE config IS NOT NULL GROUP BY config HAVING SUM(launches) >= ?)
+    SELECT t.ns * 1.0 / MAX(t.timed, 1) * t.launches, w.config IS NOT NULL, COALESCE(w.asked, 0)
+    FROM times t LEFT JOIN whole w ON w.config = t.config"""
+STEADY_TIMES = WHOLE + """, times AS (SELECT a.config, SUM(a.end_ns - a.start_ns) AS ns
+                                     FROM activity a JOIN placement p ON p.activity = a.id JOIN aggregation g ON g.id = p.aggregation
+                                     WHERE a.config IS NOT NULL AND NOT a.in_graph AND g.id = (SELECT MAX(id) FROM aggregation)
+                                           AND p.iteration BETWEEN g.first_iteration AND g.last_iteration GROUP BY a.config)
+    SELECT t.ns, w.config IS NOT NULL, COALESCE(w.asked, 0) FROM times t LEFT JOIN whole w ON w.config = t.config"""
+
+
 def coverage(database, often):
     """Of the GPU time: what has any counters, what has all that were asked for; and how many configurations have not all."""
-    rows = sqlite3.connect(database).execute(
-        """WITH whole AS (SELECT m.config, MAX(s.passes > 1) AS asked FROM measured_launch m JOIN metric_set s ON s.id = m.metric_set
-                          WHERE m.passes >= s.passes GROUP BY m.config),
-                times AS (SELECT config, SUM(timed_gpu_ns) AS ns, SUM(launches) AS launches, SUM(timed) AS timed FROM launch_count
-                          WHERE config IS NOT NULL GROUP BY config)
-           SELECT t.ns * 1.0 / MAX(t.timed, 1) * t.launches, t.launches, w.config IS NOT NULL, COALESCE(w.asked, 0)
-           FROM times t LEFT JOIN whole w ON w.config = t.config""").fetchall()
-    rows = [row for row in rows if not often or row[1] >= OFTEN]
-    total = sum(row[0] for row in rows) or 1.0
-    share = [100 * sum(row[0] for row in rows if row[column]) / total for column in (2, 3)]
-    return share[0], share[1], sum(1 for row in rows if not row[3])
+    connection = sqlite3.connect(database)
+    rows = connection.execute(OFTEN_TIMES, (OFTEN,)).fetchall() if often else connection.execute(STEADY_TIMES).fetchall()
+    total = sum(row[0] or 0 for row in rows) or 1.0
+    share = [100 * sum(row[0] or 0 for row in rows if row[column]) / total for column in (1, 2)]
+    return share[0], share[1], sum(1 for row in rows if not row[2])

@@ -182,6 +182,28 @@ TEST(PassScheduler, OrderDoesNotMatter) {
   EXPECT_EQ(program.samples.size(), 15U * 50);
 }
 
+// Sequences of 40 launches of lengths at random, and 60 launches that are always the same.
+TEST(PassScheduler, ShapesAtRandom) {
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same each time
+  Simulation program(basic());
+  std::map<Key, int> launches;
+  for (int layer = 0; layer < 480; ++layer) {
+    Keys keys;
+    append(keys, static_cast<Key>(std::exp2(static_cast<double>(random() % 1000) / 200)) * 40, 40);
+    append(keys, 2000, 60);
+    program.launch(keys);
+    for (const Key key : keys) ++launches[key];
+  }
+  program.close();
+  int often = 0, incomplete = 0;
+  for (const auto& [key, count] : launches) {
+    if (count < 20) continue;
+    ++often;
+    if (!program.scheduler.complete(key)) ++incomplete;
+  }
+  EXPECT_LE(incomplete * 50, often);
+}
+
 TEST(PassScheduler, StepsOfAConvolutionalNetwork) {
   Simulation program(basic());
   const Keys step = resnet_step();
