@@ -51,6 +51,7 @@ enum class RecordType : std::uint16_t {
   pc_samples = 15,
   pc_names = 16,
   absence = 17,
+  detach = 18,
 };
 
 // The process profiled. First record of every capture.
@@ -366,8 +367,22 @@ struct AbsenceRecord {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
+// When the steps of the program's loop began that this NVTX message marks, on the clock of events.
+struct StepTimes {
+  std::string marker;
+  std::vector<std::int64_t> times_ns;
+};
+// The profiler has let go of the program: what it had to measure is measured, and launches and ranges that come later are neither
+// counted nor recorded, but for the steps of the loop. Written when that begins, and again at the end: the last one counts.
+struct DetachRecord {
+  std::int64_t since_ns = 0;  // on the clock of events
+  std::int64_t until_ns = 0;  // the end of the program; 0: not told, as it was killed
+  bool cupti_left = false;    // false: CUPTI is still in the process, and each CUDA call somewhat slower
+  std::vector<StepTimes> steps;
+};
+
 using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
                             KeyStatsRecord, NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord,
-                            SamplesRecord, PcSamplesRecord, PcNamesRecord, AbsenceRecord>;
+                            SamplesRecord, PcSamplesRecord, PcNamesRecord, AbsenceRecord, DetachRecord>;
 
 }  // namespace dlkprof::capture

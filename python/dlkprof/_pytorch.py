@@ -29,7 +29,7 @@ def install(torch, record_shapes=True, modules=True):
 
 def nvtx():
     """torch.cuda.nvtx while the process uses CUDA and all is well, else None."""
-    return _instance.nvtx if _instance is not None and _instance.is_live else None
+    return _instance.nvtx if _instance is not None and (_instance.is_live or _instance.has_let_go) else None
 
 
 def is_compiling():
@@ -58,6 +58,8 @@ class _PyTorch:
         self._with_modules = modules
         self.nvtx = torch.cuda.nvtx
         self.is_live = False  # the process uses CUDA, and nothing has failed
+        self.has_let_go = False  # nobody hears ranges any more, but for what marks a step
+        self._hooks = []
         self._has_started = False
         self._has_failed = False
         self.is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", _never)
@@ -66,7 +68,8 @@ class _PyTorch:
             name: True for name in ("with_kwargs", "always_call") if name in inspect.signature(register).parameters
         }
         self._emission = Emission(torch, record_shapes)
-        self._thread = ThreadScopes(torch.cuda.nvtx, Names(), "always_call" in self._after_options)
+        always_left = "always_call" in self._after_options
+        self._thread = ThreadScopes(torch.cuda.nvtx, Names(), always_left, self._guard(self._let_go))
         self._facts = Facts(torch, torch.cuda.nvtx.mark)
         self._task_id = getattr(torch._C, "_current_graph_task_id", lambda: -1)  # not -1 on autograd's threads
 
@@ -113,8 +116,8 @@ class _PyTorch:
             except Exception as error:
                 self._give_up(error)
 
-        module.register_module_forward_pre_hook(before)
-        module.register_module_forward_hook(after, **self._after_options)
+        self._hooks = [module.register_module_forward_pre_hook(before),
+                       module.register_module_forward_hook(after, **self._after_options)]  # fmt: skip
 
     def _enter_outer(self, scopes, module):
         if scopes.is_outermost():
@@ -199,8 +202,29 @@ class _PyTorch:
             self.is_live = False
             self._emission.stop()
 
+    def _let_go(self):
+        """The profiler has all that it wants: from here on the program runs at its own speed.
+
+        What marks its steps is still heard, so that their time without a profiler is known. Threads that are amid their
+        own emission keep it until they end.
+        """
+        self.has_let_go = True
+        self.is_live = False
+        for hook in self._hooks:
+            hook.remove()
+        self._emission.stop()
+        optimizer = sys.modules.get("torch.optim.optimizer")
+        register = getattr(optimizer, "register_optimizer_step_post_hook", None)  # since PyTorch 2.0
+        if register is not None:
+            register(self._guard(self._mark_step))
+
+    def _mark_step(self, optimizer, *_):
+        if not self.is_compiling():
+            self.nvtx.range_push(f"Optimizer.step#{type(optimizer).__name__}.step")  # as PyTorch's own emission names it
+            self.nvtx.range_pop()
+
     def _finish(self):
-        if self.is_live:
+        if self.is_live or self.has_let_go:
             self._start_facts()
             self._facts.finish()
             self._thread.scopes.close_all()

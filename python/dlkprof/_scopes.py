@@ -3,11 +3,14 @@
 import threading
 
 
+_NOT_TRACKED = -2  # NVTX_NO_PUSH_POP_TRACKING (nvToolsExt.h): what range_push() gives where no tool keeps it
+
+
 class ThreadScopes(threading.local):
     """`scopes`: the Scopes of the thread that asks."""
 
-    def __init__(self, nvtx, names, always_left):
-        self.scopes = Scopes(nvtx, names, always_left)
+    def __init__(self, nvtx, names, always_left, on_unheard):
+        self.scopes = Scopes(nvtx, names, always_left, on_unheard)
 
 
 class Scopes:
@@ -17,11 +20,13 @@ class Scopes:
     calls: leaving an owner closes all that was left open inside it, and leaving an owner that is not open does nothing.
     """
 
-    def __init__(self, nvtx, names, always_left):
+    def __init__(self, nvtx, names, always_left, on_unheard):
         self._push = nvtx.range_push
         self._pop = nvtx.range_pop
         self._names = names
         self._always_left = always_left  # modules are left when they raise, too
+        self._on_unheard = on_unheard  # called where nobody hears a range any more
+        self._was_heard = False
         self._stack = []  # (owner, ranges pushed for it, tree, path); tree and path of modules only
 
     def is_outermost(self):
@@ -61,14 +66,20 @@ class Scopes:
             tree, path, name = self._names.outermost(module)
         pushed = 1
         if is_forward and not stack:
-            self._push("dlkprof:phase: forward")
+            self._push_outermost("dlkprof:phase: forward")
             pushed = 2
         self._push("dlkprof:module: " + name)
         stack.append((module, pushed, tree, path))
 
     def enter_phase(self, owner, phase):
-        self._push("dlkprof:phase: " + phase)
+        self._push_outermost("dlkprof:phase: " + phase)
         self._stack.append((owner, 1, None, None))
+
+    def _push_outermost(self, message):
+        level = self._push(message)
+        if self._was_heard and level == _NOT_TRACKED:
+            self._on_unheard()
+        self._was_heard = level != _NOT_TRACKED
 
     def leave(self, owner):
         for depth in range(len(self._stack) - 1, -1, -1):

@@ -47,6 +47,7 @@ struct Overview {
   bool has_iterations = false;    // of a key node that was found
   std::vector<OverviewRow> rows;  // by GPU time, falling
   Verdicts verdict = Verdicts::nothing;
+  bool undisturbed = false;   // what follows is of iterations without the profiler
   double idle_percent = 0;    // of the wall clock
   double waited_percent = 0;  // of the idle time: before launches that the GPU waited for
   std::int64_t gpu_ns = 0;    // of all rows

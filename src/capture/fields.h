@@ -149,6 +149,18 @@ constexpr auto fields(Visit&& visit, Either<AbsenceRecord> auto& record) {
 }
 
 template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<StepTimes> auto& steps) {
+  auto& [marker, times] = steps;
+  return visit(marker, times);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<DetachRecord> auto& record) {
+  auto& [since, until, left, steps] = record;
+  return visit(since, until, left, steps);
+}
+
+template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<SamplesRecord> auto& record) {
   auto& [set, interval, count, lost, bytes, columns] = record;
   return visit(set, interval, count, lost, bytes, columns);

@@ -35,6 +35,7 @@ void fields(Visit&& visit, auto& options) {
   visit("pc_sampling", options.pc_sampling);
   visit("timeline", options.timeline);
   visit("in_bursts", options.in_bursts);
+  visit("iterations", options.iterations);
   visit("metrics", options.metrics);
   visit("first_metrics", options.first_metrics);
   visit("output_directory", options.output_directory);

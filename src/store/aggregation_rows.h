@@ -150,6 +150,19 @@ inline auto left_out(const char* prefix, const model::LeftOut& left, const char*
                number("_gpu_ns", left.gpu_ns, "ns"));
 }
 
+// NULL where the program was never left to itself for long enough.
+inline auto undisturbed(const std::optional<model::UndisturbedIterations>& found) {
+  const auto figure = [&found](double model::UndisturbedIterations::*member) {
+    return found ? std::optional((*found).*member) : std::nullopt;
+  };
+  using Figures = model::UndisturbedIterations;
+  return group("undisturbed",
+               number("_iterations", found ? std::optional(found->n) : std::nullopt, "",
+                      "Of the program by itself, after the profiler had let go of it."),
+               real("_median_ns", figure(&Figures::median_ns), "ns"), real("_mean_ns", figure(&Figures::mean_ns), "ns"),
+               real("_deviation_ns", figure(&Figures::deviation_ns), "ns", "Standard deviation of the sample."));
+}
+
 void columns(const auto& visit, const model::Summary& row) {
   const model::Duration& share = row.share;
   visit(Head{"summary_stats", "Figures of the whole. Shares leave out what those before them hold, and are means over GPUs."},
@@ -172,7 +185,7 @@ void columns(const auto& visit, const model::Summary& row) {
         ops_line("tc_kernels", row.tc_kernels, "Kernels that use tensor cores."),
         ops_line("memory", row.memory, "Copies and sets."), ops_line("other_kernels", row.other_kernels, "All other kernels."),
         number("graph_gpu_ns", row.graph_gpu_ns, "ns", "In kernels of CUDA graphs."),
-        real("median_iteration_ns", row.median_iteration_ns, "ns"),
+        real("median_iteration_ns", row.median_iteration_ns, "ns"), undisturbed(row.undisturbed),
         left_out("before", row.before, "Warm-up: iterations before those aggregated."),
         left_out("after", row.after, "Iterations after those aggregated."));
 }

@@ -26,6 +26,8 @@ class TimelineReader {
     read_all(reading_, timeline_.configs);
     read_all(reading_, timeline_.functions);
     activities();
+    read_all(reading_, timeline_.detachments);
+    read_all(reading_, timeline_.lone_steps);
     read_all(reading_, timeline_.facts);
     read_all(reading_, timeline_.notices);
     read_measured(reading_, timeline_);

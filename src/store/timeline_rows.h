@@ -75,6 +75,18 @@ void columns(const auto& visit, Of<model::Device> auto& row) {
         number("memory_clock_khz", gpu.memory_clock_khz, "kHz", "The highest."));
 }
 
+void columns(const auto& visit, Of<model::Detachment> auto& row) {
+  visit(Head{"detachment", "The profiler had all that it wanted of a process, which ran on by itself."}, row_id("From 0."),
+        reference("process", row.process, "process"), number("alone_ns", row.alone_ns, "ns", "Until its end; 0: not known."),
+        flag("cupti_left", row.cupti_left, "0: CUPTI stayed in the process."));
+}
+
+void columns(const auto& visit, Of<model::LoneStep> auto& row) {
+  visit(Head{"lone_step", "A step of the program's loop that began after the profiler had let go of it."}, row_id("From 0."),
+        reference("process", row.process, "process"), text("marker", row.marker, "The NVTX message that marks it."),
+        any_time("start_ns", row.start_ns));
+}
+
 struct ProcessDevice {
   std::uint32_t process = 0, ordinal = 0, device = 0;
 };

@@ -36,6 +36,8 @@ void insert_events(const Connection& connection, const Timeline& timeline) {
   const model::TensorCoreTable tensor_cores(timeline);
   for (const model::Activity& activity : timeline.activities) activities.add({activity, tensor_cores.of(activity)});
   activities.finish();
+  insert_all(connection, timeline.detachments);
+  insert_all(connection, timeline.lone_steps);
   insert_all(connection, timeline.facts);
   insert_all(connection, timeline.notices);
   Insert<About>(connection).add({DLKPROF_VERSION, unix_now_ns(), timeline.first_ns, timeline.last_ns});

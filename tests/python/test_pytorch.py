@@ -245,6 +245,46 @@ net(x)
         self.assertEqual(done.stdout, "True\nTrue\n")
 
 
+class LettingGoTest(PyTorchTest):
+    """Once nobody hears ranges any more nothing is emitted but where steps end."""
+
+    OPTIMIZER = """
+import sys, types
+hooks = []
+optimizer = types.ModuleType("torch.optim.optimizer")
+optimizer.register_optimizer_step_post_hook = hooks.append
+sys.modules[optimizer.__name__] = optimizer
+
+class SGD:
+    def step(self):
+        for hook in hooks:
+            hook(self, (), {})
+"""
+
+    def test_only_steps_are_marked_then(self):
+        done = self.run_net(self.OPTIMIZER + """
+for _ in range(6):
+    net(x)
+    SGD().step()
+print(len(torch.nn.modules.module._global_forward_hooks), torch._C.thread.profiler)
+""", FAKE_NVTX_HEARD="40")  # fmt: skip
+        self.assert_clean(done)
+        self.assertEqual(done.stdout, "0 None\n")
+        pushed = [what for what in done.log if what.startswith("push ")]
+        last = max(i for i, what in enumerate(pushed) if what.startswith("push dlkprof:phase: forward"))
+        self.assertIn("push Optimizer.step#SGD.step", pushed)
+        self.assertEqual({"push Optimizer.step#SGD.step"}, set(pushed[last + 2:]))  # behind the module that was being entered
+
+    def test_a_tool_that_never_hears_ranges_changes_nothing(self):
+        done = self.run_net("net(x)\nnet(x)", FAKE_NVTX_HEARD="0")
+        self.assert_clean(done)
+        self.assertEqual(done.paths(), NET_PATHS * 2)
+
+    def test_facts_are_told_to_the_end(self):
+        done = self.run_net("for _ in range(6):\n    net(x)\ntorch.backends.cudnn.benchmark = True", FAKE_NVTX_HEARD="40")
+        self.assertEqual(done.facts()["cudnn.benchmark"], "true")
+
+
 class ForkTest(PyTorchTest):
     def test_a_data_loader_worker_is_silent(self):
         done = self.run_net("""

@@ -105,6 +105,10 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
       "asked about ops")
       ->check(one_of({"auto", "on", "off"}))
       ->capture_default_str();
+  add("--iterations", typed.iterations, "<n>",
+      "Once all is measured, record so many iterations and then leave the program to itself; what it does from then on is not "
+      "counted. --timeline on records all of it, as 0 does")
+      ->capture_default_str();
   grouped(app.add_flag("--keep-counters", options.keep_counters,
                        "Keep raw counters in the capture, to evaluate other metrics later"));
   add("--cupti-path", options.cupti_path, "<path>", "The libcupti to use, or its folder (default: that of CUDA_HOME or nvcc)");
@@ -207,6 +211,15 @@ bool wants_timeline(const std::string& typed, const ProfileCommand& command, Pur
   return ops || !picks || command.options.collect == capture::Collect::none;
 }
 
+// What is asked for may still come, however much is measured already: the program is never left before its end.
+bool needs_all_of_the_run(const TypedProfile& typed, const ProfileCommand& command) {
+  using capture::Collect;
+  const capture::ProfileOptions& options = command.options;
+  const bool measures_some = options.collect != Collect::none && options.collect != Collect::sample && options.samples;
+  const bool in_a_span = !options.profile_from_start || options.delay_seconds > 0 || options.duration_seconds > 0;
+  return !options.timeline || typed.timeline == "on" || !measures_some || in_a_span;
+}
+
 bool needs_replays(const capture::ProfileOptions& options) {
   return options.keep_counters || options.cache_control == capture::CacheControl::all;
 }
@@ -305,6 +318,7 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   options.timeline = wants_timeline(typed.timeline, command, purpose);
   command.without_ops = !options.timeline && typed.timeline == "auto";
   options.in_bursts = options.collect == capture::Collect::sample && typed.timeline != "on" && options.profile_from_start;
+  options.iterations = needs_all_of_the_run(typed, command) ? 0 : typed.iterations;
   command.outputs.database = options.timeline && !command.folding.simple();
   command.outputs.formats = typed.formats;
   if (!typed.reports.empty() && typed.formats.empty()) command.outputs.formats = {"csv"};

@@ -37,7 +37,8 @@ struct ProfileCommand {
 // Words as they were typed, before they are given meaning.
 struct TypedProfile {
   std::string replay_mode = "auto", cache_control = "none", samples, timeline = "auto";
-  std::string pc_sampling;  // empty: not asked for
+  std::string pc_sampling;        // empty: not asked for
+  std::uint64_t iterations = 50;  // long enough for the spread of iterations
   std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
   std::vector<std::string> sections, reports, formats, metrics;
   std::string set;

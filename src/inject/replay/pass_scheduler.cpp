@@ -7,8 +7,8 @@ namespace dlkprof::inject {
 namespace {
 
 // How many times the price of a window the launches may be worth that it misses, at a sample's price each. Simulated on the
-// launches of a ResNet-50, two Llamas and a small network, with prices of an H100: they have 99 % of their GPU time after 21 to 26
-// steps; with 8 the ResNet takes a third longer for it.
+// launches of a ResNet-50, two Llamas and a small network, with prices of an H100: they have 99 % of their GPU time after 21 to
+// 26 steps; with 8 the ResNet takes a third longer for it.
 constexpr double kPatience = 40;
 // While the urgent pass is collected: what comes again can wait until a step of a small network has brought nothing new.
 constexpr double kUrgentPatience = 2;

@@ -32,6 +32,9 @@ class AutoCollector final : public Collector {
   void allocated(std::uint64_t bytes) override { kernels_.allocated(bytes); }
   void context_ends(CUcontext context) override;
   [[nodiscard]] bool poll(const Launch& launch) override { return windows_.poll(launch) && !kernels_.can_measure(); }
+  [[nodiscard]] bool is_settled(const Launch& launch) override {
+    return kernels_.is_settled(launch) && (!windows_.in_use() || windows_.is_settled(launch));
+  }
   void stop(bool alone) noexcept override;
   void finish() noexcept override { windows_.finish(); }
 

@@ -32,6 +32,8 @@ class Collector {
   virtual void context_ends(CUcontext) {}
   // Now and then, at the entry of a launch. Whether all is measured that was wanted.
   [[nodiscard]] virtual bool poll(const Launch&) { return false; }
+  // Whether all is measured of the launches that come now.
+  [[nodiscard]] virtual bool is_settled(const Launch&) { return false; }
   // Profiling has failed or ended: nothing is measured any more. `alone`: no other thread can be measuring.
   virtual void stop(bool) noexcept {}
   // At the end of the process, with no launch under way.

@@ -36,7 +36,7 @@ class CuptiAttachment {
     Timeline& timeline;
   };
   explicit CuptiAttachment(const Parts& parts)
-      : parts_(parts), counts_callbacks_(!parts.options.timeline || parts.options.in_bursts) {}
+      : parts_(parts), counts_callbacks_(!parts.options.timeline || parts.options.in_bursts || parts.options.iterations > 0) {}
 
   // Subscribes, turns callbacks on and begins activity; throws Error.
   void attach(CUpti_CallbackFunc callback, void* self);
@@ -44,6 +44,9 @@ class CuptiAttachment {
   void quiet();
   // At the exit of a launch that is alone, after quiet(): takes CUPTI out of the process for good, where that is possible.
   void leave() noexcept;
+  // Other threads are in callbacks, so that leave() would do nothing now.
+  [[nodiscard]] bool others_inside() const noexcept { return in_callbacks_ > 1; }
+  [[nodiscard]] bool has_left() const noexcept { return state_ == State::left; }
   // CUPTI may be called: outside, it would come to life again.
   [[nodiscard]] bool usable() const noexcept;
 

@@ -44,8 +44,15 @@ capture::SkipReason KernelCollector::reason_against(const Launch& launch) const 
 
 bool KernelCollector::take(Launch& launch, std::optional<std::uint64_t> samples) {
   launch.replayed = services_->ledger.take_sample(launch.entry, samples);
-  if (launch.replayed) ++waiting_;
-  return launch.replayed;
+  if (!launch.replayed) return false;
+  ++waiting_;
+  taken_at_ = launch.record.index;
+  return true;
+}
+
+bool KernelCollector::is_settled(const Launch& launch) {
+  constexpr std::uint64_t kSettled = 2048;  // launches without a new configuration
+  return launch.record.index > taken_at_ + kSettled;
 }
 
 bool KernelCollector::is_idle(const Launch& launch) const noexcept {

@@ -26,6 +26,7 @@ class KernelCollector final : public Collector {
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   void allocated(std::uint64_t bytes) override { largest_allocation_ = std::max(largest_allocation_, bytes); }
   void context_ends(CUcontext context) override { replays_.erase(context); }
+  [[nodiscard]] bool is_settled(const Launch& launch) override;
   void stop(bool alone) noexcept override;
 
   // For replay mode auto, whose other half measures what is not replayed.
@@ -68,6 +69,7 @@ class KernelCollector final : public Collector {
   std::optional<Measuring> measuring_;
   std::map<std::uint32_t, Base> bases_;  // by metric set: the first image kept, which the others build on
   std::uint64_t largest_allocation_ = 0;
+  std::uint64_t taken_at_ = 0;          // the launch that was last to be measured
   std::uint64_t counters_used_at_ = 0;  // the launch measured last, while counters are held; else 0
   int waiting_ = 0;                     // launches taken but not begun, as the gate is not theirs yet
   int failures_in_a_row_ = 0;

@@ -54,6 +54,14 @@ void Ledger::count_up(Line& line) {
   changed_ = true;
 }
 
+std::vector<std::uint64_t> Ledger::launches() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::uint64_t> counts;
+  counts.reserve(lines_.size());
+  for (const Line& line : lines_) counts.push_back(line.stats.launches + line.uncounted.load(std::memory_order_relaxed));
+  return counts;
+}
+
 bool Ledger::take_sample(Entry entry, std::optional<std::uint64_t> limit) {
   const std::lock_guard lock(mutex_);
   if (limit && lines_[entry].stats.measured >= *limit) return false;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include "dlkprof/capture_format.h"
 #include "select/selector.h"
@@ -36,6 +37,9 @@ class Ledger {
   [[nodiscard]] bool take_sample(Entry entry, std::optional<std::uint64_t> limit);
   // A sample that was taken came to nothing.
   void skipped(Entry entry, capture::SkipReason reason, bool was_sampled);
+
+  // How often each entry was launched so far.
+  [[nodiscard]] std::vector<std::uint64_t> launches();
 
   // The activity records of launch call `correlation` count for `entry`; of a graph launch for graphs.
   void expect_time(std::uint32_t correlation, Entry entry);

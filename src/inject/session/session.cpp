@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/event_clock.h"
 #include "capture/ranks.h"
 #include "cupti/activity.h"
 #include "cupti/counter_turn.h"
@@ -90,7 +91,8 @@ Session::Session(capture::ProfileOptions options)
                  .graphs = graphs_,
                  .host_used = [] { std::atexit([] { g_session->finish_collecting(); }); },
                  .on_measured = [this] { save_counts(); }}),
-      collector_(make_collector()) {}
+      collector_(make_collector()),
+      ending_{.loop = LoopWatch(counter_.ledger(), counter_.selector().goes_by_name_and_device() ? options_.iterations : 0)} {}
 
 std::unique_ptr<Collector> Session::make_collector() {
   switch (options_.collect) {
@@ -209,6 +211,25 @@ void Session::end_early() {
   attachment_.leave();
 }
 
+// All is measured that was wanted, and the timeline has the iterations that were asked for. The caller holds the gate alone.
+void Session::detach() {
+  constexpr int kMostTries = 8;
+  ending_.detach_due = false;
+  if (attachment_.others_inside() && ++ending_.detaches_tried < kMostTries) return;  // asked again soon
+  end_early();
+  ending_.detached_ns = event_clock_ns();
+  ranges_.finish_but_for(ending_.steps);
+  save_counts();
+  record_detachment(false);
+}
+
+void Session::record_detachment(bool ended) {
+  recorder_.append(capture::DetachRecord{.since_ns = ending_.detached_ns,
+                                         .until_ns = ended ? event_clock_ns() : 0,
+                                         .cupti_left = attachment_.has_left(),
+                                         .steps = ending_.steps.steps()});
+}
+
 void Session::finish_pc_sampling() noexcept {
   if (!pc_sampling_) return;
   const OwnCalls own;
@@ -243,7 +264,8 @@ void Session::finish() noexcept {
       ranges_.finish();
       event_log_.finish();
     }
-    if (!was_active) timing_.set_incomplete();  // the end of the program was not timed
+    if (ending_.detached_ns != 0) record_detachment(true);
+    if (!was_active && ending_.detached_ns == 0) timing_.set_incomplete();  // the end of the program was not timed
     counter_.append_counts(timing_.complete());
     recorder_.append(capture::EndRecord{unix_now_ns(), counter_.launches()});
   } catch (const std::exception& error) {

@@ -24,6 +24,7 @@
 #include "inject/session/driver_calls.h"
 #include "inject/session/graph_watch.h"
 #include "inject/session/launch_counter.h"
+#include "inject/session/loop_watch.h"
 #include "inject/session/recorder.h"
 #include "inject/session/thread_state.h"
 #include "inject/session/timing_windows.h"
@@ -72,10 +73,22 @@ class Session {
   [[nodiscard]] PmSampling::Hooks sampling_hooks();
   void save_counts();
   void end_early();
+  void detach();
+  void record_detachment(bool ended);
   void finish() noexcept;
   void finish_collecting() noexcept;
   void finish_pc_sampling() noexcept;
   void fail(const std::exception& error) noexcept;
+
+  // Before the program does.
+  struct Ending {
+    LoopWatch loop;
+    StepClock steps;
+    std::atomic<bool> due{false};         // at the exit of the launch that is going on: nothing can be selected any more
+    std::atomic<bool> detach_due{false};  // likewise: all is measured, and on the timeline
+    std::int64_t detached_ns = 0;         // 0: not
+    int detaches_tried = 0;
+  };
 
   const capture::ProfileOptions options_;
   const cupti::Library& library_;
@@ -94,9 +107,9 @@ class Session {
   const std::unique_ptr<Collector> collector_;
   std::mutex collecting_;
   std::shared_mutex gate_;
-  std::atomic<bool> active_{true};    // callbacks are listened to
-  std::atomic<bool> quick_{false};    // launches are counted and timed, and nothing else
-  std::atomic<bool> end_due_{false};  // at the exit of the launch that is going on
+  std::atomic<bool> active_{true};  // callbacks are listened to
+  std::atomic<bool> quick_{false};  // launches are counted and timed, and nothing else
+  Ending ending_;
 };
 
 }  // namespace dlkprof::inject

@@ -122,7 +122,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     sample_pcs(data.context);
   }
   const bool wanted = collecting([&](Collector& collector) { return collector.wants(launch); });
-  if (!wanted && !end_due_) return;
+  if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (thread.gate != ThreadState::Gate::alone) {
     services_.mark_overhead();
     thread.enter_alone(gate_);
@@ -154,17 +154,21 @@ void Session::poll(const Launch& launch) {
   if (counter_.append_counts_if_due(timing_.complete()) && options_.timeline) event_log_.flush_soon();
   const bool done = collecting([&](Collector& collector) {
     timing_.poll(launch.record.index);
+    if (ending_.loop.is_due(collector.is_settled(launch))) ending_.detach_due = true;
     return collector.poll(launch);
   });
-  if (done && !options_.timeline) end_due_ = true;
+  if (done && !options_.timeline) ending_.due = true;
 }
 
 void Session::on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   if (std::exchange(thread.collecting, false)) {
     const bool done = collecting([&](Collector& collector) { return collector.leave(data); });
-    if (done && !options_.timeline) end_due_ = true;
+    if (done && !options_.timeline) ending_.due = true;
   }
-  if (thread.gate == ThreadState::Gate::alone && end_due_ && active_) end_early();
+  if (thread.gate == ThreadState::Gate::alone && active_) {
+    if (ending_.due) end_early();
+    if (ending_.detach_due && active_) detach();
+  }
   thread.leave(gate_);
   if (!active_.load(std::memory_order_relaxed)) return;
   if (attachment_.detach_is_due()) {

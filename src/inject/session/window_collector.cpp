@@ -1,5 +1,6 @@
 #include "inject/session/window_collector.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -154,6 +155,14 @@ bool WindowCollector::poll(const Launch&) {
   services_.mark_overhead();
   end(used_up ? "the time for measuring is used up (--max-overhead)" : "");
   return true;
+}
+
+bool WindowCollector::is_settled(const Launch&) {
+  const auto is_quiet = [](const auto& held) {
+    const PassScheduler& scheduler = held.second.windows->scheduler();
+    return scheduler.incomplete() == 0 || scheduler.quiet_for() > kQuietLaunches;
+  };
+  return over_ || (!windows_.empty() && std::all_of(windows_.begin(), windows_.end(), is_quiet));
 }
 
 // Also where measuring has ended: nothing may be in the midst of being evaluated afterwards.

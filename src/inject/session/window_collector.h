@@ -25,11 +25,13 @@ class WindowCollector final : public Collector {
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   void context_ends(CUcontext context) override { windows_.erase(context); }
   [[nodiscard]] bool poll(const Launch& launch) override;
+  [[nodiscard]] bool is_settled(const Launch& launch) override;
   void stop(bool alone) noexcept override;
   void finish() noexcept override;
 
   // For replay mode auto. Whether windows may be opened, as far as is known up to this launch.
   [[nodiscard]] bool usable(const Launch& launch);
+  [[nodiscard]] bool in_use() const noexcept { return !over_ && !windows_.empty(); }
   [[nodiscard]] bool is_forbidden() const noexcept { return forbidden_; }
   // The configuration comes again and again without getting what it lacks.
   [[nodiscard]] bool is_stuck(const Launch& launch) const;

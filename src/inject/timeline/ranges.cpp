@@ -130,12 +130,19 @@ Ranges::~Ranges() {
 }
 
 [[gnu::noinline]] int Ranges::push(const RangeAttributes& attributes) noexcept {
+  if (!recording_.load(std::memory_order_relaxed)) return tick(attributes.message);
   try {
     Thread* thread = own_thread();
     return thread != nullptr ? thread->push(attributes, beyond_) : kNotTracked;
   } catch (...) {  // out of memory
     return kNotTracked;
   }
+}
+
+// Level 0 of what the clock takes: python/ emits ranges as long as somebody hears them.
+int Ranges::tick(std::string_view message) noexcept {
+  StepClock* const clock = clock_.load(std::memory_order_acquire);
+  return clock != nullptr && clock->tick(message) ? 0 : kNotTracked;
 }
 
 [[gnu::noinline]] int Ranges::pop(std::uint32_t domain) noexcept {

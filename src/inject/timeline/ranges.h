@@ -17,6 +17,7 @@
 #include "inject/own_pointer.h"
 #include "inject/session/recorder.h"
 #include "inject/timeline/event_log.h"
+#include "inject/timeline/step_clock.h"
 
 namespace dlkprof::inject {
 
@@ -56,6 +57,11 @@ class Ranges {
 
   // Gives the log all ranges that are still open, and records none from now on.
   void finish() noexcept;
+  // The same, and has `clock`, which must stay, note those that mark steps.
+  void finish_but_for(StepClock& clock) noexcept {
+    clock_ = &clock;
+    finish();
+  }
   // Around fork; before the log's.
   void lock() { threads_mutex_.lock(); }
   void unlock() { threads_mutex_.unlock(); }
@@ -74,6 +80,7 @@ class Ranges {
   friend std::uint64_t current_range() noexcept;
   static OwnPointer<Thread> own_threads;  // what Local has, of most threads
 
+  [[nodiscard]] int tick(std::string_view message) noexcept;
   [[nodiscard]] Thread* known_thread() const noexcept;
   [[nodiscard]] Thread* own_thread() noexcept;
   [[nodiscard]] Thread* find_thread() noexcept;
@@ -82,7 +89,8 @@ class Ranges {
   EventLog& log_;
   std::atomic<std::uint64_t> number_;  // of this object, and another one in a forked child: what thread-locals are known by
   std::atomic<bool> recording_{true};
-  std::atomic<std::uint64_t> beyond_{0};  // ranges that kMostOpen left out
+  std::atomic<StepClock*> clock_{nullptr};  // that takes what is not recorded
+  std::atomic<std::uint64_t> beyond_{0};    // ranges that kMostOpen left out
   Recorder& recorder_;
   std::mutex threads_mutex_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Thread>> threads_;  // by number; ended ones while a start/end range is open

@@ -10,6 +10,7 @@
 
 #include "model/aggregate/metric_map.h"
 #include "model/aggregate/steady_range.h"
+#include "model/aggregate/undisturbed.h"
 #include "model/fold/fold.h"
 #include "model/timeline/timeline.h"
 
@@ -128,7 +129,8 @@ struct Summary {
   LeftOut before, after;              // the start iteration, the stop iteration
   OpsLine all_ops, tc_ops, eligible_without_tc, other_ops;
   OpsLine all_kernels, tc_kernels, memory, other_kernels;
-  std::int64_t graph_gpu_ns = 0;  // in kernels of CUDA graphs
+  std::int64_t graph_gpu_ns = 0;                     // in kernels of CUDA graphs
+  std::optional<UndisturbedIterations> undisturbed;  // without the profiler
 };
 
 // How the iterations aggregated were chosen: everything, since no iteration is whole; by find_steady_range(); by the user.

@@ -6,6 +6,7 @@
 
 #include "model/aggregate/aggregate_parts.h"
 #include "model/aggregate/quantile.h"
+#include "model/aggregate/undisturbed.h"
 #include "model/fold/iterations.h"
 #include "model/fold/time_arithmetic.h"
 
@@ -142,6 +143,7 @@ Summary make_summary(const IterationSlice& slice, const Aggregate& aggregate) {
   Summary summary;
   add_iterations(slice, summary);
   add_gpu_times(slice, summary);
+  summary.undisturbed = undisturbed_iterations(slice.timeline, slice.fold);
   summary.share = find_shares(slice);
   add_ops(slice, aggregate.ops, summary);
   add_kernels(slice.timeline, aggregate.kernels, summary);

@@ -154,8 +154,23 @@ struct SampleBin {
   double value = 0;  // their mean; of figures that grow with time, a nanosecond's
 };
 
+// The profiler had all that it wanted of a process, which ran on by itself.
+struct Detachment {
+  std::uint32_t process = 0;
+  std::int64_t alone_ns = 0;  // until its end; 0: not known
+  bool cupti_left = false;    // false: CUPTI stayed in the process
+};
+// A step of its loop that began then, on its clock.
+struct LoneStep {
+  std::uint32_t process = 0;
+  std::string marker;  // the NVTX message; valid UTF-8
+  std::int64_t start_ns = 0;
+};
+
 struct Timeline {
   std::vector<Process> processes;
+  std::vector<Detachment> detachments;  // by process
+  std::vector<LoneStep> lone_steps;     // by process; those of a marker by start
   std::vector<Device> devices;
   std::vector<Thread> threads;
   std::vector<std::string> strings;  // [0] is empty; valid UTF-8

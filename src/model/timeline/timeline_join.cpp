@@ -47,6 +47,7 @@ void TimelineLoader::join() {
   join_measured();
   join_counts();
   join_facts();
+  join_detachment();
   join_functions();
   shift_times();
 }

@@ -1,4 +1,5 @@
 #include "model/timeline/timeline_loader.h"
+#include "model/fold/time_arithmetic.h"
 
 #include <algorithm>
 #include <tuple>
@@ -190,6 +191,26 @@ void TimelineLoader::add(const capture::AbsenceRecord& record) {
   // In order, and none within another: each begins where one of the library's stays has ended.
   const std::int64_t start = absences.empty() ? record.start_ns : std::max(record.start_ns, absences.back().end_ns);
   if (start < end) absences.push_back({start, end});
+}
+
+void TimelineLoader::join_detachment() {
+  constexpr std::size_t kMostSteps = std::size_t{1} << 16U;  // a library of ours writes no more than half as many
+  if (!parts_.detach) return;
+  const auto& [since_ns, until_ns, cupti_left, markers] = *parts_.detach;
+  const bool known = is_time(since_ns) && is_time(until_ns) && since_ns <= until_ns;
+  timeline_.detachments.push_back({parts_.process, known ? elapsed_ns(since_ns, until_ns) : 0, cupti_left});
+  std::size_t steps = 0;
+  for (const capture::StepTimes& marker : markers) {
+    std::int64_t last_ns = 0;
+    for (const std::int64_t start_ns : marker.times_ns) {
+      if (!is_time(start_ns) || start_ns < last_ns || ++steps > kMostSteps) {
+        notices_.count("Impossible steps left out");
+        continue;
+      }
+      timeline_.lone_steps.push_back({parts_.process, valid_utf8(marker.marker), start_ns});
+      last_ns = start_ns;
+    }
+  }
 }
 
 void TimelineLoader::add(capture::EventsRecord&& record) {

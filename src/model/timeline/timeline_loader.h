@@ -77,6 +77,7 @@ struct CaptureParts {
   std::vector<capture::SamplesRecord> samples;                       // packed, as kernels may come after them
   std::map<capture::LaunchKey, capture::KeyStats> key_stats;
   std::vector<capture::AbsenceRecord> absences;
+  std::optional<capture::DetachRecord> detach;
   std::vector<capture::Fact> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> fact_numbers;
   bool has_process = false, ended = false;
@@ -103,12 +104,14 @@ class TimelineLoader {
   void add(capture::FactsRecord&& record);
   void add(const capture::ClockRecord& record);
   void add(const capture::AbsenceRecord& record);
+  void add(capture::DetachRecord&& record) { parts_.detach = std::move(record); }
   void add(capture::SamplesRecord&& record) { parts_.samples.push_back(std::move(record)); }
   void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
   void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
   void add(const capture::RawCountersRecord& record);
   void add(const capture::KeyStatsRecord& record);
+  void join_detachment();
   void add_event(const capture::RangeEvent& event);
   void add_event(const capture::CallEvent& event);
   void add_event(const capture::ActivityEvent& event);

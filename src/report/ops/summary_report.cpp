@@ -60,6 +60,16 @@ void append_left_out(const model::Aggregate& made, std::vector<SummaryRow>& rows
   append("After Loop", made.summary.after, std::uint64_t{made.last_iteration} + 1);
 }
 
+// Of the program by itself, after the profiler had let go of it.
+void append_undisturbed(const std::optional<model::UndisturbedIterations>& found, std::vector<SummaryRow>& rows) {
+  const auto time = [&](double model::UndisturbedIterations::*figure) { return found ? Cell{(*found).*figure} : Cell{}; };
+  using Figures = model::UndisturbedIterations;
+  rows.push_back({"Undisturbed Iterations", "", {found ? Cell{found->n} : Cell{}}});
+  rows.push_back({"Undisturbed Median Iteration Time (ns)", "ns", {time(&Figures::median_ns)}});
+  rows.push_back({"Undisturbed Average Iteration Time (ns)", "ns", {time(&Figures::mean_ns)}});
+  rows.push_back({"Undisturbed Iteration Time Standard Deviation (ns)", "ns", {time(&Figures::deviation_ns)}});
+}
+
 SummaryTable iterations(const model::Profile& profile) {
   const model::Aggregate& made = profile.aggregate;
   const Summary& summary = made.summary;
@@ -80,6 +90,7 @@ SummaryTable iterations(const model::Profile& profile) {
                       {"Steady Range Rule", "", {found ? Cell{model::kSteadyRangeRule} : Cell{}}},
                       {"Steady Range Note", "", {text_cell(std::string(made.steady.note))}}}};
   append_left_out(made, table.rows);
+  append_undisturbed(summary.undisturbed, table.rows);
   return table;
 }
 

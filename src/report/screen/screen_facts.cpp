@@ -90,6 +90,25 @@ std::string iteration_text(const model::Profile& profile) {
                      summary.start_iteration, summary.stop_iteration, which);
 }
 
+// "median 29.6 ms without the profiler, n = 412, of 31.2 s that the program ran on by itself"
+std::string undisturbed_text(const model::Profile& profile) {
+  std::int64_t alone_ns = 0;
+  bool cupti_left = true;
+  for (const model::Detachment& detachment : profile.timeline.detachments) {
+    alone_ns = std::max(alone_ns, detachment.alone_ns);
+    cupti_left = cupti_left && detachment.cupti_left;
+  }
+  if (profile.timeline.detachments.empty()) return "";
+  const std::string rest = alone_ns > 0 ? short_quantity(static_cast<double>(alone_ns), "ns") : "the rest";
+  const auto& found = profile.aggregate.summary.undisturbed;
+  std::string text = found ? fmt::format("median {}; mean {} +- {}, n = {}, in {} without the profiler",
+                                         short_quantity(found->median_ns, "ns"), short_quantity(found->mean_ns, "ns"),
+                                         short_quantity(found->deviation_ns, "ns"), with_separators(found->n), rest)
+                           : fmt::format("{} ran without the profiler, and no marker told its iterations apart", rest);
+  if (!cupti_left) text += " (CUPTI stayed loaded)";
+  return text;
+}
+
 // Warm-up, and what follows the loop: "iterations 0 to 2 (607 ms) and 20 (20.1 ms)".
 std::string left_out_iterations(const model::Profile& profile) {
   const model::Summary& summary = profile.aggregate.summary;
@@ -109,7 +128,7 @@ std::string gpu_text(const ScreenInputs& inputs) {
   const Overview& overview = inputs.overview;
   std::string text;
   if (overview.has_times) {
-    text = fmt::format("busy {:.1f} %, ", 100 - overview.idle_percent);
+    text = fmt::format("busy {:.1f} %{}, ", 100 - overview.idle_percent, overview.undisturbed ? " (undisturbed)" : "");
     text += short_quantity(overview.gpu_ns_per_iteration, "ns");
     text += overview.has_iterations ? " of GPU time per iteration" : " of GPU time";
   } else {
@@ -156,6 +175,8 @@ std::string condition_text(const ScreenInputs& inputs) {
   if (overview.verdict == Verdicts::launch_bound && static_cast<double>(overview.clock_ns) > iteration_ns / 10)
     return fmt::format("times of GPU and CPU may be {} apart, so what waits for launches is not certain",
                        short_quantity(static_cast<double>(overview.clock_ns), "ns"));
+  if (overview.verdict == Verdicts::launch_bound && !overview.undisturbed)
+    return "recording makes launches slower, so that some of the waiting may be the profiler's";
   const auto gpus = static_cast<double>(std::max<std::size_t>(1, inputs.profile.timeline.devices.size()));
   if (overview.has_iterations && overview.gpu_ns_per_iteration > kAhead * gpus * iteration_ns)
     return "the CPU runs ahead of the GPU: iterations are timed as they are launched, and the GPU takes longer for one";
@@ -171,7 +192,9 @@ bool wants_counters(const model::Timeline& timeline) {
 
 std::string verdict_sentence(const ScreenInputs& inputs) {
   const Overview& overview = inputs.overview;
-  const char* whole = overview.has_iterations ? "each iteration" : "the run";
+  const char* whole = overview.undisturbed      ? "each iteration without the profiler"
+                      : overview.has_iterations ? "each iteration"
+                                                : "the run";
   switch (overview.verdict) {
     case Verdicts::nothing:
       break;
@@ -201,6 +224,7 @@ ScreenLines fact_lines(const ScreenInputs& inputs) {
   ScreenLines lines = labelled("Program", shorten_middle(program_text(profile.timeline), inputs.page.width - 12), inputs.page, 1);
   if (overview.has_iterations) {
     add_lines(lines, labelled("Iteration", iteration_text(profile), inputs.page, 2));
+    add_lines(lines, labelled("Undisturbed", undisturbed_text(profile), inputs.page, 2));
     add_lines(lines, labelled("Left out", left_out_iterations(profile), inputs.page, 1));
   } else if (overview.has_times) {
     add_lines(lines,

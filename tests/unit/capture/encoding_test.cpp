@@ -223,7 +223,7 @@ TEST(RoundTrip, DefaultsOfEveryType) {
 TEST(Types, AreThoseOfTheFormat) {
   std::vector<int> types;
   for (const Record& record : sample_records()) types.push_back(static_cast<int>(type_of(record)));
-  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17));
+  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18));
   EXPECT_EQ(type_of(LaunchRecord{}), RecordType::launch);
   EXPECT_EQ(type_of(NoticeRecord{}), RecordType::notice);
   EXPECT_EQ(type_of(StringsRecord{}), RecordType::strings);
@@ -233,6 +233,7 @@ TEST(Types, AreThoseOfTheFormat) {
   EXPECT_EQ(type_of(SamplesRecord{}), RecordType::samples);
   EXPECT_EQ(type_of(PcSamplesRecord{}), RecordType::pc_samples);
   EXPECT_EQ(type_of(AbsenceRecord{}), RecordType::absence);
+  EXPECT_EQ(type_of(DetachRecord{}), RecordType::detach);
 }
 
 // The bytes themselves, so that files written today stay readable.
@@ -285,7 +286,7 @@ TEST(Crc32c, EveryLengthAgreesWithTheDefinition) {
 
 TEST(Decoding, UnknownTypesAreNone) {
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(0), {}));
-  EXPECT_FALSE(decode_payload(static_cast<RecordType>(18), {}));
+  EXPECT_FALSE(decode_payload(static_cast<RecordType>(19), {}));
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(65535), {}));
 }
 

@@ -36,6 +36,7 @@ inline std::vector<Record> sample_records() {
       PcSamplesRecord{1, 17, 39, 40, 41, 42, {{43, 1ULL << 42U, {{44, 1ULL << 43U}, {45, 46}}}, {47, 48, {}}}},
       PcNamesRecord{{{49, "stalled"}}, {{50, 1ULL << 63U, "_Z1fv"}}, {"/a.cu", ""}, {{51, 52, 53, 54}}},
       AbsenceRecord{55, 56},
+      DetachRecord{57, 58, true, {{"step", {59, -60}}, {"", {}}}},
   };
 }
 

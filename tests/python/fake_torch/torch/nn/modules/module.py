@@ -8,18 +8,27 @@ _with_kwargs = set()
 _always_called = set()
 
 
+class Handle:
+    def __init__(self, hooks, hook):
+        self._hooks, self._key = hooks, id(hook)
+        hooks[self._key] = hook
+
+    def remove(self):
+        del self._hooks[self._key]
+
+
 def register_module_forward_pre_hook(hook):
-    _global_forward_pre_hooks[id(hook)] = hook
+    return Handle(_global_forward_pre_hooks, hook)
 
 
 if _C.at_least(2, 1):
     def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
-        _global_forward_hooks[id(hook)] = hook
         _with_kwargs.update([id(hook)] if with_kwargs else [])
         _always_called.update([id(hook)] if always_call else [])
+        return Handle(_global_forward_hooks, hook)
 else:
     def register_module_forward_hook(hook):
-        _global_forward_hooks[id(hook)] = hook
+        return Handle(_global_forward_hooks, hook)
 
 
 class Module:
@@ -41,17 +50,17 @@ class Module:
             yield from part.named_modules(memo, prefix + ("." if prefix else "") + name)
 
     def __call__(self, *args, **kwargs):
-        for hook in _global_forward_pre_hooks.values():
+        for hook in list(_global_forward_pre_hooks.values()):
             if hook(self, args) is not None:
                 raise AssertionError("a hook changed the arguments")
         try:
             result = self.forward(*args, **kwargs)
         except Exception:
-            for key, hook in _global_forward_hooks.items():
+            for key, hook in list(_global_forward_hooks.items()):
                 if key in _always_called:
                     hook(self, args, None)
             raise
-        for key, hook in _global_forward_hooks.items():
+        for key, hook in list(_global_forward_hooks.items()):
             given = (args, kwargs, result) if key in _with_kwargs else (args, result)
             if hook(self, *given) is not None:
                 raise AssertionError("a hook changed the result")

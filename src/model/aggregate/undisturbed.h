@@ -1,0 +1,22 @@
+// Iterations of the program by itself, after the profiler had let go of it: how long they take without us.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "model/fold/fold.h"
+
+namespace dlkprof::model {
+
+struct UndisturbedIterations {
+  std::uint64_t n = 0;
+  double median_ns = 0, mean_ns = 0;
+  double deviation_ns = 0;  // sample standard deviation
+  friend bool operator==(const UndisturbedIterations&, const UndisturbedIterations&) = default;
+};
+
+// By the steps that the key node's marker began, those of the loop in its steady state (steady_range.h). None where the key node
+// is no marker that was still listened to, or too few came.
+[[nodiscard]] std::optional<UndisturbedIterations> undisturbed_iterations(const Timeline& timeline, const Fold& fold);
+
+}  // namespace dlkprof::model

@@ -1,0 +1,56 @@
+"""After letting go: the program's speed is its own again, and dlkprof says what its iterations take without it."""
+
+import os
+import sqlite3
+import statistics
+
+from harness import check
+from tools import median_step_ms
+
+PART = "detaching"
+
+LIMIT = 120
+PAIRS = int(os.environ.get("DLKPROF_TEST_PAIRS", "8"))
+STEPS = 3_000        # most of them after letting go
+SLOWER = 1.01
+TOLD_APART = 0.02    # the undisturbed iteration time that is told, of the program's own alone
+
+
+def run(bench):
+    if not bench.has_torch(PART, "PyTorch programs"):
+        return
+    for options in (("--mode=pytorch",), ()):
+        with bench.board.case(PART, f"cifar10.py, {' '.join(options) or 'default options'}") as row:
+            row.detail = judge(bench, options)
+
+
+def judge(bench, options):
+    """Pairs of processes that take turns; steps are timed by the program itself."""
+    program = bench.cifar10("--batch_size", "128", "--iters", str(STEPS), "--print_every", "500")
+    ratios, told = [], []
+    for pair in range(PAIRS):
+        name = f"detaching{len(options)}_{pair}"
+        alone = bench.commands.run(f"{name}_alone", program, timeout=LIMIT).require_success()
+        ours = bench.dlkprof.profile(name, options, program, timeout=LIMIT).require_success()
+        check(ours.stdout == alone.stdout, "stdout differs")
+        ratios.append(median_step_ms(ours) / median_step_ms(alone))
+        figures = undisturbed(bench.dlkprof.captures / f"{name}_dldb.sqlite")
+        if figures:
+            told.append((figures[1] / 1e6, figures[1] / 1e6 / median_step_ms(alone), figures[0], figures[2] / 1e6))
+    middle = statistics.median(ratios)
+    words = f"median step {middle:.4f} of that alone ({min(ratios):.4f} to {max(ratios):.4f}, n {PAIRS} pairs)"
+    if options:
+        check(len(told) == PAIRS, f"{words}; undisturbed iterations are told of {len(told)} of {PAIRS} runs")
+        apart = statistics.median(ratio for _, ratio, _, _ in told)
+        words += (f"; told: {statistics.median(ms for ms, _, _, _ in told):.3f} ms undisturbed (n {told[0][2]} iterations), {apart:.4f} of the "
+                  f"step alone; {statistics.median(profiled for *_, profiled in told):.3f} ms while profiled")
+        check(abs(apart - 1) <= TOLD_APART, words)
+    check(middle <= SLOWER, words)
+    return words
+
+
+def undisturbed(database):
+    """Iterations, their median time without the profiler, and that while profiled, in ns; None where the first are not told."""
+    return sqlite3.connect(database).execute(
+        "SELECT undisturbed_iterations, undisturbed_median_ns, median_iteration_ns FROM summary_stats "
+        "WHERE undisturbed_iterations IS NOT NULL").fetchone()
