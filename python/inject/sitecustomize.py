@@ -1,7 +1,7 @@
 """Python runs this at its start, because dlkprof put this folder on PYTHONPATH.
 
-DLKPROF_PYTHON says what is asked for, as words between commas: `pytorch` for PyTorch's ranges and facts, `quiet` for no
-message. Without it nothing happens here but what would have happened without this file. Every Python that the program
+DLKPROF_PYTHON says what is asked for, as words between commas: `pytorch` for PyTorch's ranges and facts,
+`fast-range-texts` for their texts made by dlkprof, `quiet` for no message. Without it nothing happens here but what would have happened without this file. Every Python that the program
 starts reads this, whatever its version, so the syntax is one that Python 2.7 takes too.
 """
 
@@ -74,7 +74,8 @@ def _start():
         hooks = _load("_import_hooks")
         hooks.offer_package("dlkprof", _PACKAGE)  # for a program that says `import dlkprof` itself
         if "pytorch" in words and not _is_of_another_rank():
-            hooks.after_import("torch", _use_pytorch, _prepare_pytorch)
+            prepare = [_prepare_pytorch] if "fast-range-texts" in words else []
+            hooks.after_import("torch", _use_pytorch, *prepare)
     except Exception as error:
         _say(error)
 

@@ -36,6 +36,7 @@ void fields(Visit&& visit, auto& options) {
   visit("timeline", options.timeline);
   visit("in_bursts", options.in_bursts);
   visit("iterations", options.iterations);
+  visit("fast_range_texts", options.fast_range_texts);
   visit("metrics", options.metrics);
   visit("first_metrics", options.first_metrics);
   visit("output_directory", options.output_directory);

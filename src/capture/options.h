@@ -46,6 +46,7 @@ struct ProfileOptions {
   std::optional<std::uint32_t> pc_sampling;  // the period, of 2^n cycles; none: there is no PC sampling
   bool timeline = true;                      // NVTX ranges, CUDA calls and what GPUs did, as events
   std::uint64_t iterations = 0;              // once all is measured, so many on the timeline before detaching; 0: to the end
+  bool fast_range_texts = false;             // PyTorch takes the texts of its ranges from libdlkprof_pytorch.so
   bool in_bursts = false;                    // replay mode sample: of calls and GPUs only while samples are taken
   std::vector<MetricRequest> metrics;
   std::vector<MetricRequest> first_metrics;  // collected before them in windows, if they take one pass and `metrics` more

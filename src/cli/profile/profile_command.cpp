@@ -56,8 +56,10 @@ std::map<std::string, std::string> python_environment(const ProfileCommand& comm
   }
   const char* search = std::getenv("PYTHONPATH");
   const std::string others = search != nullptr && *search != '\0' ? std::string(":") + search : "";
-  const bool quiet = command.verbosity == Verbosity::quiet;
-  return {{"PYTHONPATH", folder.string() + others}, {"DLKPROF_PYTHON", quiet ? "pytorch,quiet" : "pytorch"}};
+  std::string words = "pytorch";
+  if (command.options.fast_range_texts) words += ",fast-range-texts";
+  if (command.verbosity == Verbosity::quiet) words += ",quiet";
+  return {{"PYTHONPATH", folder.string() + others}, {"DLKPROF_PYTHON", words}};
 }
 
 // What the options of the library do not say of a run.

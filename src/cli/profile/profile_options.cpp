@@ -109,6 +109,9 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
       "Once all is measured, record so many iterations and then leave the program to itself; what it does from then on is not "
       "counted. --timeline on records all of it, as 0 does")
       ->capture_default_str();
+  grouped(app.add_flag("--fast-range-texts", options.fast_range_texts,
+                       "With --mode pytorch: replace the functions of PyTorch that make the texts of its ranges by faster ones, "
+                       "where they are known; the capture says so"));
   grouped(app.add_flag("--keep-counters", options.keep_counters,
                        "Keep raw counters in the capture, to evaluate other metrics later"));
   add("--cupti-path", options.cupti_path, "<path>", "The libcupti to use, or its folder (default: that of CUDA_HOME or nvcc)");
@@ -318,6 +321,9 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   options.timeline = wants_timeline(typed.timeline, command, purpose);
   command.without_ops = !options.timeline && typed.timeline == "auto";
   options.in_bursts = options.collect == capture::Collect::sample && typed.timeline != "on" && options.profile_from_start;
+  if (options.fast_range_texts && command.folding.mode != Mode::pytorch) {
+    throw UsageError("--fast-range-texts is about the ranges that --mode pytorch has PyTorch emit", "", "Add --mode pytorch.");
+  }
   options.iterations = needs_all_of_the_run(typed, command) ? 0 : typed.iterations;
   command.outputs.database = options.timeline && !command.folding.simple();
   command.outputs.formats = typed.formats;

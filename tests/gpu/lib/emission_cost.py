@@ -17,7 +17,7 @@ MEANINGS = {
     "bare": "the program alone",
     "emit_nvtx": "within `torch.autograd.profiler.emit_nvtx(record_shapes=True)`, nobody listening",
     "listening": "the same under `dlkprof --replay-mode none`: ranges, whose texts are PyTorch's, and the timeline are recorded",
-    "emission": "the Python part of `--mode=pytorch`, nobody listening: ranges of modules and phases too, texts of shapes made by ours",
+    "emission": "the Python part of `--mode=pytorch`, nobody listening: ranges of modules and phases too",
     "timeline": "`dlkprof --replay-mode none`",
     "dlkprof": "`dlkprof --mode pytorch --replay-mode none`",
 }

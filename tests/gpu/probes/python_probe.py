@@ -341,7 +341,7 @@ def compare_results():
 _at_the_very_end = []  # run after dlkprof's own end: registered before torch is imported
 
 
-def environment(asked="pytorch"):
+def environment(asked="pytorch,fast-range-texts"):
     path = os.pathsep.join(filter(None, (str(INJECT), os.environ.get("PYTHONPATH"))))
     kept = {name: value for name, value in os.environ.items() if name != "DLKPROF_PYTHON"}
     return {**kept, "PYTHONPATH": path, **({"DLKPROF_PYTHON": asked} if asked else {})}

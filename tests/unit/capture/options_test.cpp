@@ -31,6 +31,7 @@ ProfileOptions all_set() {
   options.timeline = false;
   options.in_bursts = true;
   options.iterations = 50;
+  options.fast_range_texts = true;
   options.metrics = {{{"a.sum", "b.sum"}}, {{}}, {{"c.avg"}}};
   options.first_metrics = {{{"d.sum"}}};
   options.output_directory = "/some where";
@@ -58,7 +59,8 @@ TEST(Options, NamesAreFixed) {
       to_json(all_set()),
       R"({"all_processes":false,"application_pid":42,"base_name":"base","cache_control":"all",)"
       R"("cupti_path":"/lib/libcupti.so","delay_seconds":0.1,"devices":[0,7,4294967295],"duration_seconds":1e+300,)"
-      R"("filter_mode":"per-gpu","fingerprint":"00000000075bcd15","first_metrics":[["d.sum"]],)"
+      R"("fast_range_texts":true,"filter_mode":"per-gpu",)"
+      R"("fingerprint":"00000000075bcd15","first_metrics":[["d.sum"]],)"
       R"("in_bursts":true,"iterations":50,"keep_counters":true,"kernel_id":"::regex:gemm:",)"
       "\"kernel_name\":\"regex:\\\"\\\\\\n\xc3\xa4\","
       R"("kernel_name_base":"demangled","launch_count":2,"launch_skip":18446744073709551615,)"
