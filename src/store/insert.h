@@ -34,7 +34,11 @@ class InsertMany {
       : connection_(connection), statement_(insert_into(connection, table_of<Row>(), kRowsAtOnce)), place_{aggregation} {}
   // Rows come in the order of their key.
   void add(const Row& row) {
-    with_values(row, place_, [this](const auto&... values) { (cells_.push_back(integer_cell(values)), ...); });
+    with_values(row, place_, [this](const auto&... values) {
+      std::size_t cell = cells_.size();
+      cells_.resize(cell + sizeof...(values));
+      ((cells_[cell++] = integer_cell(values)), ...);  // in place: to push each back takes a tenth of all time
+    });
     if (++place_.row % kRowsAtOnce == 0) flush(statement_);
   }
   // Writes the rows that are left, after the last one.

@@ -40,8 +40,7 @@ inline model::Timeline sample_timeline() {
       {capture::ActivityKind::copy, "", "[CUDA memcpy HtoD]", ""},
   };
   timeline.configs = {{0, key(1, {64, 16, 1}, {256, 1, 1})}, {0, key(2, {8, 1, 1}, {128, 2, 1})}};
-  timeline.ranges.resize(4);
-  for (std::uint32_t i = 0; i < 4; ++i) timeline.ranges[i].start_ns = 1000 * (i + 1);
+  for (std::int64_t start : {1000, 2000, 3000, 4000}) timeline.ranges.push_back({start, start + 100});
   for (std::uint32_t i = 0; i < 5; ++i) timeline.calls.push_back({1000 + 1000 * i, 1030 + 1000 * i, i, 0, 1});
   timeline.calls[4].range = model::kNone;
   timeline.calls[4].name = 2;
@@ -78,11 +77,10 @@ inline model::Fold sample_fold_of_ops() {
   fold.ops[kForwardOp].group = 1;
   fold.ops[kCopyOp].framework = model::Framework::none;
   fold.groups = {{"/net", model::kNone}, {"/net/conv1", 0}};
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    fold.instances.push_back({.op = i % 2, .range = i, .iteration = i / 2, .cpu_ns = 100, .overhead_ns = 70});
-  }
+  for (std::uint32_t i = 0; i < 4; ++i) fold.instances.push_back({.op = i % 2, .range = i, .iteration = i / 2});
   fold.instances[1].forward = 0;
-  fold.instances.push_back({.op = kCopyOp, .iteration = 1, .cpu_ns = 30});
+  fold.instances.push_back({.op = kCopyOp, .iteration = 1});
+  fold.call_ns = {30, 30, 30, 30, 30};
   fold.activity_instance = {0, 1, 2, 3, 4};
   fold.activity_iteration = {0, 0, 1, 1, 1};
   fold.iterations = {{1000, 2999}, {3000, 5200}};

@@ -143,9 +143,8 @@ inline model::Fold small_fold() {
       {"aten::mm_fprop_1", "/step/aten::mm", "aten::mm", model::Direction::fprop, model::Framework::pytorch, "fp16",
        "[[4, 4], [4, 4]]", 0, true, true}};
   fold.groups = {{"/step", kNone}, {"/step/inner", 0}};
-  fold.instances = {{.op = 0, .cpu_ns = 100},
-                    {.op = 1, .range = 1, .iteration = 0, .cpu_ns = 400, .overhead_ns = 300},
-                    {.op = 1, .range = 3, .iteration = 1, .cpu_ns = 400, .overhead_ns = 260}};
+  fold.instances = {{.op = 0}, {.op = 1, .range = 1, .iteration = 0}, {.op = 1, .range = 3, .iteration = 1}};
+  fold.call_ns = {100, 100, 140};
   fold.activity_instance = {0, 1, 2, 2};
   fold.activity_iteration = {0, 0, 1, 1};
   fold.iterations = {{500, 1999}, {2000, 4000}};

@@ -23,11 +23,12 @@ void add_instances(const IterationSlice& slice, std::vector<OpRow>& rows) {
     }
     if (counts || selected_ns > 0) row.gpu.add(selected_ns);
     if (!counts) continue;
-    row.cpu.add(instance.cpu_ns);
-    row.overhead.add(instance.overhead_ns);
-    const GpuTimes times = activities.times(i);
-    row.idle.add(times.idle_ns);
-    row.mapped.add(times.mapped_ns);
+    const CpuTimes cpu = cpu_times(slice.timeline, slice.fold, i);
+    row.cpu.add(cpu.cpu_ns);
+    row.overhead.add(cpu.overhead_ns);
+    const GpuTimes gpu = activities.times(i);
+    row.idle.add(gpu.idle_ns);
+    row.mapped.add(gpu.mapped_ns);
   }
 }
 

@@ -16,9 +16,11 @@ namespace {
 // What the ranges of a line's ops cover, on each thread.
 class CpuTime {
  public:
-  void add(const Timeline& timeline, const OpInstance& instance) {
-    if (instance.range == kNone) return add_ns(outside_ns_, instance.cpu_ns);
-    const Range& range = timeline.ranges[instance.range];
+  // `instance`: index into Fold::instances.
+  void add(const IterationSlice& slice, std::size_t instance) {
+    const std::uint32_t index = slice.fold.instances[instance].range;
+    if (index == kNone) return add_ns(outside_ns_, slice.fold.call_ns[instance]);
+    const Range& range = slice.timeline.ranges[index];
     threads_[range.thread].add(range.start_ns, range.end_ns);
   }
   [[nodiscard]] std::int64_t total_ns() const {
@@ -34,10 +36,11 @@ class CpuTime {
 
 void add_cpu_times(const IterationSlice& slice, const std::vector<OpsLine*>& line_of_op, Summary& summary) {
   std::map<OpsLine*, CpuTime> times;
-  for (const OpInstance& instance : slice.fold.instances) {
+  for (std::size_t i = 0; i < slice.fold.instances.size(); ++i) {
+    const OpInstance& instance = slice.fold.instances[i];
     OpsLine* line = line_of_op[instance.op];
     if (line == nullptr || !slice.has(instance.iteration)) continue;
-    for (OpsLine* one : {&summary.all_ops, line}) times[one].add(slice.timeline, instance);
+    for (OpsLine* one : {&summary.all_ops, line}) times[one].add(slice, i);
   }
   for (const auto& [line, time] : times) line->cpu_ns = time.total_ns();
 }

@@ -63,7 +63,7 @@ Fold fold(const Timeline& timeline, const FoldOptions& options) {
     const OpPaths paths = find_op_paths(timeline, markers, IterationSplit(key_node.stops), tree);
     instances = make_instances(timeline, markers, paths, tree, texts, table);
   }
-  measure_overhead(timeline, instances);
+  fold.call_ns = measure_calls(timeline, instances);
   table.describe(timeline, tree, texts, fold);
   make_eligible_by_use(timeline, instances, fold.ops);
 
@@ -78,6 +78,14 @@ Fold fold(const Timeline& timeline, const FoldOptions& options) {
   fold.instances = std::move(instances.all);
   fold.activity_instance = std::move(instances.activity_instance);
   return fold;
+}
+
+CpuTimes cpu_times(const Timeline& timeline, const Fold& fold, std::size_t instance) {
+  const std::int64_t in_calls = fold.call_ns[instance];
+  const std::uint32_t index = fold.instances[instance].range;
+  if (index == kNone) return {.cpu_ns = in_calls};
+  const std::int64_t cpu_ns = elapsed_ns(timeline.ranges[index].start_ns, timeline.ranges[index].end_ns);
+  return {.cpu_ns = cpu_ns, .overhead_ns = elapsed_ns(in_calls, cpu_ns)};
 }
 
 }  // namespace dlkprof::model

@@ -41,14 +41,12 @@ struct Group {
   std::uint32_t parent = kNone;
 };
 
-// What the GPU did for it: instance_activities.h.
+// Its time on the CPU: cpu_times(). What the GPU did for it: instance_activities.h.
 struct OpInstance {
   std::uint32_t op = 0;
   std::uint32_t range = kNone;    // index into Timeline::ranges; kNone: unassociated
   std::uint32_t iteration = 0;    // index into Fold::iterations
   std::uint32_t forward = kNone;  // of a backward instance: index into Fold::instances of its forward one
-  std::int64_t cpu_ns = 0;        // length of the range; of unassociated calls their own length
-  std::int64_t overhead_ns = 0;   // of which outside of CUDA calls
 };
 
 // Times are those of the timeline. [start, stop] is inclusive, as in the guide.
@@ -62,6 +60,7 @@ struct Fold {
   std::vector<Op> ops;
   std::vector<Group> groups;
   std::vector<OpInstance> instances;              // by start on the CPU
+  std::vector<std::int64_t> call_ns;              // of each of instances: its time inside CUDA calls
   std::vector<std::uint32_t> activity_instance;   // of each Timeline::activities: index into instances
   std::vector<std::uint32_t> activity_iteration;  // of each Timeline::activities: index into iterations
   std::vector<Iteration> iterations;              // N + 1 where the key node was found N times; one where never
@@ -72,6 +71,14 @@ struct Fold {
 
 // Throws UsageError where a key node is asked for that there is not, naming near ones.
 [[nodiscard]] Fold fold(const Timeline& timeline, const FoldOptions& options = {});
+
+struct CpuTimes {
+  std::int64_t cpu_ns = 0;       // length of the range; of unassociated calls their own length
+  std::int64_t overhead_ns = 0;  // of which outside of CUDA calls
+};
+
+// `instance`: index into Fold::instances.
+[[nodiscard]] CpuTimes cpu_times(const Timeline& timeline, const Fold& fold, std::size_t instance);
 
 // The NVTX domains that ranges are in, as FoldOptions names them, each once.
 [[nodiscard]] std::vector<std::string> domain_names(const Timeline& timeline);

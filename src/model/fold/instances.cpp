@@ -83,7 +83,7 @@ class InstanceMaker {
 
   void merge() {
     made_.all.reserve(timeline_.ranges.size() + made_.outside.size());
-    made_.of_range.assign(timeline_.ranges.size(), kNone);
+    of_range_.assign(timeline_.ranges.size(), kNone);
     auto outside = made_.outside.begin();
     for (std::uint32_t range = 0; range < timeline_.ranges.size(); ++range) {
       while (outside != made_.outside.end() && outside->start_ns < timeline_.ranges[range].start_ns) add_outside(*outside++);
@@ -93,26 +93,22 @@ class InstanceMaker {
   }
 
   void add_range(std::uint32_t index) {
-    const Range& range = timeline_.ranges[index];
     const Signature& signature = markers_.signature(index);
     OpInstance instance;
     instance.op = table_.find({paths_.node[index], signature.type, paths_.direction[index], signature.framework}, index);
     instance.range = index;
-    instance.cpu_ns = elapsed_ns(range.start_ns, range.end_ns);
     if (const std::uint32_t parent = paths_.parent[index]; parent != kNone) {
-      table_.set_not_leaf(made_.all[made_.of_range[parent]].op);
+      table_.set_not_leaf(made_.all[of_range_[parent]].op);
     }
-    made_.of_range[index] = static_cast<std::uint32_t>(made_.all.size());
+    of_range_[index] = static_cast<std::uint32_t>(made_.all.size());
     made_.all.push_back(instance);
   }
 
   void add_outside(Outside& outside) {
-    const bool has_call = outside.call != kNone;
     const std::string& name =
         outside.kernel != kNone ? timeline_.kernels[outside.kernel].name : timeline_.strings[timeline_.calls[outside.call].name];
     OpInstance instance;
     instance.op = table_.find({tree_.stray("unassociated_" + name), texts_.intern(name)}, kNone);
-    if (has_call && outside.first) instance.cpu_ns = elapsed_ns(outside.start_ns, outside.end_ns);
     outside.instance = static_cast<std::uint32_t>(made_.all.size());
     made_.all.push_back(instance);
   }
@@ -120,9 +116,8 @@ class InstanceMaker {
   void join_activities() {
     for (std::size_t i = 0; i < timeline_.activities.size(); ++i) {
       std::uint32_t& instance = made_.activity_instance[i];
-      instance = instance != kNone
-                     ? made_.outside[instance].instance
-                     : made_.of_range[counted_range(markers_, paths_, timeline_.calls[timeline_.activities[i].call])];
+      instance = instance != kNone ? made_.outside[instance].instance
+                                   : of_range_[counted_range(markers_, paths_, timeline_.calls[timeline_.activities[i].call])];
     }
   }
 
@@ -131,7 +126,7 @@ class InstanceMaker {
     for (OpInstance& instance : made_.all) {
       if (instance.range == kNone) continue;
       const std::uint32_t forward = paths_.forward[instance.range];
-      if (forward != kNone) instance.forward = made_.of_range[forward];
+      if (forward != kNone) instance.forward = of_range_[forward];
     }
   }
 
@@ -142,6 +137,7 @@ class InstanceMaker {
   TextTable& texts_;
   OpTable& table_;
   Instances made_;
+  std::vector<std::uint32_t> of_range_;      // of each range, index into made_.all; kNone where it does not count
   std::vector<std::uint32_t> last_outside_;  // of each kernel, index into made_.outside
 };
 
@@ -192,15 +188,19 @@ Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, 
   return InstanceMaker(timeline, markers, paths, tree, texts, table).make();
 }
 
-void measure_overhead(const Timeline& timeline, Instances& instances) {
+std::vector<std::int64_t> measure_calls(const Timeline& timeline, const Instances& instances) {
+  std::vector<std::int64_t> call_ns(instances.all.size());
   std::vector<CallClock> clocks(timeline.threads.size());
   for (const Call& call : timeline.calls) clocks[call.thread].add(call.start_ns, call.end_ns);
-  for (OpInstance& instance : instances.all) {
-    if (instance.range == kNone) continue;
-    const Range& range = timeline.ranges[instance.range];
-    const std::int64_t in_calls = clocks[range.thread].between(range.start_ns, range.end_ns);
-    instance.overhead_ns = elapsed_ns(in_calls, instance.cpu_ns);
+  for (std::size_t i = 0; i < call_ns.size(); ++i) {
+    if (instances.all[i].range == kNone) continue;
+    const Range& range = timeline.ranges[instances.all[i].range];
+    call_ns[i] = clocks[range.thread].between(range.start_ns, range.end_ns);
   }
+  for (const Outside& outside : instances.outside) {
+    if (outside.call != kNone && outside.first) call_ns[outside.instance] = elapsed_ns(outside.start_ns, outside.end_ns);
+  }
+  return call_ns;
 }
 
 }  // namespace dlkprof::model

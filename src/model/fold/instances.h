@@ -25,7 +25,6 @@ struct Outside {
 
 struct Instances {
   std::vector<OpInstance> all;                   // by start on the CPU; iterations are not set
-  std::vector<std::uint32_t> of_range;           // of each range; kNone where it does not count
   std::vector<std::uint32_t> activity_instance;  // of each work
   std::vector<Outside> outside;                  // those that are no ranges, by `instance`
 };
@@ -39,7 +38,7 @@ struct Instances {
   return call.range == kNone || markers.counts(call.range) ? call.range : paths.parent[call.range];
 }
 
-// Sets what of their time was outside of CUDA calls.
-void measure_overhead(const Timeline& timeline, Instances& instances);
+// Fold::call_ns of Instances::all.
+[[nodiscard]] std::vector<std::int64_t> measure_calls(const Timeline& timeline, const Instances& instances);
 
 }  // namespace dlkprof::model

@@ -35,7 +35,7 @@ bool straighten(Event& event) {
 // which for gigabytes takes longer than reading; room that is not used costs nothing.
 template <typename Events>
 void make_room(Events& events, std::size_t before, std::size_t more, double share_read) {
-  constexpr double kMargin = 1.02;
+  constexpr double kMargin = 1.05;
   constexpr double kMostTimes = 16;  // early guesses are poor
   if (events.size() + more <= events.capacity()) return;
   const auto so_far = static_cast<double>(events.size() - before + more);

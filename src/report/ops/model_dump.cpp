@@ -61,12 +61,14 @@ Members describe_instance(const model::Profile& profile, const model::InstanceAc
                   {"forward", index_cell(instance.forward)}};
   const bool has_range = instance.range != model::kNone;
   members.emplace_back("start_ns", has_range ? Cell{profile.timeline.ranges[instance.range].start_ns} : Cell{});
-  members.emplace_back("cpu_ns", instance.cpu_ns);
-  members.emplace_back("overhead_ns", instance.overhead_ns);
-  const model::GpuTimes times = activities.times(static_cast<std::size_t>(&instance - profile.fold.instances.data()));
-  members.emplace_back("gpu_ns", times.gpu_ns);
-  members.emplace_back("mapped_ns", times.mapped_ns);
-  members.emplace_back("idle_ns", times.idle_ns);
+  const auto index = static_cast<std::size_t>(&instance - profile.fold.instances.data());
+  const model::CpuTimes cpu = model::cpu_times(profile.timeline, profile.fold, index);
+  members.emplace_back("cpu_ns", cpu.cpu_ns);
+  members.emplace_back("overhead_ns", cpu.overhead_ns);
+  const model::GpuTimes gpu = activities.times(index);
+  members.emplace_back("gpu_ns", gpu.gpu_ns);
+  members.emplace_back("mapped_ns", gpu.mapped_ns);
+  members.emplace_back("idle_ns", gpu.idle_ns);
   return members;
 }
 
