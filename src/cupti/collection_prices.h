@@ -27,15 +27,16 @@ constexpr double replay_memory_seconds(std::uint64_t used_bytes, std::uint64_t f
 // Windows, in which launches of the program's own are measured (profiling_session.h).
 struct WindowPrices {
   double launch_seconds;               // a launch in one pass, its kernel and reading it out included
-  double open_seconds, close_seconds;  // a window in one pass, the mean of those of basic
+  double close_launch_seconds;         // closing a window, for each launch in it
+  double open_seconds, close_seconds;  // a window in one pass besides, the mean of those of basic
   double session_seconds;              // once
   double session_launch_seconds;       // once, for each launch that a window may hold
   std::size_t host_bytes;              // likewise, with CUPTI's own
   std::size_t set_up_bytes;            // host memory besides, rounded up
 };
 // Where counters of each multiprocessor are read out; where only performance monitors are (seen with quick).
-inline constexpr WindowPrices kPerSmPrices{0.88e-3, 11e-3, 6.4e-3, 60e-3, 0.8e-3, 2'650'000, 176'000'000};
-inline constexpr WindowPrices kHwpmPrices{52e-6, 26e-3, 7e-3, 0.18, 0.06e-3, 60'000, 165'000'000};
+inline constexpr WindowPrices kPerSmPrices{0.96e-3, 0.16e-3, 8e-3, 1.3e-3, 60e-3, 0.8e-3, 2'650'000, 176'000'000};
+inline constexpr WindowPrices kHwpmPrices{13e-6, 0.08e-3, 26e-3, 1.6e-3, 0.18, 0.06e-3, 60'000, 165'000'000};
 inline constexpr std::size_t kFewestLaunches = 8;  // of a window: with fewer, opening and closing is all that it does
 inline constexpr std::size_t kMostLaunches = 128;  // a larger one saves little, and its counters come late
 

@@ -51,7 +51,7 @@ WayForecast window_prices(const capture::ProfileOptions& options, const PlanNeed
   const auto passes = static_cast<double>(needs.passes);
   const std::size_t launches = most_launches(options, needs);
   WayForecast replay_mode;
-  replay_mode.launch_seconds = prices.launch_seconds * passes;
+  replay_mode.launch_seconds = (prices.launch_seconds + prices.close_launch_seconds) * passes;
   replay_mode.window_seconds = (prices.open_seconds + prices.close_seconds) * passes;
   replay_mode.first_window_seconds = prices.session_seconds + prices.session_launch_seconds * static_cast<double>(launches);
   replay_mode.host_bytes = prices.host_bytes * launches;

@@ -15,6 +15,7 @@ constexpr std::size_t kWaitingShare = 8;
 // Of a launch: counters of each multiprocessor need 0.8 to 1.3 MB, all others some 25 KB, on an H200 with CUDA 13.0.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
 constexpr double kNsPerSecond = 1e9;
+constexpr double kLeastWindowNs = 1e6;  // that opening and closing one takes
 
 PassWindows::Asked plan_of(const cupti::Host& host, const std::vector<capture::MetricRequest>& metrics) {
   auto resolved = host.resolve(metrics);
@@ -85,7 +86,9 @@ void PassWindows::schedule(cupti::RangeProfiler& profiler) {
     const auto& prices = prices_of(profiler, asked_[plan].plan.metrics);
     for (std::size_t pass = 0; pass < asked_[plan].plan.passes; ++pass) {
       passes_.push_back({plan, pass});
-      scheduled.push_back({prices.launch_seconds * kNsPerSecond, (prices.open_seconds + prices.close_seconds) * kNsPerSecond});
+      scheduled.push_back({(prices.launch_seconds + prices.close_launch_seconds) * kNsPerSecond,
+                           (prices.open_seconds + prices.close_seconds) * kNsPerSecond});
+      passes_.back().close_launch_ns = prices.close_launch_seconds * kNsPerSecond;
     }
   }
   scheduler_.emplace(std::move(scheduled), most_launches_, asked_.size() > 1);
@@ -173,8 +176,9 @@ void PassWindows::close_window() {
     launch.record.mode = capture::ReplayMode::iteration;
     launch.record.cost_ns += share;
   }
+  const double of_launches_ns = pass.close_launch_ns * static_cast<double>(launches_.size());
   evaluator_->give({image_, pass.plan, pass.pass, std::exchange(launches_, {})});
-  scheduler_->end_window(static_cast<double>(window_cost_.count()));
+  scheduler_->end_window(std::max(kLeastWindowNs, static_cast<double>(window_cost_.count()) - of_launches_ns));
 }
 
 // Where something failed: the next window has a new session, and the failure is thrown on.

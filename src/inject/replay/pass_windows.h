@@ -65,6 +65,7 @@ class PassWindows {
 
   struct Pass {
     std::size_t plan = 0, pass = 0;
+    double close_launch_ns = 0;  // of what closing its windows takes: for each launch
   };
   void make_image(cupti::RangeProfiler& profiler, std::span<const std::string> metrics, std::size_t most_bytes);
   void schedule(cupti::RangeProfiler& profiler);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <future>
 #include <limits>
 #include <optional>
 
@@ -32,7 +33,8 @@ class RangeEvaluator::Worker {
 
  private:
   [[nodiscard]] const cupti::Host& host();
-  void keep(const Window& window, std::size_t range, MeasuredLaunch launch);
+  void keep(Window window);
+  [[nodiscard]] std::vector<PackedRange> pack(const Window& window) const;
   void combine(std::size_t plan, std::vector<PartialCounters::Range> ranges);
   void deliver(std::size_t plan, MeasuredLaunch launch);
   void blank_throughputs(std::size_t plan, std::vector<double>& values);
@@ -50,28 +52,45 @@ const cupti::Host& RangeEvaluator::Worker::host() {
 
 void RangeEvaluator::Worker::evaluate(Window window) {
   const Plan& plan = shared_.plans.at(window.plan);
+  for (MeasuredLaunch& launch : window.launches) launch.record.metric_set = plan.metric_set;
+  if (plan.passes > 1) return keep(std::move(window));
   for (std::size_t range = 0; range < window.launches.size(); ++range) {
     MeasuredLaunch& launch = window.launches[range];
-    launch.record.metric_set = plan.metric_set;
-    if (plan.passes > 1) {
-      keep(window, range, std::move(launch));
-      continue;
-    }
     launch.record.passes = 1;
     launch.record.values = host().evaluate(window.image->bytes(), range, plan.metrics);
     deliver(window.plan, std::move(launch));
   }
 }
 
-void RangeEvaluator::Worker::keep(const Window& window, std::size_t range, MeasuredLaunch launch) {
-  cupti::CounterCombiner alone(cupti::NvPerf::open(shared_.library), shared_.empty_image);
-  alone.add(window.image->bytes(), range);
+void RangeEvaluator::Worker::keep(Window window) {
+  std::vector<PackedRange> packed = pack(window);
   PartialCounters& partial = partial_.at(window.plan);
-  const Ledger::Entry entry = launch.entry;
-  PartialCounters::Range kept{std::move(launch), PackedRange(alone.image(), shared_.empty_image)};
-  partial.add(window.pass, std::move(kept));
+  for (std::size_t range = 0; range < packed.size(); ++range) {
+    const Ledger::Entry entry = window.launches[range].entry;
+    partial.add(window.pass, {std::move(window.launches[range]), std::move(packed[range])});
+    if (auto all = partial.take_complete(entry); !all.empty()) combine(window.plan, std::move(all));
+  }
   evaluator_.given_up_ = partial.given_up();
-  if (auto all = partial.take_complete(entry); !all.empty()) combine(window.plan, std::move(all));
+}
+
+// By several threads: a range takes longer than measuring it did, and the next window waits for this one's image.
+std::vector<PackedRange> RangeEvaluator::Worker::pack(const Window& window) const {
+  constexpr std::size_t kMostThreads = 4;
+  const cupti::NvPerf& nvperf = cupti::NvPerf::open(shared_.library);
+  std::vector<PackedRange> packed(window.launches.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t range = next++; range < packed.size(); range = next++) {
+      cupti::CounterCombiner alone(nvperf, shared_.empty_image);
+      alone.add(window.image->bytes(), range);
+      packed[range] = PackedRange(alone.image(), shared_.empty_image);
+    }
+  };
+  std::vector<std::future<void>> others;
+  while (others.size() + 1 < std::min(kMostThreads, packed.size())) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& other : others) other.get();
+  return packed;
 }
 
 // One launch of them all: the last, with the passes and the cost of each.

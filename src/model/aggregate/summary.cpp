@@ -146,7 +146,7 @@ Summary make_summary(const IterationSlice& slice, const Aggregate& aggregate) {
   Summary summary;
   add_iterations(slice, summary);
   add_gpu_times(slice, summary);
-  summary.undisturbed = undisturbed_iterations(slice.timeline, slice.fold);
+  summary.undisturbed = undisturbed_iterations(slice.timeline, slice.fold, slice.first_iteration, slice.last_iteration);
   summary.share = find_shares(slice);
   add_ops(slice, aggregate.ops, summary);
   add_kernels(slice.timeline, aggregate.kernels, summary);

@@ -15,8 +15,9 @@ struct UndisturbedIterations {
   friend bool operator==(const UndisturbedIterations&, const UndisturbedIterations&) = default;
 };
 
-// By the steps that the key node's marker began, those of the loop in its steady state (steady_range.h). None where the key node
-// is no marker that was still listened to, or too few came.
-[[nodiscard]] std::optional<UndisturbedIterations> undisturbed_iterations(const Timeline& timeline, const Fold& fold);
+// By the steps of a marker that came once in each of the iterations `first` to `last` while the program was profiled; those of
+// the loop in its steady state (steady_range.h). None where no marker did, or too few steps came.
+[[nodiscard]] std::optional<UndisturbedIterations> undisturbed_iterations(const Timeline& timeline, const Fold& fold,
+                                                                          std::uint32_t first, std::uint32_t last);
 
 }  // namespace dlkprof::model

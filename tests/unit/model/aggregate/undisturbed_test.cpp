@@ -21,14 +21,28 @@ Timeline with_steps(int count, const std::string& marker = "Optimizer.step#SGD.s
   return timeline;
 }
 
-Fold with_key_node(const std::string& name) {
+// Ten profiled iterations of 50 ms, in each of which the optimizer steps once and a layer runs twice.
+Fold profiled(Timeline& timeline) {
   Fold fold;
-  fold.key_node = name;
+  fold.key_nodes_found = 10;
+  timeline.strings = {"", "Optimizer.step#SGD.step", "layer"};
+  for (std::int64_t i = 0; i <= 10; ++i) {
+    const std::int64_t start = i * 50 * kMs;
+    fold.iterations.push_back({start, start + 50 * kMs - 1});
+    for (const std::uint32_t message : {2U, 1U, 2U}) {
+      Range range;
+      range.start_ns = start + kMs;
+      range.message = message;
+      timeline.ranges.push_back(range);
+    }
+  }
   return fold;
 }
 
-TEST(Undisturbed, AreTheStepsOfTheKeyNodeInTheirSteadyState) {
-  const auto found = undisturbed_iterations(with_steps(42), with_key_node("Optimizer.step#SGD.step"));
+TEST(Undisturbed, AreTheStepsOfAMarkerOnceAnIterationInTheirSteadyState) {
+  Timeline timeline = with_steps(42);
+  const Fold fold = profiled(timeline);
+  const auto found = undisturbed_iterations(timeline, fold, 1, 9);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->n, 39U);
   EXPECT_NEAR(found->mean_ns, 11e6, 0.1e6);
@@ -37,14 +51,19 @@ TEST(Undisturbed, AreTheStepsOfTheKeyNodeInTheirSteadyState) {
   EXPECT_NEAR(found->deviation_ns, 1e6, 0.1e6);
 }
 
-TEST(Undisturbed, AreNotKnownByAnotherMarker) {
-  EXPECT_FALSE(undisturbed_iterations(with_steps(42), with_key_node("ProfilerStep")));
-  EXPECT_FALSE(undisturbed_iterations(with_steps(42), with_key_node("")));
+TEST(Undisturbed, AreNotKnownByWhatComesMoreOftenOrNever) {
+  for (const char* marker : {"layer", "ProfilerStep#"}) {
+    Timeline timeline = with_steps(42, marker);
+    const Fold fold = profiled(timeline);
+    EXPECT_FALSE(undisturbed_iterations(timeline, fold, 1, 9)) << marker;
+  }
 }
 
-TEST(Undisturbed, AreNotKnownOfFewSteps) {
-  EXPECT_FALSE(undisturbed_iterations(with_steps(5), with_key_node("Optimizer.step#SGD.step")));
-  EXPECT_FALSE(undisturbed_iterations({}, with_key_node("Optimizer.step#SGD.step")));
+TEST(Undisturbed, AreNotKnownOfFewStepsOrWithoutIterations) {
+  Timeline timeline = with_steps(5);
+  const Fold fold = profiled(timeline);
+  EXPECT_FALSE(undisturbed_iterations(timeline, fold, 1, 9));
+  EXPECT_FALSE(undisturbed_iterations(with_steps(42), {}, 0, 0));
 }
 
 }  // namespace
