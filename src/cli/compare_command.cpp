@@ -15,6 +15,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/captures.h"
+#include "cli/gate.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/outputs.h"
@@ -142,10 +143,11 @@ int compare_runs(const CompareCommand& command) {
   check_count(command);
   check_comparison_files(command);
   const IgnoredSignal guard(SIGXFSZ);  // as in report_again()
+  const std::vector<advise::GateRule> gate = command.gate.empty() ? std::vector<advise::GateRule>() : load_gate(command.gate);
   const advise::ComparedRuns compared = load_runs(command);
   if (!command.to_files) {
     print_data(formatted(compared, command.format));
-    return 0;
+    return apply_gate(gate, compared);
   }
   make_folder(command.directory);
   const std::vector<fs::path> files = files_of(command);
@@ -154,7 +156,7 @@ int compare_runs(const CompareCommand& command) {
     write_pieces(files[i], command.force, [&text](const report::Sink& sink) { sink(text); });
     say("dlkprof: wrote {}\n", printable(files[i].string()));
   }
-  return 0;
+  return apply_gate(gate, compared);
 }
 
 }  // namespace dlkprof::cli
