@@ -43,7 +43,7 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
        "Reports to show; tables and files take several, csv, json and svg on stdout one")
       ->check(suggested(report::known_names()));
   add("--format", command.format, "<format>", "What stdout gets; svg is of the report roofline alone")
-      ->check(one_of({"table", "csv", "json", "svg"}))
+      ->check(one_of({"table", "csv", "json", "markdown", "svg"}))
       ->capture_default_str();
   add("-k,--kernel-name", command.kernel_name, "<name>",
       "Show rows of this kernel or op alone; regex:<pattern> for part of a name");

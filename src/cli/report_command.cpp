@@ -37,8 +37,8 @@ namespace fs = std::filesystem;
 bool wants_screen(const ReportCommand& command) {
   const bool asks = !command.sections.empty() || !command.set.empty() || !command.metrics.empty() || command.choice.is_asked() ||
                     !command.kernel_name.empty() || !command.by.empty() || command.kernels;
-  return command.outputs.reports.empty() && command.format == "table" && !command.to_files && !command.outputs.model_data &&
-         !asks;
+  const bool is_for_reading = command.format == "table" || command.format == "markdown";
+  return command.outputs.reports.empty() && is_for_reading && !command.to_files && !command.outputs.model_data && !asks;
 }
 
 // Tables by default where a person reads, and what is most asked for where a script does.
@@ -215,7 +215,8 @@ int report_again(ReportCommand command) {
   if (command.outputs.database && profile.has_ops()) write_database(command.outputs, profile);
   const report::Page page{text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};
   if (one_screen) {
-    print_data(report::screen(profile, command.file, page));
+    print_data(command.format == "markdown" ? report::screen_markdown(profile, command.file)
+                                            : report::screen(profile, command.file, page));
     return 0;
   }
   report::Asked chosen = choose_sections(command, profile.timeline, catalogue);
