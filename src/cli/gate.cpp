@@ -19,7 +19,7 @@ namespace {
 
 using advise::GateResult;
 using advise::GateRule;
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "dlkprof/gate/1";
 constexpr const char* kDocs = "docs/compare.md says what a gate looks like.";
