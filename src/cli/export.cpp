@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/new_file.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/analysis.h"
@@ -69,6 +70,10 @@ void check_command(const ExportCommand& command, const exports::Format& format) 
                      "Export one after the other; --format perfetto takes several.");
   }
   const fs::path path = command.output;
+  if (format.write_file != nullptr && (command.output == kStdout || command.output.ends_with(".gz"))) {
+    throw UsageError(fmt::format("{} is a database, and goes to a file that is not packed", format.name), "",
+                     "Name one with --output.");
+  }
   if (command.output == kStdout) {
     if (isatty(STDOUT_FILENO) == 1) {
       throw UsageError("a trace is not to be read on a terminal", "", "Name a file with --output, or send stdout somewhere.");
@@ -83,8 +88,12 @@ exports::Run as_run(const std::string& file, const model::Profile& profile, cons
 }
 
 void check_has_something(const std::string& file, const model::Profile& profile, const exports::Format& format) {
-  if (!format.needs_ops || profile.has_ops()) return;
-  throw Error(fmt::format("{} is of ops, and {} has none", format.name, printable(file)), "", kRecordOps);
+  if (format.needs_ops && !profile.has_ops())
+    throw Error(fmt::format("{} is of ops, and {} has none", format.name, printable(file)), "", kRecordOps);
+  if (format.needs_counters && profile.timeline.measured_launches.empty()) {
+    throw Error(fmt::format("{} is of measured launches, and {} has none", format.name, printable(file)), "",
+                "Profile with --set basic, or with --section or --metrics.");
+  }
 }
 
 std::size_t write_packed(const exports::Format& format, const std::vector<exports::Run>& runs, bool packs,
@@ -92,6 +101,22 @@ std::size_t write_packed(const exports::Format& format, const std::vector<export
   std::size_t untimed = 0;
   const auto write = [&](const report::Sink& out) { untimed = format.write(runs, out).untimed; };
   packs ? exports::pack_gzip(sink, write) : write(sink);
+  return untimed;
+}
+
+std::size_t write_output(const ExportCommand& command, const exports::Format& format, const std::vector<exports::Run>& runs) {
+  std::size_t untimed = 0;
+  if (format.write_file != nullptr) {
+    NewFile file(command.output);
+    untimed = format.write_file(runs.front(), file.path()).untimed;
+    file.flush_to_target(command.force);
+    return untimed;
+  }
+  const bool packs = command.output.ends_with(".gz");
+  if (command.output == kStdout)
+    return write_packed(format, runs, packs, [](std::string_view piece) { print_data(std::string(piece)); });
+  write_pieces(command.output, command.force,
+               [&](const report::Sink& sink) { untimed = write_packed(format, runs, packs, sink); });
   return untimed;
 }
 
@@ -119,15 +144,8 @@ int run_export(int argc, char** argv) {
     check_has_something(file, profiles.back(), format);
     runs.push_back(as_run(file, profiles.back(), catalogue));
   }
-  const bool packs = command.output.ends_with(".gz");
-  std::size_t untimed = 0;
-  if (command.output == kStdout) {
-    untimed = write_packed(format, runs, packs, [](std::string_view piece) { print_data(std::string(piece)); });
-  } else {
-    write_pieces(command.output, command.force,
-                 [&](const report::Sink& sink) { untimed = write_packed(format, runs, packs, sink); });
-    say("dlkprof: wrote {}: {}\n", printable(command.output), format.open_with);
-  }
+  const std::size_t untimed = write_output(command, format, runs);
+  if (command.output != kStdout) say("dlkprof: wrote {}: {}\n", printable(command.output), format.open_with);
   say_what_is_missing(untimed);
   return 0;
 }

@@ -38,7 +38,9 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   const auto list = [&add](const char* names, std::vector<std::string>& values, const char* type, const char* help) {
     return add(names, values, type, help)->delimiter(',')->allow_extra_args(false);
   };
-  add("file", command.file, "<file>", "A capture (.dlkcap), a database (.sqlite), or a folder with captures")->required();
+  add("file", command.file, "<file>",
+      "A capture (.dlkcap), a database (.sqlite), a folder with captures, or an SQLite file of Nsight Systems")
+      ->required();
   list("--reports", command.outputs.reports, "<report,report>",
        "Reports to show; tables and files take several, csv, json and svg on stdout one")
       ->check(suggested(report::known_names()));

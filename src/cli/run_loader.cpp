@@ -6,11 +6,13 @@
 #include "base/error.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "export/nsys_import.h"
 #include "store/database.h"
 
 namespace dlkprof::cli {
 
 model::Timeline load_run(const RunFiles& files, model::RawEvaluator* evaluator) {
+  if (!files.nsys.empty()) return exports::read_nsys_sqlite(files.nsys);
   return files.is_database() ? store::read_timeline(files.database) : model::load_timeline(files.captures, evaluator);
 }
 

@@ -29,7 +29,18 @@ constexpr std::array kFormats{
            .what = "the same as folded stacks, for flamegraph.pl and inferno",
            .open_with = "flamegraph.pl --countname=ns",
            .write = write_folded,
-           .needs_ops = true}};
+           .needs_ops = true},
+    Format{.name = "ncu-csv",
+           .extension = "_ncu.csv",
+           .what = "measured launches as ncu --csv --page raw prints them, in base units",
+           .open_with = "one row per measured launch, after a row of units",
+           .write = write_ncu_csv,
+           .needs_counters = true},
+    Format{.name = "nsys-sqlite",
+           .extension = "_nsys.sqlite",
+           .what = "the timeline as nsys export --type sqlite writes it",
+           .open_with = "nsys stats reads it",
+           .write_file = write_nsys_sqlite}};
 
 }  // namespace
 

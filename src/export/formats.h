@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,9 +23,12 @@ struct Format {
   const char* extension;  // of the file, after the base name
   const char* what;       // for help: what reads it
   const char* open_with;  // what to do with the file
-  Exported (*write)(const std::vector<Run>& runs, const report::Sink& sink);
-  bool takes_several = false;  // runs
-  bool needs_ops = false;      // shows nothing else
+  Exported (*write)(const std::vector<Run>& runs, const report::Sink& sink) = nullptr;
+  // In its place, for what is not written front to back: into an empty file.
+  Exported (*write_file)(const Run& run, const std::filesystem::path& file) = nullptr;
+  bool takes_several = false;   // runs
+  bool needs_ops = false;       // shows nothing else
+  bool needs_counters = false;  // of single launches, likewise
 };
 
 [[nodiscard]] std::span<const Format> formats();
@@ -35,6 +40,8 @@ struct Format {
 Exported write_perfetto(const std::vector<Run>& runs, const report::Sink& sink);
 Exported write_kineto(const std::vector<Run>& runs, const report::Sink& sink);
 Exported write_speedscope(const std::vector<Run>& runs, const report::Sink& sink);
+Exported write_ncu_csv(const std::vector<Run>& runs, const report::Sink& sink);
+Exported write_nsys_sqlite(const Run& run, const std::filesystem::path& file);
 Exported write_folded(const std::vector<Run>& runs, const report::Sink& sink);
 
 // `write(sink)` writes to a sink that packs it as gzip does (RFC 1952) for `packed`. Throws Error.

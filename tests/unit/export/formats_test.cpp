@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <regex>
 
+#include "export/nsys_import.h"
 #include "support/golden.h"
 #include "support/sample_capture.h"
+#include "support/temporary_directory.h"
 #include "support/timeline_builder.h"
 
 namespace dlkprof::exports {
@@ -64,9 +68,26 @@ TEST(Formats, AreAsRecorded) {
   test::expect_golden("export_kineto.json", std::regex_replace(exported("kineto", {&profile}), version, ""));
 }
 
+TEST(Formats, NsysFilesFoldAsTheRunDid) {
+  const test::TemporaryDirectory folder;
+  const std::filesystem::path path = folder.path() / "run.sqlite";
+  std::ofstream(path).close();
+  const model::Profile profile = small_profile();
+  (void)write_nsys_sqlite({&profile, "small", nullptr}, path);
+  ASSERT_TRUE(is_nsys_sqlite(path));
+  const model::Timeline read = read_nsys_sqlite(path);
+  const model::Fold fold = model::fold(read, {.key_node = "step"});
+  ASSERT_EQ(fold.iterations.size(), profile.fold.iterations.size());
+  ASSERT_EQ(fold.ops.size(), profile.fold.ops.size());
+  for (std::size_t i = 0; i < fold.ops.size(); ++i) EXPECT_EQ(fold.ops[i].id, profile.fold.ops[i].id);
+  EXPECT_EQ(read.activities.size(), profile.timeline.activities.size());
+  EXPECT_FALSE(is_nsys_sqlite(folder.path() / "nothing"));
+}
+
 TEST(Formats, HaveNamesOfTheirOwnAndAnEnd) {
   for (const Format& format : formats()) {
     EXPECT_EQ(find_format(format.name), &format);
+    EXPECT_NE(format.write == nullptr, format.write_file == nullptr);
     EXPECT_THAT(format.extension, testing::AnyOf(testing::StartsWith("."), testing::StartsWith("_")));
   }
   EXPECT_EQ(find_format("svg"), nullptr);
@@ -77,7 +98,16 @@ TEST(Formats, BearAnEmptyRun) {
   profile.timeline = test::TimelineBuilder().build();
   profile.fold = model::fold(profile.timeline);
   profile.aggregate = model::aggregate(profile.timeline, profile.fold);
-  for (const Format& format : formats()) EXPECT_NO_THROW((void)exported(format.name, {&profile})) << format.name;
+  const test::TemporaryDirectory folder;
+  for (const Format& format : formats()) {
+    if (format.write == nullptr) {
+      const std::filesystem::path path = folder.path() / format.name;
+      std::ofstream(path).close();
+      EXPECT_EQ(format.write_file({&profile, "empty", nullptr}, path).untimed, 0U);
+    } else {
+      EXPECT_NO_THROW((void)exported(format.name, {&profile})) << format.name;
+    }
+  }
 }
 
 TEST(Formats, RunsOfOtherMachinesGoByTheirWallClocks) {
