@@ -19,7 +19,7 @@ namespace {
 
 using advise::GateResult;
 using advise::GateRule;
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "dlkprof/gate/1";
 constexpr const char* kDocs = "docs/compare.md says what a gate looks like.";
@@ -31,7 +31,7 @@ constexpr const char* kDocs = "docs/compare.md says what a gate looks like.";
 // One rule of the file; its faults are told with its number.
 class RuleReader {
  public:
-  RuleReader(const std::filesystem::path& path, std::size_t number, const json& rule)
+  RuleReader(const std::filesystem::path& path, std::size_t number, const Json& rule)
       : path_(path), number_(number), rule_(rule) {}
 
   GateRule read() {
@@ -49,7 +49,7 @@ class RuleReader {
     if (made.ops && made.kind == GateRule::Kind::iteration_time) fail("asks for the iteration time of ops, which have none");
     made.most_percent = most_percent();
     const std::string unknown = text("if_unknown");
-    if (unknown != "" && unknown != "break" && unknown != "pass") fail("has an if_unknown that is neither break nor pass");
+    if (!unknown.empty() && unknown != "break" && unknown != "pass") fail("has an if_unknown that is neither break nor pass");
     made.breaks_if_unknown = unknown != "pass";
     return made;
   }
@@ -90,7 +90,7 @@ class RuleReader {
 
   const std::filesystem::path& path_;
   std::size_t number_;
-  const json& rule_;
+  const Json& rule_;
 };
 
 const char* word(const GateResult& result) {
@@ -107,14 +107,14 @@ const char* word(const GateResult& result) {
 }  // namespace
 
 std::vector<GateRule> load_gate(const std::filesystem::path& path) {
-  const json document = json::parse(read_file(path), nullptr, false);
+  const Json document = Json::parse(read_file(path), nullptr, false);
   if (document.is_discarded() || !document.is_object()) refuse(path, "it is no JSON object");
   if (const auto schema = document.find("schema"); schema == document.end() || *schema != kSchema)
     refuse(path, fmt::format("its \"schema\" is not \"{}\"", kSchema));
   const auto list = document.find("rules");
   if (list == document.end() || !list->is_array() || list->empty()) refuse(path, "it has no \"rules\"");
   std::vector<GateRule> rules;
-  for (const json& rule : *list) rules.push_back(RuleReader(path, rules.size() + 1, rule).read());
+  for (const Json& rule : *list) rules.push_back(RuleReader(path, rules.size() + 1, rule).read());
   return rules;
 }
 

@@ -175,12 +175,8 @@ void KinetoWriter::write_head() {
                            std::all_of(world.begin(), world.end(), [](char c) { return '0' <= c && c <= '9'; });
     add(R"("distributedInfo":{{"backend":"nccl","rank":{},"world_size":{}}},)", *rank, is_number ? std::stoul(world) : 1);
   }
-  std::int64_t base = timeline_.first_ns;
-  if (!timeline_.processes.empty()) {
-    const capture::ClockRecord& clock = timeline_.processes.front().clock;
-    base = clock.unix_ns - model::elapsed_ns(timeline_.first_ns, clock.monotonic_ns) +
-           model::elapsed_ns(clock.monotonic_ns, timeline_.first_ns);
-  }
+  const std::int64_t base =
+      timeline_.processes.empty() ? timeline_.first_ns : on_wall_clock(timeline_.processes.front(), timeline_.first_ns);
   add(R"("displayTimeUnit":"ms","baseTimeNanoseconds":{},"traceName":{},"dlkprof":"{}","traceEvents":[)", base,
       json_text(run_.label), DLKPROF_VERSION);
 }

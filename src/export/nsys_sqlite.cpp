@@ -98,11 +98,7 @@ void NsysWriter::write_session() {
   store::Statement meta = insert("META_DATA_EXPORT");
   meta.run("EXPORT_SCHEMA_VERSION", nsys::kSchemaVersion);
   meta.run("EXPORTED_BY", "dlkprof " DLKPROF_VERSION);
-  std::int64_t utc = 0;
-  if (!timeline_.processes.empty()) {
-    const capture::ClockRecord& clock = timeline_.processes.front().clock;
-    utc = clock.unix_ns + (timeline_.first_ns - clock.monotonic_ns);
-  }
+  const std::int64_t utc = timeline_.processes.empty() ? 0 : on_wall_clock(timeline_.processes.front(), timeline_.first_ns);
   insert("TARGET_INFO_SESSION_START_TIME").run(utc, "", "");
 }
 

@@ -42,9 +42,9 @@ class Message {
   void append(std::string_view fields) { out_->append(fields); }
 
  private:
-  enum WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kDelimited = 2 };
+  static constexpr std::uint32_t kVarint = 0, kFixed64 = 1, kDelimited = 2;  // wire types
 
-  void tag(std::uint32_t field, WireType type) { varint(std::uint64_t{field} << 3U | type); }
+  void tag(std::uint32_t field, std::uint32_t type) { varint(std::uint64_t{field} << 3U | type); }
   void varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7U) out_->push_back(static_cast<char>(value | 0x80U));
     out_->push_back(static_cast<char>(value));

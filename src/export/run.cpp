@@ -56,12 +56,16 @@ std::string architecture(const model::Timeline& timeline, const model::Config& c
   return device == nullptr ? "" : fmt::format("sm_{}{}", device->cc_major, device->cc_minor);
 }
 
+std::int64_t on_wall_clock(const model::Process& process, std::int64_t ns) {
+  // Unsigned: clocks come from files, which may say anything.
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(ns) + static_cast<std::uint64_t>(process.clock.unix_ns) -
+                                   static_cast<std::uint64_t>(process.clock.monotonic_ns));
+}
+
 std::int64_t clock_shift(const model::Process& process, const model::Process& reference) {
   if (process.record.host == reference.record.host) return 0;
-  const auto offset = [](const model::Process& one) {
-    return static_cast<std::uint64_t>(one.clock.unix_ns) - static_cast<std::uint64_t>(one.clock.monotonic_ns);
-  };
-  return static_cast<std::int64_t>(offset(process) - offset(reference));
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(on_wall_clock(process, 0)) -
+                                   static_cast<std::uint64_t>(on_wall_clock(reference, 0)));
 }
 
 }  // namespace dlkprof::exports

@@ -50,6 +50,9 @@ class RunIndex {
 // "sm_90"; empty where the GPU is not described.
 [[nodiscard]] std::string architecture(const model::Timeline& timeline, const model::Config& config);
 
+// A time of a process's clock as ns since 1970.
+[[nodiscard]] std::int64_t on_wall_clock(const model::Process& process, std::int64_t ns);
+
 // Times from different machines go by their wall clocks: what to add to times of `process` so that they are on the clock of
 // `reference`. 0 on the same host, whose clock both have.
 [[nodiscard]] std::int64_t clock_shift(const model::Process& process, const model::Process& reference);

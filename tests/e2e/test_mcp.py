@@ -153,7 +153,8 @@ class McpTest(EndToEndTest):
     def test_mistakes_are_told(self):
         server = self.started(self.database, self.capture)
         for line, code in (("{", -32700), ("[]", -32600), ('{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600),
-                           ('{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600), ("7", -32600)):  # fmt: skip
+                           ('{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600), ("7", -32600),
+                           ('{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": ' + "[" * 100000, -32600)):  # fmt: skip
             self.send(server, line)
             answer = json.loads(server.stdout.readline())
             self.assertEqual((None, code), (answer["id"], answer["error"]["code"]), line)

@@ -27,14 +27,14 @@
 namespace dlkprof::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kOpsCompared = 15;
 
 // Arguments of a call, of the types that the schema says.
 class Arguments {
  public:
-  explicit Arguments(const std::string& text) : all_(json::parse(text, nullptr, false)) {
+  explicit Arguments(const std::string& text) : all_(Json::parse(text, nullptr, false)) {
     if (!all_.is_object()) throw UsageError("the arguments are no object", "", "");
   }
   [[nodiscard]] std::string text(const char* name, bool required = false) const {
@@ -57,7 +57,7 @@ class Arguments {
     const auto found = all_.find(name);
     if (found == all_.end()) return list;
     if (!found->is_array()) throw UsageError(fmt::format("'{}' is no list", name), "", "");
-    for (const json& one : *found) {
+    for (const Json& one : *found) {
       if (!one.is_string()) throw UsageError(fmt::format("'{}' is no list of texts", name), "", "");
       list.push_back(one.get<std::string>());
     }
@@ -65,7 +65,7 @@ class Arguments {
   }
 
  private:
-  json all_;
+  Json all_;
 };
 
 // Reports.
@@ -118,9 +118,9 @@ ToolAnswer compare_tool(const Arguments& arguments, ServedRuns& runs) {
 
 // Queries.
 
-json as_json(const store::QueryCell& cell) {
+Json as_json(const store::QueryCell& cell) {
   if (const auto* number = std::get_if<std::int64_t>(&cell)) return *number;
-  if (const auto* real = std::get_if<double>(&cell)) return std::isfinite(*real) ? json(*real) : json(nullptr);
+  if (const auto* real = std::get_if<double>(&cell)) return std::isfinite(*real) ? Json(*real) : Json(nullptr);
   if (const auto* text = std::get_if<std::string>(&cell)) return *text;
   return nullptr;
 }
@@ -130,9 +130,9 @@ ToolAnswer query_tool(const Arguments& arguments, ServedRuns& runs, const std::f
   store::QueryLimits limits;
   limits.bytes = kLongestAnswer / 2;  // what is structured stands in the answer as text, too
   const store::QueryAnswer answer = runs.database(runs.file_of(arguments.text("run"))).ask(sql, limits, stop);
-  json document{{"columns", answer.columns}, {"rows", json::array()}, {"cut", answer.is_cut}};
+  Json document{{"columns", answer.columns}, {"rows", Json::array()}, {"cut", answer.is_cut}};
   for (const std::vector<store::QueryCell>& row : answer.rows) {
-    json cells = json::array();
+    Json cells = Json::array();
     for (const store::QueryCell& cell : row) cells.push_back(as_json(cell));
     document["rows"].push_back(std::move(cells));
   }
@@ -141,7 +141,7 @@ ToolAnswer query_tool(const Arguments& arguments, ServedRuns& runs, const std::f
         fmt::format("cut after {} rows: the answer is longer than 10 MB with its text. Ask for less, or add LIMIT and OFFSET.",
                     answer.rows.size());
   }
-  const std::string text = document.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = document.dump(-1, ' ', false, Json::error_handler_t::replace);
   return {.text = text, .structured = text};
 }
 
@@ -150,13 +150,13 @@ ToolAnswer schema_tool() {
   return {.text = all.substr(0, all.find("## Tables of the timeline"))};
 }
 
-json object_schema(const json& properties, std::vector<std::string> required) {
+Json object_schema(const Json& properties, std::vector<std::string> required) {
   return {{"type", "object"}, {"properties", properties}, {"required", std::move(required)}, {"additionalProperties", false}};
 }
-json text_schema(const char* description) { return {{"type", "string"}, {"description", description}}; }
+Json text_schema(const char* description) { return {{"type", "string"}, {"description", description}}; }
 
-json report_schema(const json& run) {
-  json names = json::array();
+Json report_schema(const Json& run) {
+  Json names = Json::array();
   for (const report::Report& one : report::reports()) names.push_back(one.name);
   return object_schema({{"run", run},
                         {"report", {{"type", "string"}, {"enum", names}, {"description", "Without: the verdict on one screen"}}},
@@ -178,15 +178,15 @@ ToolAnswer dispatch(const std::string& name, const Arguments& arguments, ServedR
 }  // namespace
 
 std::string tools_json() {
-  const json run = text_schema(
+  const Json run = text_schema(
       "A run that the server was started with, or the path of a capture or database; may be left out where there is one");
-  const auto tool = [](const char* name, const char* description, json schema) {
-    return json{{"name", name},
+  const auto tool = [](const char* name, const char* description, Json schema) {
+    return Json{{"name", name},
                 {"description", description},
                 {"inputSchema", std::move(schema)},
                 {"annotations", {{"readOnlyHint", true}}}};
   };
-  const json tools = json::array(
+  const Json tools = Json::array(
       {tool("report",
             "What holds a GPU program back, where its GPU time goes, and counters of its kernels. Without 'report': one screen "
             "with the verdict.",
@@ -202,7 +202,7 @@ std::string tools_json() {
        tool("query", "One SELECT on the database of a run; the tool 'schema' names its views. At most 10 s and 10 MB.",
             object_schema({{"run", run}, {"sql", text_schema("SQLite's SQL")}}, {"sql"})),
        tool("schema", "The views that queries are for, with their columns, units and meanings.",
-            object_schema(json::object(), {}))});
+            object_schema(Json::object(), {}))});
   return tools.dump();
 }
 

@@ -37,7 +37,7 @@ void end_slice(Packets& packets, std::uint64_t track, std::int64_t ns) {
   });
 }
 
-void annotate(Message& event, Annotation name, Field kind, std::uint64_t value) {
+void annotate(Message& event, std::uint64_t name, Field kind, std::uint64_t value) {
   event.message(kEventAnnotation, [&](Message& annotation) {
     annotation.number(kAnnotationNameId, name);
     annotation.number(kind, value);

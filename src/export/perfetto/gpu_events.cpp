@@ -12,7 +12,7 @@
 namespace dlkprof::exports::perfetto {
 namespace {
 
-Stage stage_of(capture::ActivityKind kind) {
+std::uint64_t stage_of(capture::ActivityKind kind) {
   switch (kind) {
     case capture::ActivityKind::kernel:
       return kKernelStage;

@@ -20,21 +20,13 @@ struct TraceIds {
   std::map<std::pair<std::string, std::string>, std::uint32_t> gpus;  // host, PCI bus id -> GPU
 };
 
-enum Category : std::uint8_t { kOp = 1, kRange, kCudaCall, kIteration, kMark, kBurst };
-enum Annotation : std::uint8_t { kOpName = 1, kOpId, kIterationNumber, kIsAggregated, kIsSteady };
-enum Stage : std::uint8_t { kKernelStage = 1, kCopyStage, kSetStage, kFirstQueue };
+// Interned categories, names of annotations, and render stages.
+inline constexpr std::uint64_t kOp = 1, kRange = 2, kCudaCall = 3, kIteration = 4, kMark = 5, kBurst = 6;
+inline constexpr std::uint64_t kOpName = 1, kOpId = 2, kIterationNumber = 3, kIsAggregated = 4, kIsSteady = 5;
+inline constexpr std::uint64_t kKernelStage = 1, kCopyStage = 2, kSetStage = 3, kFirstQueue = 4;
 // Arguments of GPU events; those of metrics follow, three of each.
-enum Arg : std::uint8_t {
-  kArgOp = 1,
-  kArgOpId,
-  kArgIteration,
-  kArgDevice,
-  kArgStream,
-  kArgReplayed,
-  kArgCollectedBy,
-  kArgCacheControl,
-  kFirstMetricArg
-};
+inline constexpr std::uint64_t kArgOp = 1, kArgOpId = 2, kArgIteration = 3, kArgDevice = 4, kArgStream = 5, kArgReplayed = 6,
+                               kArgCollectedBy = 7, kArgCacheControl = 8, kFirstMetricArg = 9;
 
 class RunIds {
  public:

@@ -93,6 +93,30 @@ std::string unit_of(const std::string& metric) {
   return metric.find("bytes") != std::string::npos ? "byte" : "";
 }
 
+// The mean over the launches of a configuration that were measured, or over its samples.
+EvidenceFigure counter_of_config(const model::Timeline& timeline, std::uint32_t config, const std::string& metric) {
+  EvidenceFigure figure{.what = metric, .unit = unit_of(metric)};
+  const std::string where = fmt::format("WHERE config = {} AND metric = {}", config, sql_text(metric));
+  const auto sampled = timeline.sampled.find(config);
+  if (sampled != timeline.sampled.end() && sampled->second.contains(metric)) {
+    const model::SampledFigure& it = sampled->second.at(metric);
+    figure.value = it.mean;
+    figure.n = it.samples;
+    if (it.interval) {
+      figure.low = it.mean - *it.interval;
+      figure.high = it.mean + *it.interval;
+    }
+    figure.query = "SELECT mean FROM sampled_metrics " + where;
+    return figure;
+  }
+  model::Spread spread;
+  for (const double value : timeline.measured.at(config).at(metric)) spread.add(value);
+  figure.value = spread.mean();
+  set_interval(figure, spread.mean().value_or(0), spread.deviation().value_or(NAN), spread.n());
+  figure.query = "SELECT avg(value) FROM metric_samples " + where;
+  return figure;
+}
+
 }  // namespace
 
 std::string sql_text(const std::string& text) {
@@ -190,27 +214,10 @@ void EvidenceFinder::add_of_config(const advise::Finding& finding, std::vector<E
                   .value = advice.idle_sms_percent,
                   .query = "SELECT idle_sms_pct FROM occupancy " + where});
   }
-  const RuleEvidence* wanted = evidence_of(*finding.rule);
-  if (wanted == nullptr) return;
-  const auto sampled = profile_.timeline.sampled.find(finding.config);
-  for (const advise::Quantity quantity : wanted->quantities) {
-    for (const std::string& metric : metrics_of(quantity, use->values)) {
-      EvidenceFigure figure{.what = metric, .unit = unit_of(metric)};
-      const std::string of_metric = fmt::format("{} AND metric = {}", where, sql_text(metric));
-      if (sampled != profile_.timeline.sampled.end() && sampled->second.contains(metric)) {
-        const model::SampledFigure& it = sampled->second.at(metric);
-        figure.value = it.mean;
-        figure.n = it.samples;
-        if (it.interval) figure.low = it.mean - *it.interval, figure.high = it.mean + *it.interval;
-        figure.query = "SELECT mean FROM sampled_metrics " + of_metric;
-      } else {
-        model::Spread spread;
-        for (const double value : profile_.timeline.measured.at(finding.config).at(metric)) spread.add(value);
-        figure.value = spread.mean();
-        set_interval(figure, spread.mean().value_or(0), spread.deviation().value_or(NAN), spread.n());
-        figure.query = "SELECT avg(value) FROM metric_samples " + of_metric;
-      }
-      to.push_back(std::move(figure));
+  if (const RuleEvidence* wanted = evidence_of(*finding.rule)) {
+    for (const advise::Quantity quantity : wanted->quantities) {
+      for (const std::string& metric : metrics_of(quantity, use->values))
+        to.push_back(counter_of_config(profile_.timeline, finding.config, metric));
     }
   }
 }

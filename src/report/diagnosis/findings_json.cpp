@@ -16,26 +16,26 @@
 namespace dlkprof::report {
 namespace {
 
-using json = nlohmann::ordered_json;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kFindingsSchema = "dlkprof/findings/1";
 
-json number(const std::optional<double>& value) { return value && std::isfinite(*value) ? json(*value) : json(nullptr); }
+Json number(const std::optional<double>& value) { return value && std::isfinite(*value) ? Json(*value) : Json(nullptr); }
 
-json as_json(const EvidenceFigure& figure) {
-  json made{{"what", figure.what}, {"value", number(figure.value)}, {"unit", figure.unit}};
-  made["n"] = figure.n ? json(*figure.n) : json(nullptr);
-  made["interval"] = figure.low && figure.high ? json{number(figure.low), number(figure.high)} : json(nullptr);
+Json as_json(const EvidenceFigure& figure) {
+  Json made{{"what", figure.what}, {"value", number(figure.value)}, {"unit", figure.unit}};
+  made["n"] = figure.n ? Json(*figure.n) : Json(nullptr);
+  made["interval"] = figure.low && figure.high ? Json{number(figure.low), number(figure.high)} : Json(nullptr);
   made["query"] = figure.query;
   return made;
 }
 
-json gain_json(const advise::Finding& finding, std::size_t rank, const EvidenceFinder& finder, const model::Summary& summary) {
+Json gain_json(const advise::Finding& finding, std::size_t rank, const EvidenceFinder& finder, const model::Summary& summary) {
   const auto gain = finder.gain(finding, rank);
   if (!gain) return nullptr;
   const auto wall = static_cast<double>(summary.wall_ns);
   return {{"ns_per_iteration", number(gain->value)},
-          {"pct", wall > 0 ? number(100 * static_cast<double>(*finding.bound_ns) / wall) : json(nullptr)},
+          {"pct", wall > 0 ? number(100 * static_cast<double>(*finding.bound_ns) / wall) : Json(nullptr)},
           {"is", "upper bound"},
           {"query", gain->query}};
 }
@@ -51,7 +51,7 @@ const char* options_of_ops(const model::Fold& fold) {
 }
 
 // What to run after the change, and which of the figures is then to be smaller.
-json verify_json(const advise::Finding& finding, const EvidenceFigure& first, const model::Fold& fold) {
+Json verify_json(const advise::Finding& finding, const EvidenceFigure& first, const model::Fold& fold) {
   std::string profile = std::string("dlkprof ") + options_of_ops(fold);
   if (*finding.rule->sections != '\0') profile += fmt::format(" --section {}", finding.rule->sections);
   return {{"profile_again", profile + " --base_name after <program>"},
@@ -59,41 +59,41 @@ json verify_json(const advise::Finding& finding, const EvidenceFigure& first, co
           {"look_at", first.query}};
 }
 
-json finding_json(const advise::Finding& finding, std::size_t rank, const EvidenceFinder& finder, const model::Profile& profile) {
+Json finding_json(const advise::Finding& finding, std::size_t rank, const EvidenceFinder& finder, const model::Profile& profile) {
   const std::vector<EvidenceFigure> evidence = finder.evidence(finding);
-  json made{{"id", fmt::format("{}-{}", finding.rule->name, rank + 1)},
+  Json made{{"id", fmt::format("{}-{}", finding.rule->name, rank + 1)},
             {"rule", finding.rule->name},
             {"headline", finding.rule->headline},
             {"claim", finding.problem},
             {"recommendation", finding.recommendation},
             {"place", finding.where}};
   const model::Op* op = finding.op == model::kNone ? nullptr : &profile.fold.ops[finding.op];
-  made["op_id"] = op == nullptr ? json(nullptr) : json(op->id);
-  made["op_name"] = op == nullptr ? json(nullptr) : json(op->name);
+  made["op_id"] = op == nullptr ? Json(nullptr) : Json(op->id);
+  made["op_name"] = op == nullptr ? Json(nullptr) : Json(op->name);
   made["direction"] = op == nullptr ? "" : model::name_in(model::kDirections, op->direction);
-  made["config"] = finding.config == model::kNone ? json(nullptr) : json(finding.config);
+  made["config"] = finding.config == model::kNone ? Json(nullptr) : Json(finding.config);
   made["basis"] = finding.basis;
   made["fires"] = finding.rule->fires;
   made["threshold_from"] = finding.rule->source;
-  made["evidence"] = json::array();
+  made["evidence"] = Json::array();
   for (const EvidenceFigure& figure : evidence) made["evidence"].push_back(as_json(figure));
   made["estimated_gain"] = gain_json(finding, rank, finder, profile.aggregate.summary);
   made["verify"] = verify_json(finding, evidence.front(), profile.fold);
   return made;
 }
 
-json abstention_json(const Abstention& one) {
-  return {{"rule", one.rule == nullptr ? json(nullptr) : json(one.rule->name)},
-          {"headline", one.rule == nullptr ? json(nullptr) : json(one.rule->headline)},
+Json abstention_json(const Abstention& one) {
+  return {{"rule", one.rule == nullptr ? Json(nullptr) : Json(one.rule->name)},
+          {"headline", one.rule == nullptr ? Json(nullptr) : Json(one.rule->headline)},
           {"not_measured_because", one.reason},
           {"collect_with", one.collect_with}};
 }
 
-json run_json(const model::Profile& profile, const EvidenceFinder& finder) {
+Json run_json(const model::Profile& profile, const EvidenceFinder& finder) {
   const model::Timeline& timeline = profile.timeline;
-  json gpus = json::array();
+  Json gpus = Json::array();
   for (const model::Device& device : timeline.devices) gpus.push_back(device.record.name);
-  json program = json::array();
+  Json program = Json::array();
   if (!timeline.processes.empty()) program = timeline.processes.front().record.arguments;
   const model::Summary& summary = profile.aggregate.summary;
   return {{"program", std::move(program)},
@@ -137,14 +137,14 @@ Fields<FindingFigure> figure_fields() {
 
 std::string findings_json(const model::Profile& profile) {
   const EvidenceFinder finder(profile);
-  json document{{"schema", kFindingsSchema}, {"dlkprof", DLKPROF_VERSION}, {"run", run_json(profile, finder)}};
-  document["findings"] = json::array();
+  Json document{{"schema", kFindingsSchema}, {"dlkprof", DLKPROF_VERSION}, {"run", run_json(profile, finder)}};
+  document["findings"] = Json::array();
   std::size_t rank = 0;
   for (const advise::Finding& finding : advise::diagnose(profile))
     document["findings"].push_back(finding_json(finding, rank++, finder, profile));
-  document["not_measured"] = json::array();
+  document["not_measured"] = Json::array();
   for (const Abstention& one : finder.abstentions()) document["not_measured"].push_back(abstention_json(one));
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 Rows findings_report(const model::Profile& profile) {

@@ -63,7 +63,7 @@ ScreenLines op_lines(const model::Profile& profile) {
                                 direction.empty() ? "" : " " + direction, short_quantity(op.mean_gpu_ns, "ns"),
                                 half_interval(op.gpu_ns), op.occurs, all > 0 ? 100 * op.mean_gpu_ns / all : 0));
   }
-  lines.push_back("");
+  lines.emplace_back();
   lines.push_back(fmt::format("{} of {} ops; n: iterations in which they launched anything.",
                               std::min(kMarkdownOps, figures.ops.size()), figures.ops.size()));
   return lines;
@@ -90,7 +90,7 @@ ScreenLines finding_items(const model::Profile& profile, const std::string& file
     }
   }
   if (findings.size() > kMarkdownFindings) {
-    lines.push_back("");
+    lines.emplace_back();
     lines.push_back(fmt::format("{} more: {}", findings.size() - kMarkdownFindings, in_markdown(file)));
   }
   return lines;
