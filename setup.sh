@@ -4,7 +4,7 @@
 set -euo pipefail
 
 readonly build_packages=(g++ cmake ninja-build ccache libpcre2-dev libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev
-                         libsqlite3-dev libiberty-dev)
+                         libsqlite3-dev libiberty-dev zlib1g-dev)
 readonly llvm=16 # one version everywhere: they differ in how they format and in what they find
 readonly test_packages=(git python3 shellcheck libgtest-dev libgmock-dev libbenchmark-dev "clang-$llvm" "clang-format-$llvm"
                         "clang-tidy-$llvm" "libclang-rt-$llvm-dev")

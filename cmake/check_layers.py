@@ -21,7 +21,8 @@ LAYERS = {
     "store": {"base", "model"},
     "advise": {"base", "model"},
     "report": {"base", "capture", "cupti", "model", "advise"},
-    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report"},
+    "export": {"base", "capture", "model", "store", "advise", "report"},
+    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report", "export"},
 }
 PUBLIC = "dlkprof"  # include/dlkprof: for everybody, and knowing nobody
 # Slow to compile, so kept out of every header.

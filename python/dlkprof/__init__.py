@@ -7,7 +7,7 @@ its own that it may add cost nothing while nothing is profiled.
 from ._import_hooks import after_import as _after_import
 from ._ranges import dataloader, scope, step
 
-__all__ = ["dataloader", "init", "scope", "step"]
+__all__ = ["dataloader", "init", "load", "scope", "step"]
 
 
 def init(record_shapes=True, modules=True):
@@ -28,3 +28,10 @@ def init(record_shapes=True, modules=True):
             complain("PyTorch's ranges and facts are missing", error)
 
     _after_import("torch", install)
+
+
+def load(path):
+    """A run that was recorded, for analysis: docs/load.md. Nothing of it is imported before it is called."""
+    from ._load import load
+
+    return load(path)

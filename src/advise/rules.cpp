@@ -141,7 +141,8 @@ Finding of_config(const Case& run, const ConfigUse& use, std::string problem, st
           .where = kernel_name(run, use),
           .bound_ns = bound_ns,
           .op = use.op,
-          .basis = basis_of(use.samples, use.replay_modes)};
+          .basis = basis_of(use.samples, use.replay_modes),
+          .config = use.config};
 }
 
 bool is_library_kernel(const model::Kernel& kernel) {

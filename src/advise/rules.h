@@ -43,8 +43,9 @@ struct Finding {
   std::string where;           // op or kernel, as reports have it; empty: the run
   // What mending it could save of the iterations aggregated, at most. Findings overlap: bounds do not add up.
   std::optional<std::int64_t> bound_ns;
-  std::uint32_t op = model::kNone;  // index into Fold::ops; kNone: the run
-  std::string basis = {};           // how the figures were got, and of how many launches or iterations
+  std::uint32_t op = model::kNone;      // index into Fold::ops; kNone: the run
+  std::string basis = {};               // how the figures were got, and of how many launches or iterations
+  std::uint32_t config = model::kNone;  // index into Timeline::configs; kNone: an op, or the run
 };
 using Findings = std::vector<Finding>;
 

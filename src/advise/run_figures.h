@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,13 @@ struct KernelFigures {
   Measured measured;
 };
 
+// A launch configuration, by what it is called in every run: its kernel and sizes.
+struct ConfigFigures {
+  std::string name;
+  double launches = 0;                  // mean over iterations
+  std::map<std::string, double> means;  // of a launch, over those measured: metrics that count (their names end in .sum)
+};
+
 // An op: instances of one name, direction and type.
 struct OpFigures {
   std::string name, type;
@@ -45,6 +53,7 @@ struct OpFigures {
   Spread gpu;                          // of gpu_ns
   double mean_gpu_ns = 0;              // over iterations
   std::vector<KernelFigures> kernels;  // with copies and sets, by GPU time, falling
+  std::vector<ConfigFigures> configs;  // of kernels
   Fill fill;
   Measured measured;
   [[nodiscard]] bool is_regular() const { return !gpu_ns.empty(); }

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -6,6 +8,7 @@
 #include "advise/run_figures_parts.h"
 #include "base/error.h"
 #include "model/aggregate/occupancy.h"
+#include "model/aggregate/spread.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
@@ -107,6 +110,23 @@ Measured LaunchGroups::measured_of(Range range, std::size_t row) const {
   return measured;
 }
 
+ConfigFigures LaunchGroups::config_of(const LaunchId& id, const LaunchSum& sum, std::size_t iterations) const {
+  const capture::LaunchKey& key = timeline_.configs[id.config].key;
+  const auto size = [](const capture::Dim3& it) { return fmt::format("{}x{}x{}", it.x, it.y, it.z); };
+  ConfigFigures made{.name = fmt::format("{} {} {} {} {}", timeline_.kernels[id.kernel].long_name, size(key.grid),
+                                         size(key.block), size(key.cluster), key.dynamic_shared_bytes),
+                     .launches = static_cast<double>(sum.launches) / static_cast<double>(iterations)};
+  const auto measured = timeline_.measured.find(id.config);
+  if (measured == timeline_.measured.end() || timeline_.sampled.contains(id.config)) return made;
+  for (const auto& [metric, values] : measured->second) {
+    if (!metric.ends_with(".sum")) continue;
+    model::Spread spread;
+    for (const double value : values) spread.add(value);
+    if (const auto mean = spread.mean()) made.means.emplace(metric, *mean);
+  }
+  return made;
+}
+
 void LaunchGroups::describe(RunFigures& figures) const {
   const Range all{sums_.begin(), sums_.end()};
   figures.fill = fill_of(all);
@@ -134,6 +154,9 @@ void LaunchGroups::describe(std::uint32_t op, std::size_t iterations, OpFigures&
       made.launches += static_cast<double>(end->second.launches) / static_cast<double>(iterations);
       made.gpu_ns += static_cast<double>(end->second.gpu_ns) / static_cast<double>(iterations);
       made.uses_tc |= end->second.uses_tc;
+    }
+    for (auto it = first; it != end; ++it) {
+      if (it->first.config != kNone) figures.configs.push_back(config_of(it->first, it->second, iterations));
     }
     made.fill = fill_of({first, end});
     made.measured = measured_of({first, end}, kernel_rows_.at({op, kernel}));

@@ -97,6 +97,7 @@ class LaunchGroups {
   [[nodiscard]] Range of_op(std::uint32_t op) const;
   [[nodiscard]] Fill fill_of(Range range) const;
   [[nodiscard]] Measured measured_of(Range range, std::size_t row) const;
+  [[nodiscard]] ConfigFigures config_of(const LaunchId& id, const LaunchSum& sum, std::size_t iterations) const;
 
   const model::Timeline& timeline_;
   Sorted sums_;

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "capture/options.h"
 #include "capture/reader.h"
+#include "export/nsys_import.h"
 #include "store/database.h"
 
 namespace dlkprof::cli {
@@ -94,7 +95,10 @@ std::vector<fs::path> captures_in(const fs::path& folder, const std::string& bas
 RunFiles run_files(const fs::path& path, const std::string& base_name) {
   std::error_code failure;
   if (!fs::exists(path, failure) && !failure) throw no_file(path);
-  if (!fs::is_directory(path, failure)) return store::is_database(path) ? RunFiles{{}, path} : RunFiles{{path}, {}};
+  if (!fs::is_directory(path, failure)) {
+    if (exports::is_nsys_sqlite(path)) return {.captures = {}, .database = {}, .nsys = path};
+    return store::is_database(path) ? RunFiles{{}, path} : RunFiles{{path}, {}};
+  }
   RunFiles files{captures_in(path, base_name), {}};
   if (files.captures.empty()) throw no_captures(path, base_name);
   return files;

@@ -19,10 +19,11 @@ namespace dlkprof::cli {
 // Those of captures_by_name() that are of no other run.
 [[nodiscard]] std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder, const std::string& base_name);
 
-// What a command is about: captures, or a database.
+// What a command is about: captures, a database, or an SQLite file of Nsight Systems.
 struct RunFiles {
   std::vector<std::filesystem::path> captures;
   std::filesystem::path database;
+  std::filesystem::path nsys = {};
   [[nodiscard]] bool is_database() const { return !database.empty(); }
 };
 

@@ -15,9 +15,11 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/captures.h"
+#include "cli/gate.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/outputs.h"
+#include "cli/run_loader.h"
 #include "report/compare/compare_report.h"
 #include "report/compare/compare_view.h"
 #include "store/database.h"
@@ -54,38 +56,15 @@ void check_count(const CompareCommand& command) {
   check_folding(command.folding);
 }
 
-// "dlkprof" for dlkprof_dldb.sqlite and for dlkprof.dlkcap; of a folder its own name.
-std::string default_label(const std::string& file) {
-  constexpr std::string_view kDatabase = "_dldb";
-  std::error_code ignored;
-  fs::path path = file;
-  if (fs::is_directory(path, ignored)) {
-    path = fs::weakly_canonical(path, ignored);
-    return path.has_filename() ? path.filename().string() : file;
-  }
-  std::string name = path.stem().string();
-  if (name.size() > kDatabase.size() && name.ends_with(kDatabase)) name.resize(name.size() - kDatabase.size());
-  return name;
-}
-
 std::vector<std::string> labels_of(const CompareCommand& command) {
   std::vector<std::string> labels = command.labels;
-  if (labels.empty()) std::transform(command.files.begin(), command.files.end(), std::back_inserter(labels), default_label);
+  if (labels.empty()) std::transform(command.files.begin(), command.files.end(), std::back_inserter(labels), run_name);
   for (std::string& label : labels) label = valid_utf8(label);
   return advise::unique_labels(std::move(labels));
 }
 
-// What is wrong with a run, for whoever reads its figures.
-void print_notices(const std::string& file, const model::Timeline& timeline) {
-  for (const capture::NoticeRecord& notice : timeline.notices) {
-    if (notice.severity == capture::Severity::info) continue;
-    const Error words(printable(file) + ": " + printable(notice.what), printable(notice.detail), printable(notice.remedy));
-    say("dlkprof: {}\n", words.message());
-  }
-}
-
 advise::RunFigures figures_of(const CompareCommand& command, const std::string& file, model::Profile profile) {
-  print_notices(file, profile.timeline);
+  say_notices(profile.timeline, file);
   const model::IterationRange& asked = command.folding.range;
   const auto end = static_cast<std::uint32_t>(profile.fold.iterations.size() - 1);
   std::uint32_t& first = profile.aggregate.first_iteration;
@@ -109,7 +88,7 @@ advise::RunFigures load_figures(const CompareCommand& command, const std::string
   const bool is_database = files.is_database();
   if (is_database && !folds) return figures_of(command, file, store::read_stored_run(file));
   model::Profile profile;
-  profile.timeline = is_database ? store::read_timeline(file) : model::load_timeline(files.captures);
+  profile.timeline = load_run(files);
   say_unknown_domains(profile.timeline, options.domains, file);
   profile.fold = model::fold(profile.timeline, options);
   const model::SteadyRange steady = model::find_steady_range(profile.fold);
@@ -164,10 +143,11 @@ int compare_runs(const CompareCommand& command) {
   check_count(command);
   check_comparison_files(command);
   const IgnoredSignal guard(SIGXFSZ);  // as in report_again()
+  const std::vector<advise::GateRule> gate = command.gate.empty() ? std::vector<advise::GateRule>() : load_gate(command.gate);
   const advise::ComparedRuns compared = load_runs(command);
   if (!command.to_files) {
     print_data(formatted(compared, command.format));
-    return 0;
+    return apply_gate(gate, compared);
   }
   make_folder(command.directory);
   const std::vector<fs::path> files = files_of(command);
@@ -176,7 +156,7 @@ int compare_runs(const CompareCommand& command) {
     write_pieces(files[i], command.force, [&text](const report::Sink& sink) { sink(text); });
     say("dlkprof: wrote {}\n", printable(files[i].string()));
   }
-  return 0;
+  return apply_gate(gate, compared);
 }
 
 }  // namespace dlkprof::cli

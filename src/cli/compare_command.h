@@ -20,6 +20,7 @@ struct CompareCommand {
   std::vector<std::string> formats;        // of files: csv, json, html
   std::filesystem::path directory = ".";
   std::string base_name = "dlkprof";  // of captures in a folder, and of the files written
+  std::string gate;                   // file with rules; empty: none
   bool force = false, to_files = false;
   Folding folding;
 };
@@ -30,7 +31,7 @@ void check_comparison_files(const CompareCommand& command);
 // Of an earlier comparison, where they may be replaced: they are not to pass for this one where there is none.
 void remove_comparison_files(const CompareCommand& command);
 
-// Returns the exit code; throws UsageError and Error.
+// Returns the exit code, which is that of the gate; throws UsageError and Error.
 [[nodiscard]] int compare_runs(const CompareCommand& command);
 
 }  // namespace dlkprof::cli

@@ -14,6 +14,7 @@
 #include "report/diagnosis/reports.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
+#include "report/format/markdown.h"
 #include "report/launches/coverage.h"
 #include "report/ops/reports.h"
 #include "report/ops/summary_report.h"
@@ -162,6 +163,16 @@ void say_if_empty(const report::Report& report, const report::Rows& rows) {
     say("dlkprof: the report {} has no rows: {}\n", report.name, report.when_empty);
 }
 
+std::string report_markdown(const report::Report& report, const report::Inputs& inputs) {
+  if (report.rows == nullptr) {
+    const report::Table table = report::flatten(summary_of(inputs, true));
+    return report::markdown_table(report::rows_of(table), {.top = 0}, {});
+  }
+  const report::Rows rows = op_rows(report, inputs);
+  say_if_empty(report, rows);
+  return report::markdown_table(rows, inputs.choice, report::people_columns(inputs.by ? "grouped" : report.name));
+}
+
 }  // namespace
 
 void print_hints(const std::vector<std::string>& reports, const report::Inputs& inputs) {
@@ -180,6 +191,10 @@ void write_report(const std::string& name, const std::string& format, const repo
   const report::Report& report = report::report_of(name);
   if (format == "svg") {
     sink(report.picture(inputs.profile));
+  } else if (format == "markdown") {
+    sink(report_markdown(report, inputs));
+  } else if (!csv && report.json != nullptr) {
+    sink(report.json(inputs.profile));
   } else if (report.rows != nullptr) {
     const report::Rows rows = op_rows(report, inputs);
     say_if_empty(report, rows);

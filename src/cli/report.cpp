@@ -38,12 +38,14 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   const auto list = [&add](const char* names, std::vector<std::string>& values, const char* type, const char* help) {
     return add(names, values, type, help)->delimiter(',')->allow_extra_args(false);
   };
-  add("file", command.file, "<file>", "A capture (.dlkcap), a database (.sqlite), or a folder with captures")->required();
+  add("file", command.file, "<file>",
+      "A capture (.dlkcap), a database (.sqlite), a folder with captures, or an SQLite file of Nsight Systems")
+      ->required();
   list("--reports", command.outputs.reports, "<report,report>",
        "Reports to show; tables and files take several, csv, json and svg on stdout one")
       ->check(suggested(report::known_names()));
   add("--format", command.format, "<format>", "What stdout gets; svg is of the report roofline alone")
-      ->check(one_of({"table", "csv", "json", "svg"}))
+      ->check(one_of({"table", "csv", "json", "markdown", "svg"}))
       ->capture_default_str();
   add("-k,--kernel-name", command.kernel_name, "<name>",
       "Show rows of this kernel or op alone; regex:<pattern> for part of a name");

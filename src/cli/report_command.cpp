@@ -18,6 +18,7 @@
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/metric_names.h"
+#include "cli/run_loader.h"
 #include "model/timeline/raw_counters.h"
 #include "report/launches/kernel_tables.h"
 #include "report/launches/reports.h"
@@ -36,8 +37,8 @@ namespace fs = std::filesystem;
 bool wants_screen(const ReportCommand& command) {
   const bool asks = !command.sections.empty() || !command.set.empty() || !command.metrics.empty() || command.choice.is_asked() ||
                     !command.kernel_name.empty() || !command.by.empty() || command.kernels;
-  return command.outputs.reports.empty() && command.format == "table" && !command.to_files && !command.outputs.model_data &&
-         !asks;
+  const bool is_for_reading = command.format == "table" || command.format == "markdown";
+  return command.outputs.reports.empty() && is_for_reading && !command.to_files && !command.outputs.model_data && !asks;
 }
 
 // Tables by default where a person reads, and what is most asked for where a script does.
@@ -144,17 +145,9 @@ void print_unmeasured(const ReportCommand& command, const report::Inputs& inputs
       names.size() == 1 ? "the section " + list : "these sections", list);
 }
 
-// A report as data does not say what is wrong with the captures, nor what is not in them.
-void print_warning(const capture::NoticeRecord& notice) {
-  if (notice.severity == capture::Severity::info) return;
-  const Error words(printable(notice.what), printable(notice.detail), printable(notice.remedy));
-  say("dlkprof: {}\n", words.message());
-}
-
 model::Timeline load(const ReportCommand& command, const RunFiles& source) {
-  if (source.is_database()) return store::read_timeline(source.database);
   model::RawEvaluator evaluator(command.cupti_path, command.metrics);
-  return model::load_timeline(source.captures, &evaluator);
+  return load_run(source, &evaluator);
 }
 
 // A report of ops is not to be empty where none were recorded.
@@ -195,8 +188,7 @@ void show(const ReportCommand& command, const report::Inputs& inputs) {
   if (!command.to_files) print_reports(command, inputs);
   const bool told =
       !command.to_files && command.format == "table" && std::find(reports.begin(), reports.end(), "summary") != reports.end();
-  const std::vector<capture::NoticeRecord>& notices = inputs.profile.timeline.notices;
-  if (!told) std::for_each(notices.begin(), notices.end(), print_warning);
+  if (!told) say_notices(inputs.profile.timeline);
   print_unmeasured(command, inputs);
   print_hints(reports, inputs);
 }
@@ -223,7 +215,8 @@ int report_again(ReportCommand command) {
   if (command.outputs.database && profile.has_ops()) write_database(command.outputs, profile);
   const report::Page page{text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};
   if (one_screen) {
-    print_data(report::screen(profile, command.file, page));
+    print_data(command.format == "markdown" ? report::screen_markdown(profile, command.file)
+                                            : report::screen(profile, command.file, page));
     return 0;
   }
   report::Asked chosen = choose_sections(command, profile.timeline, catalogue);

@@ -11,7 +11,7 @@ namespace dlkprof::cli {
 
 struct ReportCommand {
   std::string file;              // a capture, a database of ours, or a folder with captures
-  std::string format = "table";  // what stdout gets: table, csv, json
+  std::string format = "table";  // what stdout gets: table, csv, json, markdown, svg
   std::string set, cupti_path;
   std::vector<std::string> sections, metrics;  // shown besides
   std::string kernel_name;                     // -k: rows of such kernels and ops alone

@@ -32,6 +32,14 @@ constexpr std::array kSweepExamples{
     Example{"All combinations of two parameters",
             "dlkprof sweep -L bs 4,512 -L amp off,on --mode pytorch -- python train.py --batch_size {bs} --amp {amp}"},
 };
+constexpr std::array kExportExamples{
+    Example{"A trace for ui.perfetto.dev", "dlkprof export dlkprof_dldb.sqlite --format perfetto"},
+    Example{"Two ranks in one trace", "dlkprof export rank0.dlkcap rank1.dlkcap --format perfetto -o job.perfetto-trace.gz"},
+    Example{"A flame graph of GPU time", "dlkprof export dlkprof.dlkcap --format folded -o - | flamegraph.pl > gpu.svg"},
+};
+constexpr std::array kMcpExamples{
+    Example{"Two runs, for an agent that starts it", "dlkprof mcp before_dldb.sqlite after_dldb.sqlite"},
+};
 constexpr std::array kMetricsExamples{
     Example{"The sections that --section takes", "dlkprof metrics --list-sections"},
     Example{"Metrics of an H100 or H200 by name", "dlkprof metrics --chip GH100 --query '^dram__bytes' --submetrics"},
@@ -52,6 +60,9 @@ constexpr std::array kVerbs{
          kCompareExamples},
     Verb{"sweep", run_sweep, "dlkprof sweep -L <name> <values> [options] [--] <program> [arguments]",
          "Profile a program with each of several values, and compare", kSweepExamples},
+    Verb{"export", run_export, "dlkprof export --format <format> [options] <run>...", "Write a run as a file of another tool",
+         kExportExamples},
+    Verb{"mcp", run_mcp, "dlkprof mcp [<run>...]", "Answer programs and agents about runs, over stdin and stdout", kMcpExamples},
     Verb{"demo", run_demo, "dlkprof demo [options]", "Show the recorded captures; no GPU is needed", {}},
     Verb{"metrics", run_metrics, "dlkprof metrics [options]", "List metrics, sections and sets", kMetricsExamples},
     Verb{"doctor", run_doctor, "dlkprof doctor [options]", "Check what works on this machine", {}},

@@ -12,6 +12,8 @@ namespace dlkprof::cli {
 [[nodiscard]] int run_report(int argc, char** argv);
 [[nodiscard]] int run_compare(int argc, char** argv);
 [[nodiscard]] int run_sweep(int argc, char** argv);
+[[nodiscard]] int run_export(int argc, char** argv);
+[[nodiscard]] int run_mcp(int argc, char** argv);
 [[nodiscard]] int run_demo(int argc, char** argv);
 [[nodiscard]] int run_metrics(int argc, char** argv);
 [[nodiscard]] int run_doctor(int argc, char** argv);

@@ -123,6 +123,14 @@ constexpr std::array kOwnHeadings{OwnHeading{"detail", {"Op ID", "op ID"}},
                                   OwnHeading{"op_type", {"Op Name", "op type"}},
                                   OwnHeading{"group_node", {"Avg. GPU Time (ns)", "per\niteration"}},
                                   OwnHeading{"grouped", {"Name", "name"}},
+                                  OwnHeading{"findings", {"Evidence", "figure"}},
+                                  OwnHeading{"findings", {"Value", "value"}},
+                                  OwnHeading{"findings", {"Unit", "unit"}},
+                                  OwnHeading{"findings", {"n", "n"}},
+                                  OwnHeading{"findings", {"Query", "query"}},
+                                  OwnHeading{"findings", {"Low", "low"}},
+                                  OwnHeading{"findings", {"High", "high"}},
+                                  OwnHeading{"findings", {"Rule", "rule"}},
                                   OwnHeading{"bottleneck", {"Kernel Name", "kernel\n(none: the whole op)"}},
                                   OwnHeading{"occupancy", {"Achieved Occupancy (%)", "achieved"}},
                                   OwnHeading{"stall", {"Kernel Name", "kernel\n(none: the whole op)"}},
@@ -185,7 +193,8 @@ constexpr std::array kColumns{
     ReportColumns{"metrics",
                   "Kernel Name,Grid Size,Block Size,Replay Mode,Passes,theoretical_occupancy_pct,"
                   "gpu__time_duration.sum,sm__warps_active.avg.pct_of_peak_sustained_active,ID"},
-    ReportColumns{"expert_systems", "Problem,Time At Stake (%),Recommendation,Where"}};
+    ReportColumns{"expert_systems", "Problem,Time At Stake (%),Recommendation,Where"},
+    ReportColumns{"findings", "Rule,Evidence,Value,Unit,n,Query,Low,High"}};
 
 PeopleColumn column_of(std::string_view report, const std::string& name) {
   for (const OwnHeading& own : kOwnHeadings) {

@@ -70,6 +70,14 @@ constexpr std::array kReports{
            .text = findings_text,
            .of_ops = true,
            .when_empty = "no rule fires"},
+    Report{.name = "findings",
+           .a_row_per = "a figure that a problem found rests on, with the query that gives it; as JSON for machines: "
+                        "[findings.md](findings.md)",
+           .order = "time at stake",
+           .rows = of_profile<findings_report>,
+           .json = findings_json,
+           .when_empty = "no rule fires",
+           .in_all = false},
     Report{.name = "bottleneck",
            .a_row_per = "an op, or after it a kernel of it: what holds it back, the figures that say so, and a bound on what "
                         "mending it saves",

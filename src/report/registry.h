@@ -37,6 +37,7 @@ struct Report {
   // What a terminal gets in the place of a table.
   std::string (*text)(const model::Profile& profile, const Choice& choice, const Page& page) = nullptr;
   std::string (*picture)(const model::Profile& profile) = nullptr;  // as SVG
+  std::string (*json)(const model::Profile& profile) = nullptr;     // in the place of its rows
   bool of_ops = false;                                              // shows nothing where no ops were recorded
   const char* when_empty = nullptr;                                 // why it may have no rows where all went well
   bool in_all = true;                                               // part of --reports=all

@@ -88,9 +88,11 @@ void close_statement(sqlite3_stmt* statement) noexcept { sqlite3_finalize(statem
 
 Statement::Statement(sqlite3* connection, std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  check(sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &statement, nullptr), connection,
+  const char* rest = sql.data();
+  check(sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &statement, &rest), connection,
         "sqlite3_prepare_v2");
   statement_.reset(statement);
+  length_ = static_cast<std::size_t>(rest - sql.data());
 }
 
 void Statement::bind_integer(int parameter, std::int64_t value) { sqlite3_bind_int64(statement_.get(), parameter, value); }
@@ -122,6 +124,11 @@ bool Statement::step() {
 }
 
 int Statement::columns() const noexcept { return sqlite3_column_count(statement_.get()); }
+
+std::string_view Statement::column_name(int column) const {
+  const char* name = sqlite3_column_name(statement_.get(), column);
+  return name == nullptr ? "" : name;
+}
 
 CellType Statement::type(int column) const noexcept {
   switch (sqlite3_column_type(statement_.get(), column)) {
@@ -175,13 +182,27 @@ std::int64_t Connection::number(std::string_view sql) const {
 }
 
 void Connection::now_and_then(std::function<void()> act) {
+  stop_when([act = std::move(act)] {
+    act();
+    return false;
+  });
+}
+
+void Connection::stop_when(std::function<bool()> stop) {
   constexpr int kSteps = 1 << 20;  // of SQLite's machine, which takes some ten million a second
-  const auto call = [](void* context) {
-    (*static_cast<std::function<void()>*>(context))();
-    return 0;  // go on
-  };
-  now_and_then_ = std::make_unique<std::function<void()>>(std::move(act));
+  const auto call = [](void* context) { return (*static_cast<std::function<bool()>*>(context))() ? 1 : 0; };
+  now_and_then_ = std::make_unique<std::function<bool()>>(std::move(stop));
   sqlite3_progress_handler(connection_.get(), kSteps, call, now_and_then_.get());
+}
+
+void Connection::only_read_with_views() {
+  check(sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 1, nullptr), connection_.get(), "sqlite3_db_config");
+  const auto authorize = [](void*, int action, const char*, const char*, const char*, const char*) {
+    const bool reads =
+        action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
+    return reads ? SQLITE_OK : SQLITE_DENY;
+  };
+  sqlite3_set_authorizer(connection_.get(), authorize, nullptr);
 }
 
 void Connection::limit_length(std::int64_t bytes) {

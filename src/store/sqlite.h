@@ -62,11 +62,15 @@ class Statement {
     finish(parameter);
   }
 
+  // Of the SQL that it was made from: what follows is of no statement yet.
+  [[nodiscard]] std::size_t length() const noexcept { return length_; }
+
   // To the next row of the result; false after the last one.
   [[nodiscard]] bool step();
 
   // Of the row that step() went to. Text lives until the next step.
-  [[nodiscard]] int columns() const noexcept;
+  [[nodiscard]] int columns() const noexcept;  // 0: it gives none, or there is no statement at all
+  [[nodiscard]] std::string_view column_name(int column) const;
   [[nodiscard]] CellType type(int column) const noexcept;
   [[nodiscard]] std::int64_t integer(int column) const noexcept;
   [[nodiscard]] double real(int column) const noexcept;
@@ -91,6 +95,7 @@ class Statement {
   void finish(int parameters);
 
   UniqueHandle<sqlite3_stmt*, close_statement> statement_;
+  std::size_t length_ = 0;
 };
 
 enum class Access : std::uint8_t {
@@ -110,11 +115,16 @@ class Connection {
   [[nodiscard]] std::int64_t number(std::string_view sql) const;
   // Calls `act` now and then while statements run: some times a second. It must neither use the connection nor throw.
   void now_and_then(std::function<void()> act);
+  // Asks `stop` some times a second while statements run, and ends them where it says so: they throw Error. Takes the place of
+  // now_and_then().
+  void stop_when(std::function<bool()> stop);
+  // From here on statements can only read, and views run, which are switched off where the file may be anybody's.
+  void only_read_with_views();
   // No text or blob longer than this is read.
   void limit_length(std::int64_t bytes);
 
  private:
-  std::unique_ptr<std::function<void()>> now_and_then_;  // stays in its place when the connection moves
+  std::unique_ptr<std::function<bool()>> now_and_then_;  // whether to stop; stays in its place when the connection moves
   UniqueHandle<sqlite3*, close_connection> connection_;
 };
 

@@ -43,9 +43,8 @@ constexpr std::array kNeeds{Need{"bottleneck", "speed_of_light", has_limits},
                             Need{"expert_systems", "speed_of_light", has_limits},
                             Need{"expert_systems", "memory", has_traffic}};
 
-constexpr double kMostlyInGraphs = 50;  // % of the GPU time: sections would measure less than half
+}  // namespace
 
-// Of the GPU time of kernels in the iterations aggregated.
 double percent_in_graphs(const model::Profile& profile) {
   double all = 0, in_graphs = 0;
   for (std::size_t i = 0; i < profile.timeline.activities.size(); ++i) {
@@ -57,8 +56,6 @@ double percent_in_graphs(const model::Profile& profile) {
   }
   return all > 0 ? 100 * in_graphs / all : 0;
 }
-
-}  // namespace
 
 std::string missing_sections(const std::string& report, const model::Profile& profile) {
   const bool sampled = !profile.timeline.pc_samples.empty();

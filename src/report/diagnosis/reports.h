@@ -51,6 +51,17 @@ namespace dlkprof::report {
 // Where a finding was made, in at most `width` columns: "gemm of .../fc/aten::mm bprop"; empty for the run.
 [[nodiscard]] std::string place_text(const advise::Finding& finding, const model::Fold& fold, std::size_t width);
 
+// The findings for machines, as docs/findings.schema.json describes: each claim with its evidence, the query that gives each
+// figure from a database of the run, and how to verify it; then what no rule could say, as nothing was measured, and what to
+// collect.
+[[nodiscard]] std::string findings_json(const model::Profile& profile);
+// The same as rows: one per figure.
+[[nodiscard]] Rows findings_report(const model::Profile& profile);
+
+// Of the GPU time of kernels in the iterations aggregated, in %: in CUDA graphs, whose kernels no section can measure.
+[[nodiscard]] double percent_in_graphs(const model::Profile& profile);
+inline constexpr double kMostlyInGraphs = 50;  // %: sections would measure less than half
+
 // What would have to be collected for the cells that a report leaves empty: "stall: nothing was measured for it; collect it with
 // --section stall"; empty where the report has what it shows, or shows nothing of counters.
 [[nodiscard]] std::string missing_sections(const std::string& report, const model::Profile& profile);

@@ -16,4 +16,9 @@ inline constexpr std::size_t kScreenWidth = 80;  // wider terminals only get lon
 // `file` is the capture or database as a command line names it. At most kScreenLines lines, as wide as the page.
 [[nodiscard]] std::string screen(const model::Profile& profile, const std::string& file, const Page& page);
 
+// The same as Markdown of at most kMarkdownLines lines, with ops in the place of layers, their spread, and the evidence of
+// findings.
+inline constexpr std::size_t kMarkdownLines = 60;
+[[nodiscard]] std::string screen_markdown(const model::Profile& profile, const std::string& file);
+
 }  // namespace dlkprof::report

@@ -1,0 +1,187 @@
+#include "advise/gate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "advise/rule_parts.h"
+#include "model/names.h"
+
+namespace dlkprof::advise {
+namespace {
+
+using GateVerdict = GateResult::Verdict;
+
+// What one comparison of a rule says.
+struct Outcome {
+  GateVerdict verdict = GateVerdict::kept;
+  double percent = 0;  // that it grew by
+  std::string why;
+};
+
+double growth(double base, double other) { return base > 0 ? 100 * (other / base - 1) : other > 0 ? INFINITY : 0; }
+
+std::string changed_text(double percent) {
+  if (std::isinf(percent)) return "was 0 before";
+  return fmt::format("{} by {:.3g} %", percent < 0 ? "fell" : "grew", std::abs(percent));
+}
+
+// A time of both runs.
+Outcome judge_time(const Change& change, double most, const std::string& what) {
+  Outcome made{.percent = growth(change.base_ns, change.other_ns)};
+  const std::string figures = fmt::format("{:.4g} ms to {:.4g} ms", change.base_ns / 1e6, change.other_ns / 1e6);
+  if (change.verdict == ChangeVerdict::untested) {
+    made.verdict = GateVerdict::unknown;
+    made.why = fmt::format("{}: too few iterations to test, at least {} of each run ({})", what, kLeastValues, figures);
+  } else if (change.verdict == ChangeVerdict::slower && made.percent > most) {
+    made.verdict = GateVerdict::broken;
+    made.why =
+        fmt::format("{} {} ({}, p = {:.2g}), and may by {:g} %", what, changed_text(made.percent), figures, *change.p, most);
+  } else {
+    made.why = fmt::format("{} {} ({})", what,
+                           change.verdict == ChangeVerdict::no_change ? "did not change" : changed_text(made.percent), figures);
+  }
+  return made;
+}
+
+// A counter over launch configurations.
+struct Sum {
+  double launches = 0, measured_launches = 0;  // an iteration
+  double value = 0;                            // an iteration, of those measured
+};
+struct ConfigSum {
+  double launches = 0;
+  std::optional<double> mean;  // of a launch
+};
+using ConfigSums = std::map<std::string, ConfigSum>;
+
+void add_configs(const OpFigures& op, const std::string& metric, ConfigSums& sums) {
+  for (const ConfigFigures& config : op.configs) {
+    ConfigSum& sum = sums[config.name];
+    sum.launches += config.launches;
+    if (const auto mean = config.means.find(metric); mean != config.means.end()) sum.mean = mean->second;
+  }
+}
+
+// With `alike` only configurations that both runs measured.
+Sum sum_of(const ConfigSums& configs, const ConfigSums& others, bool alike) {
+  Sum sum;
+  for (const auto& [name, config] : configs) {
+    sum.launches += config.launches;
+    if (!config.mean) continue;
+    const auto other = others.find(name);
+    if (alike && (other == others.end() || !other->second.mean)) continue;
+    sum.measured_launches += config.launches;
+    sum.value += config.launches * *config.mean;
+  }
+  return sum;
+}
+
+bool is_whole(const Sum& sum) { return sum.launches > 0 && sum.measured_launches == sum.launches; }
+
+// Where both runs measured everything their totals are compared; else what both measured, a launch: how often it is launched is
+// not for counters to tell.
+Outcome judge_counter(const ConfigSums& base, const ConfigSums& other, const GateRule& rule, const std::string& what) {
+  Sum base_sum = sum_of(base, other, false), other_sum = sum_of(other, base, false);
+  const bool whole = is_whole(base_sum) && is_whole(other_sum);
+  if (!whole) {
+    base_sum = sum_of(base, other, true);
+    other_sum = {};
+    for (const auto& [name, config] : base) {
+      const auto found = other.find(name);
+      if (config.mean && found != other.end() && found->second.mean) other_sum.value += config.launches * *found->second.mean;
+    }
+  }
+  if (base_sum.measured_launches == 0) {
+    return {
+        GateVerdict::unknown, 0,
+        fmt::format("{} of {} was not measured in both runs: collect it with --metrics {}", rule.counter, what, rule.counter)};
+  }
+  Outcome made{.percent = growth(base_sum.value, other_sum.value)};
+  const double share = base_sum.measured_launches / base_sum.launches;
+  const std::string part = whole || share > 0.9995 ? "" : fmt::format(", of {:.3g} % of its launches", 100 * share);
+  const std::string figures = fmt::format("{:.6g} to {:.6g} an iteration{}", base_sum.value, other_sum.value, part);
+  // A sum of doubles is not to break a rule by its rounding.
+  if (made.percent > rule.most_percent + 1e-9) {
+    made.verdict = GateVerdict::broken;
+    made.why = fmt::format("{} of {} {} ({}), and may by {:g} %", rule.counter, what, changed_text(made.percent), figures,
+                           rule.most_percent);
+  } else {
+    const bool same = std::abs(made.percent) < 1e-9;
+    made.why = fmt::format("{} of {} {} ({})", rule.counter, what, same ? "did not change" : changed_text(made.percent), figures);
+  }
+  return made;
+}
+
+std::string op_name(const OpFigures& op) {
+  const std::string direction = model::name_in(model::kDirections, op.direction);
+  return fmt::format("{}{}{}", shown(op.name), direction.empty() ? "" : " ", direction);
+}
+
+Outcome judge_op(const GateRule& rule, const OpPair& pair) {
+  if (rule.kind != GateRule::Kind::counter)
+    return judge_time(pair.change, rule.most_percent, "the GPU time of " + op_name(*pair.base));
+  ConfigSums base, other;
+  add_configs(*pair.base, rule.counter, base);
+  add_configs(*pair.other, rule.counter, other);
+  return judge_counter(base, other, rule, op_name(*pair.base));
+}
+
+Outcome judge_run(const GateRule& rule, const Comparison& comparison) {
+  if (rule.kind == GateRule::Kind::iteration_time)
+    return judge_time(comparison.iteration, rule.most_percent, "the iteration time");
+  if (rule.kind == GateRule::Kind::gpu_time) return judge_time(comparison.gpu, rule.most_percent, "the GPU time");
+  ConfigSums base, other;
+  for (const OpFigures& op : comparison.base->ops) add_configs(op, rule.counter, base);
+  for (const OpFigures& op : comparison.other->ops) add_configs(op, rule.counter, other);
+  return judge_counter(base, other, rule, "the run");
+}
+
+bool is_worse(const Outcome& a, const Outcome& b) {
+  const auto rank = [](const Outcome& one) {
+    return one.verdict == GateVerdict::broken ? 2 : one.verdict == GateVerdict::unknown ? 1 : 0;
+  };
+  return rank(a) != rank(b) ? rank(a) > rank(b) : a.percent > b.percent;
+}
+
+Outcome judge_ops(const GateRule& rule, const Comparison& comparison) {
+  std::optional<Outcome> worst;
+  std::size_t seen = 0, broken = 0;
+  for (const OpPair& pair : comparison.ops) {
+    if (pair.base == nullptr || pair.other == nullptr || !rule.ops(pair.base->name)) continue;
+    if (rule.kind == GateRule::Kind::counter && pair.base->configs.empty()) continue;  // copies alone
+    Outcome outcome = judge_op(rule, pair);
+    ++seen;
+    broken += outcome.verdict == GateVerdict::broken ? 1 : 0;
+    if (!worst || is_worse(outcome, *worst)) worst = std::move(outcome);
+  }
+  if (!worst) return {GateVerdict::unknown, 0, "no op of both runs has a name that the rule takes"};
+  if (broken > 1) worst->why += fmt::format("; and {} more of {} ops", broken - 1, seen);
+  return *worst;
+}
+
+}  // namespace
+
+bool is_clock_free(std::string_view metric) {
+  constexpr std::string_view kSum = ".sum";
+  constexpr std::array kCounts{"inst_executed", "inst_issued", "bytes",    "sectors",
+                               "requests",      "wavefronts",  "ops_path", "bank_conflicts"};
+  constexpr std::array kTimes{"cycles", "stalled", "duration", "time", "clock"};
+  if (!metric.ends_with(kSum)) return false;
+  const auto holds = [metric](std::string_view word) { return metric.find(word) != std::string_view::npos; };
+  return std::any_of(kCounts.begin(), kCounts.end(), holds) && std::none_of(kTimes.begin(), kTimes.end(), holds);
+}
+
+std::vector<GateResult> check_gate(const std::vector<GateRule>& rules, const Comparison& comparison) {
+  std::vector<GateResult> results;
+  for (const GateRule& rule : rules) {
+    const Outcome outcome = rule.ops ? judge_ops(rule, comparison) : judge_run(rule, comparison);
+    results.push_back({&rule, outcome.verdict, (rule.name.empty() ? "" : rule.name + ": ") + outcome.why});
+  }
+  return results;
+}
+
+}  // namespace dlkprof::advise

@@ -1,0 +1,110 @@
+"""compare --gate: planted regressions are held back, repetitions pass, and a line says why."""
+
+import json
+import sqlite3
+
+from harness import BUILD, SOURCE, EndToEndTest
+
+BASE = "cifar10_b512"
+BYTES, INSTRUCTIONS = "dram__bytes.sum", "smsp__inst_executed.sum"
+
+
+class GateTest(EndToEndTest):
+    def database(self, name, capture=BASE):
+        path = self.folder / f"{name}_dldb.sqlite"
+        done = self.run_command(BUILD / "bin/capture_database", path, SOURCE / f"samples/captures/{capture}.dlkcap")
+        self.assertEqual(0, done.code, done.stderr)
+        return path
+
+    def change(self, path, sql, *values):
+        connection = sqlite3.connect(path)
+        with connection:
+            self.assertGreater(connection.execute(sql, values).rowcount, 0)
+        connection.close()
+
+    def scale(self, path, metric, factor, kernels="%"):
+        self.change(path, "UPDATE measured SET value = value * ? WHERE metric = (SELECT id FROM metric WHERE name = ?) AND config IN "
+                          "(SELECT c.id FROM config c JOIN kernel k ON k.id = c.kernel WHERE k.name LIKE ?)", factor, metric, kernels)  # fmt: skip
+
+    def gate(self, base, other, *rules):
+        path = self.folder / "rules.json"
+        path.write_text(json.dumps({"schema": "dlkprof/gate/1", "rules": list(rules)}))
+        done = self.dlkprof("compare", base, other, f"--gate={path}", "--format=json")
+        self.assertIn(done.code, (0, 3), done.stderr)
+        self.assertEqual("compare", json.loads(done.stdout)["report"])
+        return done.code, [line.removeprefix("dlkprof: gate ") for line in done.stderr.splitlines() if "gate " in line and "rules" not in line]
+
+    def test_a_repeated_run_passes(self):
+        base = self.database("base")
+        rules = [{"time": "iteration"}, {"time": "gpu"}, {"counter": BYTES}, {"counter": INSTRUCTIONS}]
+        rules += [dict(rule, ops="regex:.*") for rule in rules[1:]]
+        code, lines = self.gate(base, self.database("again"), *rules)
+        self.assertEqual((0, len(rules)), (code, len(lines)), lines)
+        self.assertTrue(all(line.startswith("kept: ") for line in lines), lines)
+        # The same program, recorded at another time in another replay mode: what does not depend on the clock stays.
+        other = self.database("other", "cifar10_b512_iteration")
+        code, lines = self.gate(base, other, {"counter": INSTRUCTIONS, "max_increase_pct": 0.1})
+        self.assertEqual(0, code, lines)
+
+    def test_five_per_cent_more_bytes_are_held_back(self):
+        base, worse = self.database("base"), self.database("worse")
+        self.scale(worse, BYTES, 1.05)
+        code, lines = self.gate(base, worse, {"name": "traffic", "counter": BYTES, "max_increase_pct": 4}, {"counter": INSTRUCTIONS},
+                                {"time": "iteration"})  # fmt: skip
+        self.assertEqual(3, code)
+        self.assertRegex(lines[0], r"^broken: traffic: dram__bytes.sum of the run grew by 5 % \(.* an iteration.*\), and may by 4 %$")
+        self.assertTrue(lines[1].startswith("kept: ") and lines[2].startswith("kept: "), lines)
+        code, lines = self.gate(base, worse, {"counter": BYTES, "max_increase_pct": 5.01})
+        self.assertEqual(0, code, lines)
+        code, lines = self.gate(worse, base, {"counter": BYTES})  # fewer are no fault
+        self.assertEqual(0, code, lines)
+
+    def test_ops_are_looked_at_one_by_one(self):
+        base, worse = self.database("base"), self.database("worse")
+        self.scale(worse, BYTES, 1.05, "%gemm%")
+        code, lines = self.gate(base, worse, {"counter": BYTES, "ops": "regex:conv", "max_increase_pct": 4})
+        self.assertEqual(3, code)
+        self.assertRegex(lines[0], r"^broken: dram__bytes.sum of \S*conv\S*( [fb]prop)? grew by ")
+        code, lines = self.gate(base, worse, {"counter": BYTES, "ops": "regex:no_such_op"})
+        self.assertEqual((3, 1), (code, len(lines)))
+        self.assertIn("no op of both runs", lines[0])
+
+    def test_slower_iterations_are_held_back(self):
+        base, slower = self.database("base"), self.database("slower")
+        self.change(slower, "UPDATE iteration SET start_ns = start_ns * 11 / 10, stop_ns = stop_ns * 11 / 10")
+        code, lines = self.gate(base, slower, {"time": "iteration", "max_increase_pct": 5})
+        self.assertEqual(3, code, lines)
+        self.assertRegex(lines[0], r"^broken: the iteration time grew by 10 % .*p = ")
+        code, lines = self.gate(base, slower, {"time": "iteration", "max_increase_pct": 11})
+        self.assertEqual(0, code, lines)
+
+    def test_what_was_not_measured_does_not_pass(self):
+        base, sampled = self.database("base"), self.database("sampled", "cifar10_b512_sampled")
+        code, lines = self.gate(base, sampled, {"counter": BYTES})
+        self.assertEqual(3, code)
+        self.assertIn("collect it with --metrics dram__bytes.sum", lines[0])
+        code, lines = self.gate(base, sampled, {"counter": BYTES, "if_unknown": "pass"})
+        self.assertEqual(0, code)
+        self.assertTrue(lines[0].startswith("not checked: "), lines)
+
+    def test_rules_that_cannot_be_are_refused(self):
+        base = self.database("base")
+        path = self.folder / "rules.json"
+        good = {"schema": "dlkprof/gate/1", "rules": [{"time": "gpu"}]}
+        for document, said in (
+            ("", "no JSON"), ("[1]", "no JSON"), ("{}", "schema"), (dict(good, schema="dlkprof/gate/9"), "schema"),
+            (dict(good, rules=[]), "no \"rules\""), (dict(good, rules=[1]), "rule 1"), (dict(good, rules=[{}]), "either"),
+            (dict(good, rules=[{"time": "gpu"}, {"time": "gpu", "counter": BYTES}]), "rule 2"),
+            (dict(good, rules=[{"counter": "sm__cycles_active.sum"}]), "depends on the clock"),
+            (dict(good, rules=[{"counter": "dram__bytes.sum.per_second"}]), "depends on the clock"),
+            (dict(good, rules=[{"time": "gpu", "max_increase_pct": "5"}]), "no number"),
+            (dict(good, rules=[{"time": "gpu", "max_increase_pct": -1}]), "no number"),
+            (dict(good, rules=[{"time": "gpu", "limit": 1}]), "limit"),
+            (dict(good, rules=[{"time": "gpu", "ops": "regex:("}]), "ops"),
+            (dict(good, rules=[{"time": "iteration", "ops": "mm"}]), "iteration time of ops"),
+        ):  # fmt: skip
+            path.write_text(document if isinstance(document, str) else json.dumps(document))
+            done = self.dlkprof("compare", base, base, f"--gate={path}")
+            self.assertEqual((2, ""), (done.code, done.stdout), document)
+            self.assertIn(said, done.stderr)
+        self.assertEqual(1, self.dlkprof("compare", base, base, "--gate=nothing.json").code)
