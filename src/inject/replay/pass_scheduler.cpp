@@ -7,9 +7,9 @@ namespace dlkprof::inject {
 namespace {
 
 // How many times the price of a window the launches may be worth that it misses, at a sample's price each. Simulated on the
-// launches of a ResNet-50, two Llamas and a small network, with prices of an H100: they have 99 % of their GPU time after 17 to
-// 30 steps; with 8 the ResNet takes a fifth longer for it, and with 40 a real one lacked 2 % after 60 steps.
-constexpr double kPatience = 16;
+// launches of a ResNet-50, two Llamas and a small network, with prices of an H100 and 46 launches in a window: they have 99 % of
+// their GPU time after 18 to 24 steps. With 8 the ResNet takes a tenth longer for it; with 40 a compiled Llama takes 41 steps.
+constexpr double kPatience = 24;
 // While the urgent pass is collected: what comes again can wait until a step of a small network has brought nothing new.
 constexpr double kUrgentPatience = 2;
 // What still lacks something after so long comes seldom: patience then falls with the square of the time spent, so that where

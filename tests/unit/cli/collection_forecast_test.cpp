@@ -28,8 +28,8 @@ TEST(Forecast, OfUnknownLaunchesHasPricesAlone) {
   ASSERT_TRUE(made.replay && made.windows);
   EXPECT_DOUBLE_EQ(made.replay->launch_seconds, 0.21);
   EXPECT_FALSE(made.replay->seconds || made.replay->launches);
-  EXPECT_NEAR(made.windows->launch_seconds, 10 * 0.88e-3, 1e-12);
-  EXPECT_NEAR(made.windows->window_seconds, 10 * 17.4e-3, 1e-12);
+  EXPECT_NEAR(made.windows->launch_seconds, 10 * 1.12e-3, 1e-12);
+  EXPECT_NEAR(made.windows->window_seconds, 10 * 9.3e-3, 1e-12);
   EXPECT_EQ(made.windows->host_bytes, 46U * 2'650'000) << "as many as 300 MB have room for, less 176";
 }
 
@@ -45,7 +45,7 @@ TEST(Forecast, AutoReplaysTheFirstAndMeasuresTheOthersInWindows) {
   EXPECT_THAT(made.replay->launches, Optional(3U));
   EXPECT_THAT(made.windows->launches, Optional(3U));
   EXPECT_THAT(made.windows->windows, Optional(10U));
-  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 8.8e-3 + 0.174 + 60e-3 + 46 * 0.8e-3, 1e-12)));
+  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 11.2e-3 + 0.093 + 60e-3 + 46 * 0.8e-3, 1e-12)));
 }
 
 TEST(Forecast, NothingInWindowsTakesNoTime) {
