@@ -88,14 +88,14 @@ void set_interval(EvidenceFigure& figure, double mean, double deviation, std::ui
   figure.high = mean + half;
 }
 
-std::string unit_of(const std::string& metric) {
+std::string counter_unit(const std::string& metric) {
   if (metric.find("pct") != std::string::npos) return "%";
   return metric.find("bytes") != std::string::npos ? "byte" : "";
 }
 
 // The mean over the launches of a configuration that were measured, or over its samples.
 EvidenceFigure counter_of_config(const model::Timeline& timeline, std::uint32_t config, const std::string& metric) {
-  EvidenceFigure figure{.what = metric, .unit = unit_of(metric)};
+  EvidenceFigure figure{.what = metric, .unit = counter_unit(metric)};
   const std::string where = fmt::format("WHERE config = {} AND metric = {}", config, sql_text(metric));
   const auto sampled = timeline.sampled.find(config);
   if (sampled != timeline.sampled.end() && sampled->second.contains(metric)) {
@@ -177,7 +177,7 @@ void EvidenceFinder::add_of_op(const advise::Finding& finding, std::vector<Evide
   for (const advise::Quantity quantity : wanted->quantities) {
     for (const std::string& metric : metrics_of(quantity, row->counters.values)) {
       EvidenceFigure figure{
-          .what = metric, .unit = unit_of(metric), .value = row->counters.values.at(metric), .n = row->counters.samples};
+          .what = metric, .unit = counter_unit(metric), .value = row->counters.values.at(metric), .n = row->counters.samples};
       if (const auto sampled = row->counters.sampled.find(metric); sampled != row->counters.sampled.end()) {
         figure.n = sampled->second.samples;
         if (sampled->second.interval) {

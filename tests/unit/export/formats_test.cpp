@@ -10,6 +10,7 @@
 #include "export/nsys_import.h"
 #include "support/golden.h"
 #include "support/sample_capture.h"
+#include "support/sample_run.h"
 #include "support/temporary_directory.h"
 #include "support/timeline_builder.h"
 
@@ -66,6 +67,11 @@ TEST(Formats, AreAsRecorded) {
   test::expect_golden("export.speedscope.json", exported("speedscope", {&profile}));
   const std::regex version("\"dlkprof\":\"[^\"]*\",");
   test::expect_golden("export_kineto.json", std::regex_replace(exported("kineto", {&profile}), version, ""));
+}
+
+TEST(Formats, MeasuredLaunchesAreAsRecorded) {
+  const model::Profile profile = test::sample_run();
+  test::expect_golden("export_ncu.csv", exported("ncu-csv", {&profile}));
 }
 
 TEST(Formats, NsysFilesFoldAsTheRunDid) {
