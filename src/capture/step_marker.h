@@ -17,4 +17,10 @@ namespace dlkprof::capture {
          std::any_of(kBeginnings.begin(), kBeginnings.end(), [&](auto beginning) { return message.starts_with(beginning); });
 }
 
+// What is the same of all steps of a marker: PyTorch's profiler numbers them.
+[[nodiscard]] inline std::string_view step_marker_name(std::string_view message) noexcept {
+  constexpr std::string_view kNumbered = "ProfilerStep#";
+  return message.starts_with(kNumbered) ? kNumbered : message;
+}
+
 }  // namespace dlkprof::capture

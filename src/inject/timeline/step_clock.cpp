@@ -5,14 +5,14 @@
 #include <string>
 
 #include "base/event_clock.h"
+#include "capture/message.h"
 #include "capture/step_marker.h"
 
 namespace dlkprof::inject {
 
-// What PyTorch's profiler numbers is one marker.
 bool StepClock::tick(std::string_view message) noexcept {
   if (!capture::is_step_marker(message)) return false;
-  const std::string_view name = message.starts_with("ProfilerStep#") ? "ProfilerStep#" : message;
+  const std::string_view name = capture::step_marker_name(message.substr(0, capture::message_fields_at(message)));
   try {
     const std::int64_t now = event_clock_ns();
     const std::lock_guard lock(mutex_);

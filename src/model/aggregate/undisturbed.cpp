@@ -7,11 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "capture/message.h"
+#include "capture/step_marker.h"
 #include "model/aggregate/quantile.h"
 #include "model/aggregate/steady_range.h"
 #include "model/fold/iterations.h"
 #include "model/fold/time_arithmetic.h"
-#include "model/markers/marker.h"
 
 namespace dlkprof::model {
 namespace {
@@ -40,7 +41,10 @@ class IterationMarkers {
   }
 
  private:
-  [[nodiscard]] static std::string name_of(const std::string& message) { return parse_marker("", message).name; }
+  // Without what PyTorch numbers. The text of a range has lost those numbers already (capture/message.h).
+  [[nodiscard]] static std::string name_of(const std::string& message) {
+    return std::string(capture::step_marker_name(message.substr(0, capture::message_fields_at(message))));
+  }
   [[nodiscard]] std::uint64_t* find(const std::string& message) {
     const auto found = counts_.find(name_of(message));
     return found == counts_.end() ? nullptr : &found->second;

@@ -25,7 +25,7 @@ Timeline with_steps(int count, const std::string& marker = "Optimizer.step#SGD.s
 Fold profiled(Timeline& timeline) {
   Fold fold;
   fold.key_nodes_found = 10;
-  timeline.strings = {"", "Optimizer.step#SGD.step", "layer"};
+  timeline.strings = {"", "Optimizer.step#SGD.step, op_id = ", "layer"};  // as it stands in captures
   for (std::int64_t i = 0; i <= 10; ++i) {
     const std::int64_t start = i * 50 * kMs;
     fold.iterations.push_back({start, start + 50 * kMs - 1});
