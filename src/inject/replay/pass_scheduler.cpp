@@ -9,7 +9,7 @@ namespace {
 // How many times the price of a window the launches may be worth that it misses, at a sample's price each. Simulated on the
 // launches of a ResNet-50, two Llamas and a small network, with prices of an H100 and 46 launches in a window: they have 99 % of
 // their GPU time after 18 to 24 steps. With 8 the ResNet takes a tenth longer for it; with 40 a compiled Llama takes 41 steps.
-constexpr double kPatience = 24;
+constexpr double kWindowPatience = 24;
 // While the urgent pass is collected: what comes again can wait until a step of a small network has brought nothing new.
 constexpr double kUrgentPatience = 2;
 // What still lacks something after so long comes seldom: patience then falls with the square of the time spent, so that where
@@ -92,7 +92,7 @@ double PassScheduler::patience() const noexcept {
   if (is_urgent(pass_)) return kUrgentPatience;
   if (expected_ > 0 && window_.size() >= expected_) return 0;
   const double ratio = kPatientNs / std::max(spent_ns_, kPatientNs);
-  return kPatience * ratio * ratio;
+  return kWindowPatience * ratio * ratio;
 }
 
 PassScheduler::Step PassScheduler::take(Key key) {

@@ -17,7 +17,7 @@
 namespace dlkprof::model {
 namespace {
 
-constexpr std::size_t kFewest = 8;  // ours: a spread of fewer says little
+constexpr std::size_t kFewestSteps = 8;  // ours: a spread of fewer says little
 
 // Markers of lone steps that came once in each iteration while the program was profiled, so that their steps are iterations too.
 class IterationMarkers {
@@ -78,11 +78,11 @@ std::optional<UndisturbedIterations> undisturbed_iterations(const Timeline& time
                                                             std::uint32_t last) {
   if (timeline.lone_steps.empty() || fold.key_nodes_found == 0) return std::nullopt;
   std::vector<double> lengths = lengths_of(timeline, IterationMarkers(timeline, fold, first, last));
-  if (lengths.size() < kFewest) return std::nullopt;
+  if (lengths.size() < kFewestSteps) return std::nullopt;
   const SteadyPart part = steady_part(lengths);
   lengths = {lengths.begin() + static_cast<std::ptrdiff_t>(part.first),
              lengths.begin() + static_cast<std::ptrdiff_t>(part.first + part.count)};
-  if (lengths.size() < kFewest) return std::nullopt;
+  if (lengths.size() < kFewestSteps) return std::nullopt;
   UndisturbedIterations found{.n = lengths.size()};
   double sum = 0, squares = 0;
   for (const double length : lengths) sum += length;
