@@ -63,11 +63,11 @@ void append_left_out(const model::Aggregate& made, std::vector<SummaryRow>& rows
 // Of the program by itself, after the profiler had let go of it.
 void append_undisturbed(const std::optional<model::UndisturbedIterations>& found, std::vector<SummaryRow>& rows) {
   const auto time = [&](double model::UndisturbedIterations::*figure) { return found ? Cell{(*found).*figure} : Cell{}; };
-  using Figures = model::UndisturbedIterations;
+  using Undisturbed = model::UndisturbedIterations;
   rows.push_back({"Undisturbed Iterations", "", {found ? Cell{found->n} : Cell{}}});
-  rows.push_back({"Undisturbed Median Iteration Time (ns)", "ns", {time(&Figures::median_ns)}});
-  rows.push_back({"Undisturbed Average Iteration Time (ns)", "ns", {time(&Figures::mean_ns)}});
-  rows.push_back({"Undisturbed Iteration Time Standard Deviation (ns)", "ns", {time(&Figures::deviation_ns)}});
+  rows.push_back({"Undisturbed Median Iteration Time (ns)", "ns", {time(&Undisturbed::median_ns)}});
+  rows.push_back({"Undisturbed Average Iteration Time (ns)", "ns", {time(&Undisturbed::mean_ns)}});
+  rows.push_back({"Undisturbed Iteration Time Standard Deviation (ns)", "ns", {time(&Undisturbed::deviation_ns)}});
 }
 
 SummaryTable iterations(const model::Profile& profile) {
