@@ -1,5 +1,6 @@
 // Each collector of the session with functions that are only counted: what it measures, skips, gives back and gives up.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <memory>
 #include <string>
@@ -24,6 +25,7 @@ class CollectorsTest : public ::testing::Test {
     options.quiet = true;
     options.metrics = {{{"sm__cycles_active.avg"}}};
     device.chip = "GH100";
+    device.pci_bus_id = "of test process " + std::to_string(getpid());  // those that run beside it have turns of their own
   }
 
   // A launch of the `which`-th configuration.
