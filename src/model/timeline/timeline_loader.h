@@ -107,7 +107,7 @@ class TimelineLoader {
   void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
   void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
-  void add(const capture::RawCountersRecord& record);
+  void add(capture::RawCountersRecord&& record);
   void add(const capture::KeyStatsRecord& record);
   void add_event(const capture::RangeEvent& event);
   void add_event(const capture::CallEvent& event);
