@@ -21,7 +21,8 @@ LAYERS = {
     "store": {"base", "model"},
     "advise": {"base", "model"},
     "report": {"base", "capture", "cupti", "model", "advise"},
-    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report"},
+    "view": {"base", "capture", "cupti", "model", "store", "advise", "report"},
+    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report", "view"},
 }
 PUBLIC = "dlkprof"  # include/dlkprof: for everybody, and knowing nobody
 # Slow to compile, so kept out of every header.

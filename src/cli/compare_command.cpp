@@ -54,23 +54,9 @@ void check_count(const CompareCommand& command) {
   check_folding(command.folding);
 }
 
-// "dlkprof" for dlkprof_dldb.sqlite and for dlkprof.dlkcap; of a folder its own name.
-std::string default_label(const std::string& file) {
-  constexpr std::string_view kDatabase = "_dldb";
-  std::error_code ignored;
-  fs::path path = file;
-  if (fs::is_directory(path, ignored)) {
-    path = fs::weakly_canonical(path, ignored);
-    return path.has_filename() ? path.filename().string() : file;
-  }
-  std::string name = path.stem().string();
-  if (name.size() > kDatabase.size() && name.ends_with(kDatabase)) name.resize(name.size() - kDatabase.size());
-  return name;
-}
-
 std::vector<std::string> labels_of(const CompareCommand& command) {
   std::vector<std::string> labels = command.labels;
-  if (labels.empty()) std::transform(command.files.begin(), command.files.end(), std::back_inserter(labels), default_label);
+  if (labels.empty()) std::transform(command.files.begin(), command.files.end(), std::back_inserter(labels), run_name);
   for (std::string& label : labels) label = valid_utf8(label);
   return advise::unique_labels(std::move(labels));
 }

@@ -16,4 +16,7 @@ inline constexpr std::size_t kScreenWidth = 80;  // wider terminals only get lon
 // `file` is the capture or database as a command line names it. At most kScreenLines lines, as wide as the page.
 [[nodiscard]] std::string screen(const model::Profile& profile, const std::string& file, const Page& page);
 
+// The sentence that the screen begins with: what holds the run back.
+[[nodiscard]] std::string verdict_of(const model::Profile& profile);
+
 }  // namespace dlkprof::report
