@@ -78,7 +78,7 @@ void measure(const cupti::Library& library, const Gpu& gpu, const cupti::Collect
   for (int run = 0; run < kRuns; ++run) {
     for (std::size_t pass = 0; pass < plan.passes; ++pass) {
       begin.push_back(milliseconds([&] { session->begin(plan, pass); }));
-      const auto one = [&] { session->enable(), gpu.launch(), session->disable(); };
+      const auto one = [&] { session->enable(), gpu.launch(), session->disable(), gpu.wait(); };
       launch.push_back(of_many(most, one));
       beside.push_back(of_many(most, [&] { gpu.launch(), gpu.wait(); }));
       end.push_back(milliseconds([&] { session->end(most); }));

@@ -32,7 +32,6 @@ struct OverviewRow {
 };
 
 // What a screen's verdict is about.
-// What a screen's verdict is about.
 enum class Verdicts : std::uint8_t {
   nothing,       // no GPU time is known
   launch_bound,  // the GPU idles, mostly before launches

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/compare_stats.h"
+#include "advise/compare/compare_stats.h"
 #include "model/profile.h"
 
 namespace dlkprof::advise {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 #include "advise/run_figures.h"
 #include "base/error.h"
 #include "base/say.h"

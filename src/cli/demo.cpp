@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 #include "advise/run_figures.h"
 #include "base/error.h"
 #include "base/terminal.h"

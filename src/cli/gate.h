@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "advise/gate.h"
+#include "advise/compare/gate.h"
 
 namespace dlkprof::cli {
 

@@ -36,7 +36,7 @@ struct WindowPrices {
 };
 // Where counters of each multiprocessor are read out; where only performance monitors are (seen with quick).
 inline constexpr WindowPrices kPerSmPrices{0.96e-3, 0.16e-3, 8e-3, 1.3e-3, 60e-3, 0.8e-3, 2'650'000, 176'000'000};
-inline constexpr WindowPrices kHwpmPrices{13e-6, 0.08e-3, 26e-3, 1.6e-3, 0.18, 0.06e-3, 60'000, 165'000'000};
+inline constexpr WindowPrices kHwpmPrices{46e-6, 0.08e-3, 26e-3, 1.6e-3, 0.18, 0.06e-3, 60'000, 165'000'000};
 inline constexpr std::size_t kFewestLaunches = 8;  // of a window: with fewer, opening and closing is all that it does
 inline constexpr std::size_t kMostLaunches = 128;  // a larger one saves little, and its counters come late
 

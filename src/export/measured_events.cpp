@@ -9,8 +9,8 @@
 
 #include "model/aggregate/measured_launches.h"
 #include "model/aggregate/provenance.h"
-#include "model/aggregate/student_t.h"
 #include "model/fold/time_arithmetic.h"
+#include "model/samples/student_t.h"
 
 namespace dlkprof::exports {
 namespace {

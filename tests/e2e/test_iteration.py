@@ -12,7 +12,7 @@ OF_ONE = len(LAUNCHES_OF_AN_ITERATION)
 
 
 def slowly(times):
-    """Iterations with pauses, in which the counters of windows are evaluated: no window is opened while two of them wait."""
+    """Iterations with pauses, in which the counters of windows are evaluated."""
     return ("train:20", "sleep:150") * times
 
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 #include "advise/run_figures.h"
 
 namespace dlkprof::test {

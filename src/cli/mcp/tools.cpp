@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/analysis.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cupti/range_profiler.h"
-#include "inject/session/resource_names.h"
+#include "inject/timeline/resource_names.h"
 
 namespace dlkprof::inject {
 

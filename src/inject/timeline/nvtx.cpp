@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/inline_text.h"
-#include "inject/session/resource_names.h"
 #include "inject/timeline/nvtx_module.h"
+#include "inject/timeline/resource_names.h"
 
 namespace dlkprof::inject {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/aggregate/student_t.h"
 #include "model/fold/time_arithmetic.h"
+#include "model/samples/student_t.h"
 
 namespace dlkprof::model {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 #include "report/format/table.h"
 #include "report/ops/fields.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 
 namespace dlkprof::report {
 

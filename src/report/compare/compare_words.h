@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 
 namespace dlkprof::report {
 

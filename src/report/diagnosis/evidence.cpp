@@ -9,7 +9,7 @@
 #include "advise/occupancy_advice.h"
 #include "advise/quantities.h"
 #include "model/aggregate/spread.h"
-#include "model/aggregate/student_t.h"
+#include "model/samples/student_t.h"
 #include "report/diagnosis/reports.h"
 
 namespace dlkprof::report {

@@ -8,8 +8,8 @@
 
 #include "advise/run_figures.h"
 #include "base/text.h"
-#include "model/aggregate/student_t.h"
 #include "model/names.h"
+#include "model/samples/student_t.h"
 #include "report/diagnosis/evidence.h"
 #include "report/diagnosis/reports.h"
 #include "report/format/markdown.h"

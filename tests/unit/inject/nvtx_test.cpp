@@ -12,8 +12,8 @@ extern int (*InitializeInjectionNvtx2_fnptr)(const void* (*)(std::uint32_t));
 #include <array>
 #include <cstdlib>
 
-#include "inject/session/resource_names.h"
 #include "inject/timeline/nvtx.h"
+#include "inject/timeline/resource_names.h"
 #include "unit/inject/captured_log.h"
 
 namespace dlkprof::inject::nvtx_test {

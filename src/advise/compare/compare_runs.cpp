@@ -1,4 +1,4 @@
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 
 #include <fmt/format.h>
 

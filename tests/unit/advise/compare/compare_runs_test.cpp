@@ -1,4 +1,4 @@
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "advise/gate.h"
+#include "advise/compare/gate.h"
 
 #include <fmt/format.h>
 

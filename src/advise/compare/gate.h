@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 
 namespace dlkprof::advise {
 

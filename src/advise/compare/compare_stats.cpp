@@ -1,4 +1,4 @@
-#include "advise/compare_stats.h"
+#include "advise/compare/compare_stats.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "inject/session/resource_names.h"
+#include "inject/timeline/resource_names.h"
 
 #include <map>
 #include <mutex>
