@@ -1,19 +1,24 @@
 #define HAVE_DECL_BASENAME 1  // libiberty would declare its own, unlike that of <string.h>
 #include <libiberty/demangle.h>
 
+#include <algorithm>
 #include <csetjmp>
+#include <utility>
 
+#include "base/large_stack.h"
 #include "base/text.h"
 
 // libiberty's demangler, the one behind c++filt and gdb. The C++ runtime's own refuses names of more than 1,024
 // characters, which CUTLASS kernels exceed, and builds the whole text in memory: some 300 hostile characters (nested
 // substitutions) make it take tens of gigabytes. Here the text comes piece by piece, and is broken off when it gets long.
+//
+// It takes stack by the name: a level of recursion for each character, and an array of templates times references. Both are
+// bounded by the name's text, and there is a stack for as much.
 
 namespace dlkprof {
 namespace {
 
-// Recursion goes as deep as a name is long: this many levels fit the stack of any thread of a program.
-constexpr std::size_t kMaxMangled = 4096;
+constexpr std::size_t kMaxMangled = 4096;  // some 16 MB of recursion
 constexpr std::size_t kMaxDemangled = std::size_t{1} << 16U;
 
 struct Pieces {
@@ -29,18 +34,41 @@ void take_piece(const char* piece, std::size_t length, void* opaque) {
   pieces.text.append(piece, length);
 }
 
+// Before it prints a name libiberty allocates 16 bytes for each pair of a template and a reference to a template's parameter. It
+// counts what stands in a substitution up to twice. No template comes without an I, and no reference without an R or O, so a
+// name that passes takes no more than a quarter of the stack; those of CUTLASS take a hundredth of that.
+bool fits_the_stack(const std::string& mangled) {
+  constexpr std::size_t kBytesAPair = 16, kTimesCounted = 2;
+  const auto templates = static_cast<std::size_t>(std::count(mangled.begin(), mangled.end(), 'I'));
+  const auto references =
+      static_cast<std::size_t>(std::count_if(mangled.begin(), mangled.end(), [](char c) { return c == 'R' || c == 'O'; }));
+  return templates * references * kTimesCounted * kTimesCounted * kBytesAPair <= kLargeStackBytes / 4;
+}
+
+struct Demangling {
+  const char* mangled;
+  Pieces pieces;
+  bool understood = false;
+};
+
+void demangle_here(void* opaque) noexcept {
+  auto& work = *static_cast<Demangling*>(opaque);
+  if (setjmp(work.pieces.too_long) != 0) return;  // NOLINT(cert-err52-cpp)
+  constexpr int kOptions = DMGL_PARAMS | DMGL_ANSI | DMGL_TYPES | DMGL_NO_RECURSE_LIMIT;
+  work.understood = cplus_demangle_v3_callback(work.mangled, kOptions, take_piece, &work.pieces) != 0;
+}
+
 }  // namespace
 
 std::string demangle(const std::string& mangled) {
   // Without the prefix a plain name would be taken for a type: a kernel called "d" for a double.
   if (mangled.size() > kMaxMangled || !mangled.starts_with("_Z") || mangled.find('\0') != std::string::npos) return mangled;
-  Pieces pieces{};
-  pieces.text.reserve(kMaxDemangled);
-  if (setjmp(pieces.too_long) != 0) return mangled;  // NOLINT(cert-err52-cpp)
-  constexpr int kOptions = DMGL_PARAMS | DMGL_ANSI | DMGL_TYPES | DMGL_NO_RECURSE_LIMIT;
-  const bool understood = cplus_demangle_v3_callback(mangled.c_str(), kOptions, take_piece, &pieces) != 0;
-  pieces.text.shrink_to_fit();
-  return understood ? pieces.text : mangled;
+  if (!fits_the_stack(mangled)) return mangled;
+  Demangling work{.mangled = mangled.c_str(), .pieces = {}};
+  work.pieces.text.reserve(kMaxDemangled);
+  if (!run_on_large_stack(demangle_here, &work) || !work.understood) return mangled;
+  work.pieces.text.shrink_to_fit();
+  return std::move(work.pieces.text);
 }
 
 }  // namespace dlkprof

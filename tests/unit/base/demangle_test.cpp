@@ -1,5 +1,11 @@
 // demangle, and what function_base_name makes of its spelling.
 #include <gtest/gtest.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <string>
 
 #include "base/text.h"
 
@@ -82,6 +88,59 @@ TEST(DemangleOther, NamesWhoseTextExplodesStay) {
   }
   EXPECT_EQ(demangle(name), name);
   EXPECT_EQ(demangle(name.substr(0, 30)), "f(A<int>, B<A<int>, A<int> >, B<B<A<int>, A<int> >, B<A<int>, A<int> > >)") << name;
+}
+
+std::string repeated(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+// demangle() on a thread with so small a stack.
+std::string demangled_on(std::size_t stack_bytes, const std::string& mangled) {
+  struct Work {
+    const std::string& mangled;
+    std::string result;
+  } work{mangled, {}};
+  const auto body = [](void* opaque) -> void* {
+    auto& mine = *static_cast<Work*>(opaque);
+    mine.result = demangle(mine.mangled);
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, std::max(stack_bytes, static_cast<std::size_t>(PTHREAD_STACK_MIN)));
+  pthread_t thread{};
+  EXPECT_EQ(pthread_create(&thread, &attributes, body, &work), 0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&attributes);
+  return work.result;
+}
+
+// Of threads as programs have them: Rust's have 2 MB, and some a great deal less.
+TEST(DemangleStack, NamesAsDeepAsTheyAreLong) {
+  const std::string pointers = "_Z1f" + std::string(900, 'P') + "i";
+  const std::string nested =
+      "_ZN7cutlass4gemm6kernel" + repeated("1AIN7cutlass4gemm6kernel", 60) + "1B" + repeated("EE", 60) + "Evv";
+  for (const std::size_t bytes : {std::size_t{1} << 15U, std::size_t{1} << 16U, std::size_t{1} << 19U, std::size_t{1} << 21U}) {
+    EXPECT_EQ(demangled_on(bytes, pointers), "f(int" + std::string(900, '*') + ")");
+    EXPECT_EQ(demangled_on(bytes, nested).substr(0, 45), "void cutlass::gemm::kernel::A<cutlass::gemm::");
+    (void)demangled_on(bytes, "_Z1f" + std::string(4090, 'P') + "i");
+  }
+}
+
+// libiberty allocates an array of templates times references: of these names some 17 MB, and more.
+TEST(DemangleStack, NamesOfManyTemplatesAndReferencesStay) {
+  const std::string many = "_Z1fI" + repeated("1aIiE", 400) + "EvRT_" + repeated("RT_", 660);
+  EXPECT_LE(many.size(), 4096U);
+  EXPECT_EQ(demangled_on(std::size_t{1} << 16U, many), many);
+  EXPECT_EQ(demangle(many), many);
+}
+
+// A quarter of the stack, which is as much as a name may take.
+TEST(DemangleStack, NamesOfFewerAreUnderstood) {
+  const std::string most = "_Z1fI" + repeated("1aIiE", 200) + "EvRT_" + repeated("RT0_", 700);
+  EXPECT_EQ(demangled_on(std::size_t{1} << 15U, most).substr(0, 15), "void f<a<int>, ");
 }
 
 }  // namespace
