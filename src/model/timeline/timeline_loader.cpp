@@ -150,6 +150,7 @@ void TimelineLoader::add(const capture::KeyStatsRecord& record) {
 
 void TimelineLoader::add(capture::NoticeRecord&& record) {
   for (std::string* text : {&record.what, &record.detail, &record.remedy}) *text = valid_utf8(*text);
+  if (record.severity > capture::Severity::error) record.severity = capture::Severity::warning;  // of a newer writer
   if (notices_seen_.try_emplace({record.what, record.detail}, true).second) timeline_.notices.push_back(std::move(record));
 }
 
