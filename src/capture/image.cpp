@@ -17,15 +17,13 @@ namespace {
 constexpr int kLevel = 2;
 
 // Far above any image of one launch, and little enough to take on a file's word.
-constexpr std::uint64_t kMaxImageBytes = 256U << 20U;
+constexpr std::uint64_t kMaxImageBytes = 96U << 20U;
 
 Error malformed(std::string detail);
 
-std::vector<std::uint8_t> exclusive_or(std::span<const std::uint8_t> image, std::span<const std::uint8_t> base) {
+void exclusive_or(std::vector<std::uint8_t>& image, std::span<const std::uint8_t> base) {
   if (image.size() != base.size()) throw malformed("the image that they build on has another size");
-  std::vector<std::uint8_t> result(image.size());
-  std::transform(image.begin(), image.end(), base.begin(), result.begin(), std::bit_xor<>());
-  return result;
+  std::transform(image.begin(), image.end(), base.begin(), image.begin(), std::bit_xor<>());
 }
 
 Error malformed(std::string detail) { return {"the raw counters of a launch cannot be unpacked", std::move(detail), ""}; }
@@ -35,7 +33,11 @@ Error malformed(std::string detail) { return {"the raw counters of a launch cann
 std::vector<std::uint8_t> pack_image(std::span<const std::uint8_t> image, std::span<const std::uint8_t> base) {
   if (image.size() > kMaxImageBytes) throw Error("a counter-data image is too large for a capture", "", "");
   std::vector<std::uint8_t> difference;
-  if (!base.empty()) image = difference = exclusive_or(image, base);
+  if (!base.empty()) {
+    difference.assign(image.begin(), image.end());
+    exclusive_or(difference, base);
+    image = difference;
+  }
   std::vector<std::uint8_t> packed(ZSTD_compressBound(image.size()));
   const std::size_t size = ZSTD_compress(packed.data(), packed.size(), image.data(), image.size(), kLevel);
   if (ZSTD_isError(size) != 0) throw Error("a counter-data image cannot be packed", ZSTD_getErrorName(size), "");
@@ -56,7 +58,8 @@ std::vector<std::uint8_t> unpack_image(const RawCountersRecord& record, std::spa
   std::vector<std::uint8_t> image(record.image_bytes);
   const std::size_t size = ZSTD_decompress(image.data(), image.size(), packed.data(), packed.size());
   if (ZSTD_isError(size) != 0) throw malformed(ZSTD_getErrorName(size));
-  return needs_base ? exclusive_or(image, base) : image;
+  if (needs_base) exclusive_or(image, base);
+  return image;
 }
 
 }  // namespace dlkprof::capture

@@ -13,8 +13,19 @@
 
 namespace dlkprof::model {
 
+namespace {
+
+// Where so many images cannot be evaluated, more of them cannot either, and each takes time.
+constexpr std::size_t kMostFailures = 16;
+// A program has few metric sets; a hostile capture shall not have us keep an image for each of a million.
+constexpr std::size_t kMostBases = 16;
+constexpr std::size_t kMostBaseBytes = std::size_t{128} << 20U;
+
+}  // namespace
+
 struct RawEvaluator::Chip {
-  std::optional<cupti::Host> host;                           // none: could not be had, and is not asked for again
+  std::optional<cupti::Host> host;  // none: could not be had, and is not asked for again
+  std::optional<cupti::UntrustedEvaluator> evaluator;
   std::map<std::uint32_t, std::vector<std::string>> extras;  // by metric set
 };
 
@@ -35,43 +46,78 @@ void RawEvaluator::begin_capture() {
   for (auto& [name, chip] : chips_) chip->extras.clear();
 }
 
-std::optional<std::map<std::string, double>> RawEvaluator::evaluate(const capture::RawCountersRecord& raw,
-                                                                    const capture::MetricSetRecord& set,
-                                                                    const std::string& chip_name) {
-  try {
-    std::unique_ptr<Chip>& chip = chips_[chip_name];
-    if (!chip) {
-      chip = std::make_unique<Chip>();
-      chip->host = cupti::Host::create(cupti::Library::open(cupti_path_), chip_name);
+std::optional<std::map<std::string, double>> RawEvaluator::evaluate(capture::RawCountersRecord&& raw,
+                                                                    const capture::MetricSetRecord& set, const std::string& chip,
+                                                                    bool stored) {
+  std::optional<Values> values;
+  if ((!stored || asks_for_more(set)) && failures_ < kMostFailures) {
+    try {
+      values = evaluate_on(chip_of(chip), raw, set, stored);
+    } catch (const Error& error) {
+      ++failures_;
+      note("Kept counters were not evaluated here; the values stored in the capture are shown",
+           error.detail().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.detail()), error.remedy());
     }
-    if (!chip->host) return std::nullopt;
-    const std::vector<std::uint8_t> image = unpack(raw);
-    std::vector<std::string> metrics = set.metrics;
-    for (const std::string& extra : extras(*chip, set, image)) metrics.push_back(extra);
-    const std::vector<double> numbers = cupti::evaluate_untrusted(*chip->host, image, 0, metrics);
-    std::map<std::string, double> values;
-    for (std::size_t i = 0; i < std::min(numbers.size(), metrics.size()); ++i) {
-      if (std::isfinite(numbers[i])) values[metrics[i]] = numbers[i];
-    }
-    return values;
-  } catch (const Error& error) {
-    note("Kept counters were not evaluated here; the values stored in the capture are shown",
-         error.detail().empty() ? error.what() : fmt::format("{}: {}", error.what(), error.detail()), error.remedy());
-    return std::nullopt;
   }
+  if (raw.base_launch_index == capture::kNoBase) keep_base(std::move(raw));
+  return values;
+}
+
+bool RawEvaluator::asks_for_more(const capture::MetricSetRecord& set) const {
+  return std::any_of(extra_metrics_.begin(), extra_metrics_.end(), [&](const std::string& metric) {
+    return std::find(set.metrics.begin(), set.metrics.end(), metric) == set.metrics.end();
+  });
+}
+
+RawEvaluator::Chip& RawEvaluator::chip_of(const std::string& name) {
+  std::unique_ptr<Chip>& chip = chips_[name];
+  if (!chip) {
+    chip = std::make_unique<Chip>();
+    chip->host = cupti::Host::create(cupti::Library::open(cupti_path_), name);
+    chip->evaluator.emplace(*chip->host);
+  }
+  return *chip;
+}
+
+std::optional<RawEvaluator::Values> RawEvaluator::evaluate_on(Chip& chip, const capture::RawCountersRecord& raw,
+                                                              const capture::MetricSetRecord& set, bool stored) {
+  if (!chip.evaluator) return std::nullopt;
+  const std::vector<std::uint8_t> image = unpack(raw);
+  std::vector<std::string> metrics = stored ? std::vector<std::string>() : set.metrics;
+  for (const std::string& extra : extras(chip, set, image)) metrics.push_back(extra);
+  if (metrics.empty()) return std::nullopt;
+  const std::vector<double> numbers = chip.evaluator->evaluate(image, 0, metrics);
+  Values values;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (std::isfinite(numbers[i])) values[metrics[i]] = numbers[i];
+  }
+  return values;
 }
 
 std::vector<std::uint8_t> RawEvaluator::unpack(const capture::RawCountersRecord& raw) {
-  // A program has few metric sets; a hostile capture shall not have us keep an image for each of a million.
-  constexpr std::size_t kMostBases = 16;
-  if (raw.base_launch_index != capture::kNoBase) {
-    const auto base = bases_.find(raw.metric_set);
-    const bool same = base != bases_.end() && base->second.launch_index == raw.base_launch_index;
-    return capture::unpack_image(raw, same ? std::span<const std::uint8_t>(base->second.image) : std::span<const std::uint8_t>());
+  if (raw.base_launch_index == capture::kNoBase) return capture::unpack_image(raw);
+  return capture::unpack_image(raw, base_image(raw));
+}
+
+// Empty where it is missing.
+std::span<const std::uint8_t> RawEvaluator::base_image(const capture::RawCountersRecord& raw) {
+  const auto found = bases_.find(raw.metric_set);
+  if (found == bases_.end() || found->second.record.launch_index != raw.base_launch_index) return {};
+  Base& base = found->second;
+  if (base.image.empty()) {
+    std::size_t held = base.record.image_bytes;
+    for (const auto& [set, other] : bases_) held += other.image.size();
+    if (held > kMostBaseBytes) {
+      for (auto& [set, other] : bases_) other.image = {};
+    }
+    base.image = capture::unpack_image(base.record);
   }
-  auto image = capture::unpack_image(raw);
-  if (bases_.size() < kMostBases || bases_.contains(raw.metric_set)) bases_[raw.metric_set] = {raw.launch_index, image};
-  return image;
+  return base.image;
+}
+
+void RawEvaluator::keep_base(capture::RawCountersRecord&& raw) {
+  const std::uint32_t set = raw.metric_set;
+  if (bases_.size() < kMostBases || bases_.contains(set)) bases_[set] = {std::move(raw), {}};
 }
 
 const std::vector<std::string>& RawEvaluator::extras(Chip& chip, const capture::MetricSetRecord& set,
@@ -81,7 +127,7 @@ const std::vector<std::string>& RawEvaluator::extras(Chip& chip, const capture::
     const std::string& metric = extra_metrics_[i];
     if (std::find(set.metrics.begin(), set.metrics.end(), metric) != set.metrics.end()) continue;
     try {
-      (void)cupti::evaluate_untrusted(*chip.host, image, 0, {metric});
+      (void)chip.evaluator->evaluate(image, 0, {metric});
       place->second.push_back(metric);
     } catch (const Error& error) {
       note(fmt::format("{} cannot be had from the counters that were kept", metric), error.detail(),

@@ -130,13 +130,16 @@ void TimelineLoader::add(capture::LaunchRecord&& record) {
 }
 
 // Evaluated at once, so that no more than one image is held.
-void TimelineLoader::add(const capture::RawCountersRecord& record) {
+void TimelineLoader::add(capture::RawCountersRecord&& record) {
   if (evaluator_ == nullptr) return;
   const auto set = parts_.metric_sets.find(record.metric_set);
   const auto device = set == parts_.metric_sets.end() ? parts_.devices.end() : parts_.devices.find(set->second.device);
   if (device == parts_.devices.end()) return notices_.count("Kept counters of an unknown metric set or GPU left out");
-  if (auto values = evaluator_->evaluate(record, set->second, device->second.chip)) {
-    parts_.evaluated[record.launch_index] = std::move(*values);
+  const std::uint64_t index = record.launch_index;
+  const auto launch = parts_.launches.find(index);  // it comes first
+  const bool stored = launch != parts_.launches.end() && !launch->second.values.empty();
+  if (auto values = evaluator_->evaluate(std::move(record), set->second, device->second.chip, stored)) {
+    parts_.evaluated[index] = std::move(*values);
   }
 }
 

@@ -109,7 +109,7 @@ class TimelineLoader {
   void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
   void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
-  void add(const capture::RawCountersRecord& record);
+  void add(capture::RawCountersRecord&& record);
   void add(const capture::KeyStatsRecord& record);
   void join_detachment();
   void add_event(const capture::RangeEvent& event);

@@ -1,4 +1,7 @@
 // The host side: the real library's, which needs no GPU; but for images that the fake has made.
+#include <pthread.h>
+
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -36,6 +39,18 @@ void blank_what_lacks_passes(const FakeImage& image, const CUpti_Profiler_Host_E
   }
 }
 
+std::atomic<int> g_hosts{0};
+
+// A child that evaluates may not open a file any more.
+void read_recording_before_fork() {
+  static const int registered = pthread_atfork(
+      [] {
+        if (g_hosts > 0) (void)recording();
+      },
+      nullptr, nullptr);
+  (void)registered;
+}
+
 }  // namespace
 }  // namespace fakes
 
@@ -58,7 +73,15 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* p
   }
   const auto result = FAKE_REAL(cuptiProfilerHostInitialize)(&real);
   params->pHostObject = real.pHostObject;
+  ++fakes::g_hosts;
+  fakes::read_recording_before_fork();
   return result;
+}
+
+CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* params) {
+  FAKE_CALL(cuptiProfilerHostDeinitialize);
+  --fakes::g_hosts;
+  return FAKE_REAL(cuptiProfilerHostDeinitialize)(params);
 }
 
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, const char** name) {
@@ -66,7 +89,6 @@ CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id, 
   return FAKE_REAL(cuptiGetCallbackName)(domain, id, name);
 }
 
-FAKE_FORWARD(cuptiProfilerHostDeinitialize, CUpti_Profiler_Host_Deinitialize_Params)
 FAKE_FORWARD(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupportedChips_Params)
 FAKE_FORWARD(cuptiProfilerHostGetBaseMetrics, CUpti_Profiler_Host_GetBaseMetrics_Params)
 FAKE_FORWARD(cuptiProfilerHostGetSubMetrics, CUpti_Profiler_Host_GetSubMetrics_Params)

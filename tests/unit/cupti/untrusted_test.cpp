@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -45,10 +46,11 @@ class Fenced {
 class Untrusted : public testing::Test {
  protected:
   [[nodiscard]] std::vector<double> evaluate(std::span<const std::uint8_t> image, std::size_t range = 0,
-                                             const std::vector<std::string>& metrics = kMetrics) const {
-    return evaluate_untrusted(host_, image, range, metrics);
+                                             const std::vector<std::string>& metrics = kMetrics) {
+    return evaluator_.evaluate(image, range, metrics);
   }
   Host host_ = Host::create(Library::open(), "GH100");
+  UntrustedEvaluator evaluator_{host_};
   std::vector<std::uint8_t> image_ = test::recorded_image();
 };
 
@@ -70,6 +72,26 @@ TEST_F(Untrusted, SurvivesARangeThatIsNotThere) { EXPECT_THROW((void)evaluate(im
 TEST_F(Untrusted, SurvivesBytesThatAreNoImage) {
   const std::vector<std::uint8_t> nothing(1 << 16);
   EXPECT_THROW((void)evaluate(nothing), Error);
+}
+
+// A child that dies costs milliseconds, of which a hostile capture could have any number.
+TEST_F(Untrusted, GivesUpAfterManyDeadChildren) {
+  for (std::size_t i = 0; i < 2 * UntrustedEvaluator::kMostFailures; ++i) {
+    EXPECT_THROW((void)evaluate(image_, 1U << 30), Error);
+  }
+  EXPECT_THROW((void)evaluate(image_), Error);
+}
+
+TEST_F(Untrusted, OneChildEvaluatesManyImages) {
+  const std::vector<double> first = evaluate(image_);
+  const auto children = [] {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return usage.ru_minflt;  // of those that have ended
+  };
+  const auto before = children();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(evaluate(image_), first);
+  EXPECT_EQ(children(), before);
 }
 
 TEST_F(Untrusted, PassesOnWhyNvperfRefused) {

@@ -5,10 +5,16 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
 
+#include "capture/reader.h"
 #include "model/aggregate/coverage.h"
 #include "model/aggregate/measured_launches.h"
 #include "model/timeline/raw_counters.h"
+#include "support/sample_capture.h"
+#include "support/temporary_directory.h"
 
 namespace dlkprof::model::recorded_captures_test {
 namespace {
@@ -17,8 +23,23 @@ class RecordedCapture : public testing::TestWithParam<const char*> {
  protected:
   [[nodiscard]] static Timeline load(bool evaluate) {
     const auto path = std::filesystem::path(DLKPROF_SOURCE_DIR) / "tests" / "data" / "captures" / GetParam();
+    if (!evaluate) return load_timeline(std::array{path});
+    const test::TemporaryDirectory folder;
     RawEvaluator evaluator({}, {});
-    return load_timeline(std::array{path}, evaluate ? &evaluator : nullptr);
+    return load_timeline(std::array{without_values(path, folder.path())}, &evaluator);
+  }
+
+ private:
+  // As if profiling had stored the raw counters alone.
+  [[nodiscard]] static std::filesystem::path without_values(const std::filesystem::path& path,
+                                                            const std::filesystem::path& folder) {
+    std::vector<capture::Record> records;
+    capture::Reader reader = capture::Reader::open(path);
+    while (std::optional<capture::Record> record = reader.next()) {
+      if (auto* launch = std::get_if<capture::LaunchRecord>(&*record)) launch->values.clear();
+      records.push_back(std::move(*record));
+    }
+    return test::write_capture(folder, records);
   }
 };
 
