@@ -15,8 +15,12 @@ namespace dlkprof::capture {
 
 // As many as are worth a batch: more compress no better, and what is not written yet is lost in a crash.
 inline constexpr std::size_t kEventsInABatch = 4096;
-// More than this in one batch is hostile.
-inline constexpr std::size_t kMostEventsInABatch = std::size_t{1} << 20U;
+// More than this in one batch is hostile, as is what packs by more than a thousand. Writers of ours stay below kEventsInABatch,
+// and their batches pack by 72 at most, mostly by 5.
+inline constexpr std::size_t kMostEventsInABatch = std::size_t{1} << 16U;
+inline constexpr std::uint64_t kMostPacked = 1000;
+// A capture of so many bytes may hold so many events. Ours have one in 7 bytes.
+[[nodiscard]] constexpr std::uint64_t most_events_of(std::uint64_t file_bytes) { return kMostEventsInABatch + 2 * file_bytes; }
 
 // Event is RangeEvent, CallEvent or ActivityEvent.
 template <typename Event>

@@ -2,12 +2,17 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "base/error.h"
+#include "base/say.h"
 #include "base/terminal.h"
+#include "cli/failure.h"
 #include "cli/usage/help_text.h"
 #include "cli/verbs.h"
 
@@ -33,8 +38,20 @@ int run(int argc, char** argv) {
 }
 
 int complain(const std::string& message, int exit_code) {
-  std::fprintf(stderr, "dlkprof: %s\n", message.c_str());
+  dlkprof::say("dlkprof: {}\n", message);
   return exit_code;
+}
+
+// What the command line is about, as far as it is there.
+std::vector<std::filesystem::path> files_in(int argc, char** argv) {
+  std::vector<std::filesystem::path> files;
+  std::error_code ignored;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const std::filesystem::path path(word.starts_with("--") ? word.substr(word.find('=') + 1) : word);
+    if (std::filesystem::is_regular_file(path, ignored)) files.push_back(path);
+  }
+  return files;
 }
 
 }  // namespace
@@ -47,6 +64,6 @@ int main(int argc, char** argv) {
   } catch (const dlkprof::Error& error) {
     return complain(error.message(), 1);
   } catch (const std::exception& error) {
-    return complain(std::string("something unexpected went wrong: ") + error.what(), 1);
+    return complain(dlkprof::cli::words_of(error, files_in(argc, argv)), 1);
   }
 }

@@ -1,6 +1,8 @@
 // Captures of a few events, written down one by one, for the tests of what reads timelines.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -74,9 +76,9 @@ class EventCapture {
     all.insert(all.end(), before.begin(), before.end());
     all.emplace_back(clock);
     all.emplace_back(capture::StringsRecord{strings});
-    all.emplace_back(capture::pack_events(std::span<const capture::RangeEvent>(ranges)));
-    all.emplace_back(capture::pack_events(std::span<const capture::CallEvent>(calls)));
-    all.emplace_back(capture::pack_events(std::span<const capture::ActivityEvent>(activities)));
+    add_batches<capture::RangeEvent>(all, ranges);
+    add_batches<capture::CallEvent>(all, calls);
+    add_batches<capture::ActivityEvent>(all, activities);
     all.emplace_back(capture::EndRecord{});
     return all;
   }
@@ -89,6 +91,17 @@ class EventCapture {
   std::vector<capture::RangeEvent> ranges;
   std::vector<capture::CallEvent> calls;
   std::vector<capture::ActivityEvent> activities;
+
+ private:
+  // One where there are none.
+  template <typename Event>
+  static void add_batches(std::vector<capture::Record>& all, std::span<const Event> events) {
+    do {
+      const std::size_t count = std::min(events.size(), capture::kEventsInABatch);
+      all.emplace_back(capture::pack_events(events.first(count)));
+      events = events.subspan(count);
+    } while (!events.empty());
+  }
 };
 
 }  // namespace dlkprof::test

@@ -17,6 +17,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/captures.h"
+#include "cli/failure.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/metric_names.h"
@@ -170,8 +171,7 @@ bool report_unharmed(const ProfileCommand& command, const cupti::Catalogue& cata
   try {
     return report_captures(command, catalogue, program);
   } catch (const std::exception& failure) {
-    const auto* error = dynamic_cast<const Error*>(&failure);
-    say("dlkprof: {}\n", error != nullptr ? error->message() : failure.what());
+    say("dlkprof: {}\n", words_of(failure, captures_in(command.outputs.directory, command.outputs.base_name)));
     return false;
   }
 }

@@ -60,9 +60,10 @@ void TimelineLoader::load(const std::filesystem::path& path) {
   timeline_.processes.emplace_back().capture = printable(path.filename().native());
   if (evaluator_ != nullptr) evaluator_->begin_capture();
   pc_samples_.begin_capture(parts_.process);
-  const auto size = static_cast<double>(reader.file_size());
+  const std::uint64_t size = reader.file_size();
+  parts_.most_events = capture::most_events_of(size);
   while (std::optional<capture::Record> record = reader.next()) {
-    parts_.share_read = static_cast<double>(reader.state().bytes) / size;
+    parts_.share_read = static_cast<double>(reader.state().bytes) / static_cast<double>(size);
     std::visit([this](auto&& one) { add(std::forward<decltype(one)>(one)); }, std::move(*record));
   }
   note_state(reader.state());
@@ -218,6 +219,7 @@ void TimelineLoader::join_detachment() {
 }
 
 void TimelineLoader::add(capture::EventsRecord&& record) {
+  if (record.count > parts_.most_events) return notices_.count("Batches of more events than a file of this size holds left out");
   try {
     switch (record.kind) {
       case capture::EventKind::range:
@@ -236,6 +238,7 @@ void TimelineLoader::add(capture::EventsRecord&& record) {
 template <typename Event>
 void TimelineLoader::add_events(const capture::EventsRecord& record) {
   const std::vector<Event> events = capture::unpack_events<Event>(record);
+  parts_.most_events -= events.size();
   const auto make_room_in = [&](auto& array, std::size_t before = 0) {
     make_room(array, before, events.size(), parts_.share_read);
   };

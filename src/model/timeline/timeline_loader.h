@@ -45,7 +45,8 @@ struct LaunchShape {
 struct CaptureParts {
   std::uint32_t process = 0;
   std::size_t ranges = 0, calls = 0, activities = 0, bins = 0;
-  double share_read = 1;  // of the file's bytes
+  double share_read = 1;          // of the file's bytes
+  std::uint64_t most_events = 0;  // that may still come, going by the size of the file
 
   JoinIndex<std::uint32_t> strings;  // InternedString::id -> index into Timeline::strings
   JoinIndex<std::uint64_t> range_ids;
