@@ -90,15 +90,28 @@ std::string printable(std::string_view text, std::size_t max_columns) {
   return out;
 }
 
+void for_each_code_point(std::string_view text, const std::function<void(std::string_view, char32_t)>& take) {
+  while (!text.empty()) {
+    const CodePoint c = first_code_point(text);
+    if (c.bytes == 0) {
+      take("\xef\xbf\xbd", 0xfffd);
+    } else {
+      take(text.substr(0, c.bytes), c.value);
+    }
+    text.remove_prefix(std::max<std::size_t>(c.bytes, 1));
+  }
+}
+
 std::string valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t bytes = first_code_point(text).bytes;
-    out += bytes == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, bytes);
-    text.remove_prefix(std::max<std::size_t>(bytes, 1));
-  }
+  for_each_code_point(text, [&out](std::string_view bytes, char32_t) { out += bytes; });
   return out;
+}
+
+bool is_control(char32_t c) noexcept {
+  const bool turns = c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+  return c < 0x20 || (c >= 0x7f && c <= 0x9f) || turns;
 }
 
 std::vector<std::string> split(std::string_view text, char separator) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,13 @@ namespace dlkprof {
 
 // `text` as valid UTF-8: each invalid byte becomes U+FFFD. For JSON and CSV, which keep everything else.
 [[nodiscard]] std::string valid_utf8(std::string_view text);
+
+// Calls take(bytes, code point) for each code point of `text`; each invalid byte is one, U+FFFD.
+void for_each_code_point(std::string_view text, const std::function<void(std::string_view, char32_t)>& take);
+
+// What a terminal obeys instead of showing it: C0 and C1 controls, DEL, and what turns the direction of text. A spreadsheet or an
+// editor may as well.
+[[nodiscard]] bool is_control(char32_t c) noexcept;
 
 // Text that needs no look at its UTF-8: most of what is stored, and there are millions of it.
 [[nodiscard]] inline bool is_ascii(std::string_view text) {

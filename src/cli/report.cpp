@@ -60,7 +60,8 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   add("--set", command.set, "<set>", "Show the sections of a set (dlkprof metrics --list-sets)");
   list("--section", command.sections, "<section,section>", "Show these sections (dlkprof metrics --list-sections)");
   list("--metrics", command.metrics, "<metric,metric>", "Show these too, where their counters were kept (--keep-counters)");
-  list("--formats", command.outputs.formats, "<format,format>", "Write files instead: csv, json; of roofline also svg")
+  list("--formats", command.outputs.formats, "<format,format>",
+       "Write files instead: csv (names as they are, not made safe for spreadsheets), json; of roofline also svg")
       ->check(suggested({"csv", "json", "svg"}));
   add("--output_path", directory, "<folder>", "Write files to this folder");
   add("--base_name", base_name, "<name>", "What their names begin with (default: the file's name)");

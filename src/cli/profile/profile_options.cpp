@@ -126,7 +126,8 @@ void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
       ->check(suggested(report::known_names()))
       ->delimiter(',')
       ->allow_extra_args(false);
-  add("--formats", typed.formats, "<format,format>", "Their formats: csv, json; of roofline also svg (default: csv)")
+  add("--formats", typed.formats, "<format,format>",
+      "Their formats: csv (names as they are, not made safe for spreadsheets), json; of roofline also svg (default: csv)")
       ->check(suggested({"csv", "json", "svg"}))
       ->delimiter(',')
       ->allow_extra_args(false);

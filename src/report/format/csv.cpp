@@ -7,8 +7,6 @@
 namespace dlkprof::report {
 namespace {
 
-bool is_control(char byte) { return (static_cast<unsigned char>(byte) < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f; }
-
 // Nearly all text there is: it goes out as it is.
 bool is_plain(const std::string& text) {
   return std::all_of(text.begin(), text.end(),
@@ -17,13 +15,10 @@ bool is_plain(const std::string& text) {
 
 std::string clean(const std::string& text) {
   std::string out;
-  for (const char byte : valid_utf8(text)) {
-    if (is_control(byte)) {
-      out += "\xEF\xBF\xBD";
-    } else {
-      out += byte;
-    }
-  }
+  for_each_code_point(text, [&out](std::string_view bytes, char32_t c) {
+    const bool kept = c == U'\n' || c == U'\t' || !is_control(c);
+    out += kept ? bytes : std::string_view("\xEF\xBF\xBD");
+  });
   return out;
 }
 

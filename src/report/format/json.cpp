@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 
 #include "base/text.h"
@@ -10,14 +11,14 @@
 namespace dlkprof::report {
 namespace {
 
-void add_escaped(std::string& out, char byte) {
-  if (byte == '"' || byte == '\\') {
+void add_escaped(std::string& out, std::string_view bytes, char32_t c) {
+  if (c == U'"' || c == U'\\') {
     out += '\\';
-    out += byte;
-  } else if (static_cast<unsigned char>(byte) < 0x20) {
-    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(byte));
+    out += bytes;
+  } else if (is_control(c)) {
+    fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<std::uint32_t>(c));
   } else {
-    out += byte;
+    out += bytes;
   }
 }
 
@@ -46,7 +47,7 @@ void add_json_text(std::string& out, std::string_view text) {
   if (is_plain(text)) {
     out += text;
   } else {
-    for (const char byte : valid_utf8(text)) add_escaped(out, byte);
+    for_each_code_point(text, [&out](std::string_view bytes, char32_t c) { add_escaped(out, bytes, c); });
   }
   out += '"';
 }

@@ -66,6 +66,29 @@ TEST(HostileNames, CsvIsWhole) {
   for (const auto& record : records) EXPECT_EQ(record.size(), 8U);
 }
 
+// To a terminal that takes C1 controls from UTF-8 these are escape sequences, and the others turn what follows around.
+TEST(HostileNames, DataHasNoControls) {
+  const std::string name =
+      "=1+2 \xc2\x9b[2J\xc2\x9d"
+      "0;title\x07 \x7f\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f\xd8\x9c end\n";
+  Table table;
+  table.columns = {{"Name"}};
+  table.rows = {{name}};
+  const auto has_control = [](const std::string& text) {
+    bool found = false;
+    for_each_code_point(
+        text, [&found](std::string_view, char32_t c) { found |= is_control(c) && c != U'\r' && c != U'\n' && c != U'\t'; });
+    return found;
+  };
+  ASSERT_TRUE(has_control(name));
+  EXPECT_FALSE(has_control(to_csv(table)));
+  std::string json;
+  add_json_text(json, name);
+  EXPECT_FALSE(has_control(json));
+  EXPECT_EQ(nlohmann::json::parse(json).get<std::string>(), name) << "and nothing is lost";
+  EXPECT_EQ(to_csv(table).substr(6, 5), "\"=1+2") << "as docs/usage.md says";
+}
+
 // Each report on a terminal: the columns that are listed for it are its own, and no line is wider than the page.
 TEST(HostileNames, TablesForPeopleFitThePage) {
   const model::Profile sample = test::hostile_fold();
