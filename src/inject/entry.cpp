@@ -4,17 +4,20 @@
 
 #include <cstdint>
 
+#include "base/uncancelled.h"
 #include "inject/session/session.h"
 #include "inject/timeline/nvtx.h"
 
 extern "C" {
 
 __attribute__((visibility("default"))) int InitializeInjection() noexcept {
+  const dlkprof::Uncancelled whole;
   dlkprof::inject::Session::start_once();
   return 1;
 }
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* (*export_table)(std::uint32_t)) noexcept {
+  const dlkprof::Uncancelled whole;
   dlkprof::inject::Session::start_once();
   try {
     dlkprof::inject::attach_to_nvtx(export_table, dlkprof::inject::Session::wants_resource_names());

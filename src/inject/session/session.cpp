@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/event_clock.h"
+#include "base/uncancelled.h"
 #include "capture/ranks.h"
 #include "cupti/activity.h"
 #include "cupti/counter_turn.h"
@@ -43,7 +44,7 @@ void Session::start_once() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
     try {
-      const char* text = std::getenv(capture::kOptionsVariable);
+      const char* text = secure_getenv(capture::kOptionsVariable);  // not in a setuid program
       if (text == nullptr) return;
       auto options = capture::options_from_json(text);
       if (!options.all_processes && options.application_pid != static_cast<std::uint32_t>(getpid())) return;
@@ -251,6 +252,7 @@ void Session::finish_collecting() noexcept {
 }
 
 void Session::finish() noexcept {
+  const Uncancelled whole;
   finish_pc_sampling();
   quick_ = false;
   const bool was_active = active_.exchange(false);

@@ -128,55 +128,91 @@ bool take_fact(const char* message) noexcept {
 
 // --- Behind the calls -------------------------------------------------------------------------------------------------
 
-void mark_ascii(const char* message) noexcept {
-  if (!take_fact(message)) ranges().mark(read(message));
+// What act() gives; `otherwise` where a signal handler calls amid another call of its thread.
+template <typename Value>
+Value visiting(Value otherwise, const auto& act) noexcept {
+  const Ranges::Visit visit(ranges());
+  return visit ? act() : otherwise;
 }
-void mark_wide(const wchar_t* message) noexcept { ranges().mark(read(message)); }
-void mark_ex(const nvtxEventAttributes_t* event) noexcept { ranges().mark(read(nullptr, event)); }
-void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept { ranges().mark(read(domain, event)); }
+void visiting(const auto& act) noexcept {
+  if (const Ranges::Visit visit(ranges()); visit) act();
+}
+int pushing(const auto& read_it) noexcept {
+  return visiting(Ranges::kNotTracked, [&] { return ranges().push(read_it()); });
+}
+nvtxRangeId_t starting(const auto& read_it) noexcept {
+  return visiting(nvtxRangeId_t{0}, [&] { return ranges().start(read_it()); });
+}
+
+void mark_ascii(const char* message) noexcept {
+  visiting([&] {
+    if (!take_fact(message)) ranges().mark(read(message));
+  });
+}
+void mark_wide(const wchar_t* message) noexcept {
+  visiting([&] { ranges().mark(read(message)); });
+}
+void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept {
+  visiting([&] { ranges().mark(read(domain, event)); });
+}
+void mark_ex(const nvtxEventAttributes_t* event) noexcept { domain_mark(nullptr, event); }
 
 [[gnu::hot]] int push(const char* message) noexcept { return ranges().push_text(view_of(message)); }
-int push_wide(const wchar_t* message) noexcept { return ranges().push(read(message)); }
-int push_ex(const nvtxEventAttributes_t* event) noexcept { return ranges().push(read(nullptr, event)); }
+int push_wide(const wchar_t* message) noexcept {
+  return pushing([&] { return read(message); });
+}
+int push_ex(const nvtxEventAttributes_t* event) noexcept {
+  return pushing([&] { return read(nullptr, event); });
+}
 int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept {
-  return ranges().push(read(domain, event));
+  return pushing([&] { return read(domain, event); });
 }
 [[gnu::hot]] int pop() noexcept { return ranges().pop(); }
-int domain_pop(nvtxDomainHandle_t domain) noexcept { return ranges().pop(from_handle(domain)); }
+int domain_pop(nvtxDomainHandle_t domain) noexcept {
+  return visiting(Ranges::kNotTracked, [&] { return ranges().pop(from_handle(domain)); });
+}
 
 template <typename Character>
 nvtxRangeId_t start(const Character* message) noexcept {
-  return ranges().start(read(message));
+  return starting([&] { return read(message); });
 }
-nvtxRangeId_t start_ex(const nvtxEventAttributes_t* event) noexcept { return ranges().start(read(nullptr, event)); }
 nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) noexcept {
-  return ranges().start(read(domain, event));
+  return starting([&] { return read(domain, event); });
 }
-void end(nvtxRangeId_t range) noexcept { ranges().end(range); }
-void domain_end(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t range) noexcept { ranges().end(range); }  // the number says all
+nvtxRangeId_t start_ex(const nvtxEventAttributes_t* event) noexcept { return domain_start(nullptr, event); }
+void end(nvtxRangeId_t range) noexcept {
+  visiting([&] { ranges().end(range); });
+}
+void domain_end(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t range) noexcept { end(range); }  // the number says all
 
 template <typename Character>
 nvtxDomainHandle_t create_domain(const Character* name) noexcept {
-  return to_handle<nvtxDomainHandle_t>(number_of(name, Use::name));
+  return to_handle<nvtxDomainHandle_t>(visiting(0U, [&] { return number_of(name, Use::name); }));
 }
 void destroy_domain(nvtxDomainHandle_t /*domain*/) noexcept {}  // its ranges may still be open
 
 template <typename Character>
 nvtxStringHandle_t register_string(nvtxDomainHandle_t /*domain*/, const Character* text) noexcept {
-  return to_handle<nvtxStringHandle_t>(number_of(text, Use::name));
+  return to_handle<nvtxStringHandle_t>(visiting(0U, [&] { return number_of(text, Use::name); }));
 }
 
 std::string text_of(const char* text) { return text != nullptr ? text : ""; }
 std::string text_of(const wchar_t* text) { return to_utf8(text, EventLog::kMaxText); }
 
+void add_name(const auto& make_fact) noexcept {
+  visiting([&] {
+    try {
+      event_log().add(make_fact());
+    } catch (...) {  // out of memory: the name is lost, the program is not
+    }
+  });
+}
 template <typename Character>
 void name_domain_category(nvtxDomainHandle_t domain, std::uint32_t category, const Character* name) noexcept {
-  try {
+  add_name([&] {
     const std::string of = event_log().text_of(from_handle(domain));
-    event_log().add(
-        capture::Fact{"nvtx", "category " + std::to_string(category) + (of.empty() ? "" : " of " + of), text_of(name)});
-  } catch (...) {  // out of memory: the name is lost, the program is not
-  }
+    return capture::Fact{"nvtx", "category " + std::to_string(category) + (of.empty() ? "" : " of " + of), text_of(name)};
+  });
 }
 template <typename Character>
 void name_category(std::uint32_t category, const Character* name) noexcept {
@@ -184,10 +220,7 @@ void name_category(std::uint32_t category, const Character* name) noexcept {
 }
 template <typename Character>
 void name_thread(std::uint32_t thread, const Character* name) noexcept {
-  try {
-    event_log().add(capture::Fact{"nvtx", "thread " + std::to_string(thread), text_of(name)});
-  } catch (...) {  // as above
-  }
+  add_name([&] { return capture::Fact{"nvtx", "thread " + std::to_string(thread), text_of(name)}; });
 }
 
 // --- Attaching --------------------------------------------------------------------------------------------------------

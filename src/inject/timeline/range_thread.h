@@ -27,9 +27,10 @@ class alignas(64) Ranges::Thread {
 
   [[nodiscard]] std::uint64_t innermost() const noexcept { return innermost_.load(std::memory_order_relaxed); }
 
+  // Each of these is only called by the thread itself. Where a signal handler has interrupted another of them nothing is done.
   int push(const RangeAttributes& attributes, std::atomic<std::uint64_t>& beyond) {
-    const std::lock_guard lock(mutex_);
-    if (finished_) return kNotTracked;
+    const OwnLock lock(mutex_);
+    if (!lock || finished_) return kNotTracked;
     if (open_.size() >= kMostOpen || open_.is_beyond(attributes.domain)) [[unlikely]] {
       ++beyond;
       return open_.push_beyond(attributes.domain);
@@ -46,9 +47,9 @@ class alignas(64) Ranges::Thread {
   // The commonest push: of a text, in the default domain, with room for it everywhere. kNotQuick, and nothing done, where it is
   // another one.
   [[gnu::always_inline]] int push_quickly(std::string_view text, std::int64_t now) noexcept {
-    const std::lock_guard lock(mutex_);
+    const OwnLock lock(mutex_);
     const bool unread = text.size() - 1 < kLongestUnread;
-    if (finished_ || !unread || !open_.takes_quickly()) [[unlikely]]
+    if (!lock || finished_ || !unread || !open_.takes_quickly()) [[unlikely]]
       return kNotQuick;
     auto& ranges = buffer_->ranges;
     capture::RangeEvent* const range = ranges.place(text);
@@ -66,7 +67,9 @@ class alignas(64) Ranges::Thread {
   }
   // The same of a pop.
   [[gnu::always_inline]] int pop_quickly(std::int64_t now) noexcept {
-    const std::lock_guard lock(mutex_);
+    const OwnLock lock(mutex_);
+    if (!lock) [[unlikely]]
+      return kNotQuick;
     const auto* const range = open_.quick_one();
     if (range == nullptr) [[unlikely]]
       return kNotQuick;
@@ -82,8 +85,8 @@ class alignas(64) Ranges::Thread {
   static constexpr int kNotQuick = -3;  // no level, nor kNotTracked
 
   std::uint64_t start(const RangeAttributes& attributes, std::atomic<std::uint64_t>& beyond) {
-    const std::lock_guard lock(mutex_);
-    if (finished_) return 0;
+    const OwnLock lock(mutex_);
+    if (!lock || finished_) return 0;
     if (open_.size() >= kMostOpen) {
       ++beyond;
       return 0;
@@ -97,7 +100,8 @@ class alignas(64) Ranges::Thread {
   }
 
   int pop(std::uint32_t domain, std::int64_t now) noexcept {
-    const std::lock_guard lock(mutex_);
+    const OwnLock lock(mutex_);
+    if (!lock) return kNotTracked;
     const auto popped = open_.pop(domain);
     if (popped.level == OpenRanges::kNone) return kNotTracked;
     innermost_.store(open_.innermost(), std::memory_order_relaxed);
@@ -110,20 +114,31 @@ class alignas(64) Ranges::Thread {
     return popped.level;
   }
 
-  // From any thread: the end goes to the log through the one that calls.
-  void end(std::uint64_t id, std::int64_t now) noexcept {
-    const std::lock_guard lock(mutex_);
+  // From any thread, `own` or another: the end goes to the log through the one that calls.
+  void end(std::uint64_t id, std::int64_t now, bool own) noexcept {
+    if (own) {
+      if (const OwnLock lock(mutex_); lock) end_locked(id, now);
+    } else {
+      const std::lock_guard lock(mutex_);
+      end_locked(id, now);
+    }
+  }
+  void end_locked(std::uint64_t id, std::int64_t now) noexcept {
     const auto range = open_.end(id);
     innermost_.store(open_.innermost(), std::memory_order_relaxed);
     add_end(range, now);
   }
 
   void mark(const RangeAttributes& attributes) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (finished_) return;
+    const OwnLock lock(mutex_);
+    if (!lock || finished_) return;
     if (!begin(attributes, capture::RangeKind::mark, open_.innermost())) log_->count_dropped();
     ++next_id_;
   }
+
+  // In a call of ours, or of a signal handler's that interrupted one.
+  [[nodiscard]] bool busy() const noexcept { return busy_; }
+  void set_busy(bool busy) noexcept { busy_ = busy; }
 
   // The thread ends: nobody can pop its ranges any more.
   void leave() noexcept {
@@ -201,6 +216,7 @@ class alignas(64) Ranges::Thread {
 
   SpinLock mutex_;
   bool ended_ = false, finished_ = false;
+  volatile bool busy_ = false;  // of its own thread
   const std::uint32_t system_id_ = static_cast<std::uint32_t>(gettid());
   std::uint64_t next_id_;
   std::atomic<std::uint64_t> innermost_{0};

@@ -24,6 +24,7 @@ struct Ranges::Local {
   std::uint64_t owner = 0;  // the number of the Ranges that `thread` is of; 0: there is none
   Thread* thread = nullptr;
   bool ending = false;
+  volatile bool busy = false;  // as Thread::busy(), before there is one
 };
 
 Ranges::Local& Ranges::local() noexcept {
@@ -93,12 +94,32 @@ Ranges::Thread* Ranges::make_thread() noexcept {
     threads_.emplace(last_thread_ + 1, thread);
     ++last_thread_;
     owner.thread = std::move(thread);
-    local() = {.owner = number_, .thread = owner.thread.get()};
+    local() = {.owner = number_, .thread = owner.thread.get(), .busy = local().busy};
+    owner.thread->set_busy(local().busy);
     own_threads.put(this, owner.thread.get(), buffer);
     return local().thread;
   } catch (...) {
     return nullptr;
   }
+}
+
+Ranges::Visit::Visit(Ranges& ranges) noexcept : ranges_(ranges) {
+  Thread* const thread = ranges.known_thread();
+  entered_ = !(thread != nullptr ? thread->busy() : local().busy);
+  if (!entered_) return;
+  if (thread != nullptr) {
+    thread->set_busy(true);
+  } else {
+    local().busy = true;
+  }
+}
+
+// The thread may have become known meanwhile.
+Ranges::Visit::~Visit() {
+  if (!entered_) return;
+  Thread* const thread = ranges_.known_thread();
+  if (thread != nullptr) thread->set_busy(false);
+  if (thread == nullptr || local().busy) local().busy = false;
 }
 
 // --- What the program does --------------------------------------------------------------------------------------------
@@ -117,7 +138,7 @@ Ranges::~Ranges() {
     if (level != Thread::kNotQuick) [[likely]]
       return level;
   }
-  return push(RangeAttributes{.message = message});
+  return push_visiting({.message = message});
 }
 
 [[gnu::hot, gnu::flatten]] int Ranges::pop() noexcept {
@@ -126,7 +147,17 @@ Ranges::~Ranges() {
     if (level != Thread::kNotQuick) [[likely]]
       return level;
   }
-  return pop(0);
+  return pop_visiting();
+}
+
+[[gnu::noinline]] int Ranges::push_visiting(const RangeAttributes& attributes) noexcept {
+  const Visit visit(*this);
+  return visit ? push(attributes) : kNotTracked;
+}
+
+[[gnu::noinline]] int Ranges::pop_visiting() noexcept {
+  const Visit visit(*this);
+  return visit ? pop(0) : kNotTracked;
 }
 
 [[gnu::noinline]] int Ranges::push(const RangeAttributes& attributes) noexcept {
@@ -165,7 +196,8 @@ void Ranges::end(std::uint64_t range) noexcept {
   try {
     // Held to the end, so that no other thread is amid a change of the one that forks.
     const std::lock_guard lock(threads_mutex_);
-    if (const auto found = threads_.find(range >> kRangeThreadShift); found != threads_.end()) found->second->end(range, now);
+    const auto found = threads_.find(range >> kRangeThreadShift);
+    if (found != threads_.end()) found->second->end(range, now, found->second.get() == local().thread);
   } catch (...) {  // nothing here throws but the lock, where the system is out of order
   }
 }

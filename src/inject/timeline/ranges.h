@@ -55,6 +55,21 @@ class Ranges {
 
   [[nodiscard]] EventLog& log() noexcept { return log_; }
 
+  // Around all of a call that does not go the short way: false where this thread is in one already, that is where a signal
+  // handler has interrupted it. Locks of ours may be held then, so nothing can be recorded.
+  class Visit {
+   public:
+    explicit Visit(Ranges& ranges) noexcept;
+    Visit(const Visit&) = delete;
+    Visit& operator=(const Visit&) = delete;
+    ~Visit();
+    [[nodiscard]] explicit operator bool() const noexcept { return entered_; }
+
+   private:
+    Ranges& ranges_;
+    bool entered_;
+  };
+
   // Gives the log all ranges that are still open, and records none from now on.
   void finish() noexcept;
   // The same, and has `clock`, which must stay, note those that mark steps.
@@ -85,6 +100,8 @@ class Ranges {
   [[nodiscard]] Thread* own_thread() noexcept;
   [[nodiscard]] Thread* find_thread() noexcept;
   [[nodiscard]] Thread* make_thread() noexcept;
+  [[nodiscard]] int push_visiting(const RangeAttributes& attributes) noexcept;
+  [[nodiscard]] int pop_visiting() noexcept;
 
   EventLog& log_;
   std::atomic<std::uint64_t> number_;  // of this object, and another one in a forked child: what thread-locals are known by
