@@ -1,6 +1,7 @@
 // A file that is filled under a temporary name and then moved to its own: never half a file.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 
 #include "base/file.h"
@@ -33,6 +34,10 @@ class NewFile {
   std::filesystem::path target_, path_;
   UniqueFd file_;
   CacheRelease release_;
+  std::size_t place_ = 0;  // among those that remove_unfinished() knows
 };
+
+// Removes what was not moved to its target yet. For the handler of a signal that ends the process: safe at any time.
+void remove_unfinished() noexcept;
 
 }  // namespace dlkprof

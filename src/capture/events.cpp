@@ -109,7 +109,7 @@ void check_sizes(const EventsRecord& record) {
   const std::vector<std::uint8_t>& packed = record.zstd_columns;
   if (record.count > kMostEventsInABatch) throw malformed_batch(fmt::format("it is said to hold {} events", record.count));
   const bool plausible = record.columns_bytes >= record.count && record.columns_bytes <= record.count * kMostColumnBytesAnEvent &&
-                         record.columns_bytes / kMostPacked <= packed.size();
+                         !packs_too_well(record.columns_bytes, packed.size());
   if (!plausible || ZSTD_getFrameContentSize(packed.data(), packed.size()) != record.columns_bytes) {
     throw malformed_batch(fmt::format("its size is given as {} bytes for {} events", record.columns_bytes, record.count));
   }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -18,7 +19,10 @@ inline constexpr std::size_t kEventsInABatch = 4096;
 // More than this in one batch is hostile, as is what packs by more than a thousand. Writers of ours stay below kEventsInABatch,
 // and their batches pack by 72 at most, mostly by 5.
 inline constexpr std::size_t kMostEventsInABatch = std::size_t{1} << 16U;
-inline constexpr std::uint64_t kMostPacked = 1000;
+[[nodiscard]] constexpr bool packs_too_well(std::uint64_t bytes, std::size_t packed_bytes) {
+  constexpr std::uint64_t kMostTimes = 1000, kTooFewToMatter = 1U << 16U;
+  return bytes > kTooFewToMatter + kMostTimes * packed_bytes;
+}
 // A capture of so many bytes may hold so many events. Ours have one in 7 bytes.
 [[nodiscard]] constexpr std::uint64_t most_events_of(std::uint64_t file_bytes) { return kMostEventsInABatch + 2 * file_bytes; }
 

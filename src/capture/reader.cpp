@@ -20,8 +20,11 @@ constexpr const char* kNotCapture = "Give a .dlkcap file that dlkprof wrote.";
 
 Error read_error(const std::filesystem::path& path) {
   const int error = errno;
-  return {"cannot read the capture " + printable(path.native()), std::generic_category().message(error),
-          error == ENOENT ? "Check the path: there is no such file." : ""};
+  const char* remedy = "";
+  if (error == ENOENT) remedy = "Check the path: there is no such file.";
+  if (error == EACCES || error == EPERM) remedy = "Ask its owner to let you read it, or run dlkprof as its owner.";
+  if (error == EIO) remedy = "The disk does not give it back: read a copy.";
+  return {"cannot read " + printable(path.native()), std::generic_category().message(error), remedy};
 }
 
 std::optional<Record> decode_if_good(const RecordHeader& header, std::span<const std::uint8_t> payload, ReadState& state) {

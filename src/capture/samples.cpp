@@ -79,7 +79,7 @@ void check_sample_sizes(const SamplesRecord& record, std::size_t metrics) {
   const std::uint64_t values = std::uint64_t{record.count} * metrics * kFloatBytes;
   const bool plausible = record.columns_bytes >= values + 2 * std::uint64_t{record.count} &&
                          record.columns_bytes <= values + 2 * kMostVarintBytes * record.count &&
-                         record.columns_bytes / kMostPacked <= packed.size();
+                         !packs_too_well(record.columns_bytes, packed.size());
   if (!plausible || ZSTD_getFrameContentSize(packed.data(), packed.size()) != record.columns_bytes) {
     throw malformed_samples(
         fmt::format("its size is given as {} bytes for {} samples of {} metrics", record.columns_bytes, record.count, metrics));

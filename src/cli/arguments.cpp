@@ -10,7 +10,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,6 +19,7 @@
 #include "base/error.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "cli/installation.h"
 #include "cli/usage/foreign_options.h"
 #include "cli/usage/help_text.h"
 #include "cli/usage/option_facts.h"
@@ -222,10 +222,7 @@ class Speller {
   bool after_dashes_ = false;
 };
 
-void print(const std::string& text) {
-  std::fputs(text.c_str(), stdout);
-  if (!text.ends_with('\n')) std::fputc('\n', stdout);
-}
+void print(const std::string& text) { print_data(text.ends_with('\n') ? text : text + '\n'); }
 
 // In our words what CLI11 complains of.
 std::string words_of(const CLI::ParseError& error, const CLI::App& app) {

@@ -8,16 +8,26 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "cupti/library.h"
 
 namespace dlkprof::cli {
 
 std::filesystem::path share_folder() { return install_root() / "share" / "dlkprof"; }
 
-cupti::Catalogue load_catalogue() { return cupti::Catalogue::load(share_folder() / "metrics"); }
+cupti::Catalogue load_catalogue() {
+  const std::filesystem::path folder = share_folder() / "metrics";
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder, ignored)) {
+    throw Error("what dlkprof knows of metrics is missing", "there is no " + printable(folder.native()),
+                "Keep bin/, lib/ and share/ of the installation together.");
+  }
+  return cupti::Catalogue::load(folder);
+}
 
 void check_cupti_path(const std::filesystem::path& path) try {
   if (!path.empty()) (void)cupti::Library::open(path);

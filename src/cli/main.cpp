@@ -13,6 +13,7 @@
 #include "base/say.h"
 #include "base/terminal.h"
 #include "cli/failure.h"
+#include "cli/leave_nothing.h"
 #include "cli/usage/help_text.h"
 #include "cli/verbs.h"
 
@@ -57,6 +58,7 @@ std::vector<std::filesystem::path> files_in(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  dlkprof::cli::leave_nothing_behind();
   try {
     return run(argc, argv);
   } catch (const dlkprof::UsageError& error) {

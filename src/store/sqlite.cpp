@@ -35,7 +35,8 @@ const char* remedy_for(int code) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_TOOBIG:
-    case SQLITE_ERROR:  // the schema does not hold what it should
+    case SQLITE_CONSTRAINT:  // rows that others name are not there
+    case SQLITE_ERROR:       // the schema does not hold what it should
       return "The file is damaged: make it again from the captures.";
     default:
       return "";

@@ -1,5 +1,7 @@
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/new_file.h"
+#include "base/text.h"
 #include "dlkprof/version.h"
 #include "store/aggregation.h"
 #include "store/database.h"
@@ -60,21 +62,27 @@ void create_schema(Connection& connection) {
   for (const View& view : views()) connection.run(create_statement(view));
 }
 
+void fill(NewFile& file, const model::Profile& profile, const model::Diagnosis& diagnosis) {
+  Connection connection(file.path(), Access::build);
+  connection.now_and_then([&file] { file.release_cache(); });
+  Transaction transaction(connection);
+  create_schema(connection);
+  insert_processes(connection, profile.timeline);
+  insert_events(connection, profile.timeline);
+  insert_measured(connection, profile.timeline);
+  insert_pc_samples(connection, profile.timeline.pc_samples);
+  insert_aggregation(connection, 1, profile, diagnosis);
+  transaction.commit();
+}
+
 }  // namespace
 
 void write_database(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis) {
   NewFile file(path);
-  {
-    Connection connection(file.path(), Access::build);
-    connection.now_and_then([&file] { file.release_cache(); });
-    Transaction transaction(connection);
-    create_schema(connection);
-    insert_processes(connection, profile.timeline);
-    insert_events(connection, profile.timeline);
-    insert_measured(connection, profile.timeline);
-    insert_pc_samples(connection, profile.timeline.pc_samples);
-    insert_aggregation(connection, 1, profile, diagnosis);
-    transaction.commit();
+  try {
+    fill(file, profile, diagnosis);
+  } catch (const Error& error) {  // it names the temporary file
+    throw Error("cannot write the database " + printable(path.native()), error.detail(), error.remedy());
   }
   file.flush_to_target(true);
 }

@@ -2,6 +2,7 @@
 
 #include <dlkprof/version.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -54,6 +55,12 @@ std::map<std::string, std::string> python_environment(const ProfileCommand& comm
   if (!fs::exists(folder)) {
     throw Error("the Python part of --mode=pytorch is missing", folder.string(),
                 "Keep bin/, lib/ and share/ of the installation together.");
+  }
+  if (folder.native().find(':') != std::string::npos) {
+    throw UsageError(
+        "--mode=pytorch cannot be used from this installation",
+        "its folder has a colon in its name, which PYTHONPATH takes for the end of it: " + printable(folder.native()),
+        "Move the installation to a folder without one.");
   }
   const char* search = std::getenv("PYTHONPATH");
   const std::string others = search != nullptr && *search != '\0' ? std::string(":") + search : "";
@@ -144,12 +151,29 @@ void note_ending(model::Timeline& timeline, const ChildResult& program) {
   timeline.facts.push_back({kFactSource, kToldToEndFact, std::to_string(program.told_to_end)});
 }
 
+// In a folder that others may write to, a capture of that name may be anybody's.
+std::vector<fs::path> own_captures(const ProfileCommand& command, bool quiet) {
+  std::vector<fs::path> captures = captures_in(command.outputs.directory, command.outputs.base_name);
+  std::erase_if(captures, [quiet](const fs::path& capture) {
+    struct stat status {};
+    if (lstat(capture.c_str(), &status) != 0 || (status.st_uid == geteuid() && S_ISREG(status.st_mode))) return false;
+    if (!quiet) say("dlkprof: {} is left out: it is another user's, or no file\n", printable(capture.native()));
+    return true;
+  });
+  return captures;
+}
+
 // Whether a database was written.
 bool report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
-  const auto captures = captures_in(command.outputs.directory, command.outputs.base_name);
   const bool quiet = command.verbosity == Verbosity::quiet;
+  const auto captures = own_captures(command, quiet);
   if (captures.empty()) {
-    if (!quiet) say("dlkprof: the program launched no CUDA kernel, so there is no capture\n");
+    if (!quiet) {
+      say("dlkprof: no capture was made: either the program launched no CUDA kernel, or dlkprof's library was not in it when it "
+          "did "
+          "(the program clears its environment, goes on in the background, or is itself a profiler), or could not write (then it "
+          "says so above)\n");
+    }
     return false;
   }
   model::Timeline timeline = model::load_timeline(captures);
@@ -185,6 +209,16 @@ void remove_earlier(const Outputs& outputs) {
   }
 }
 
+// Another tool of the user's is not loaded then, and would be looked for in vain.
+void say_what_is_replaced(const fs::path& library) {
+  for (const char* name : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
+    const char* const set = std::getenv(name);
+    if (set == nullptr || *set == '\0' || set == library.native()) continue;
+    say("dlkprof: {} is {}: that library is not loaded into the program, as there can be only one, and dlkprof sets its own\n",
+        name, printable(set));
+  }
+}
+
 ChildResult run_program(const ProfileCommand& command) {
   const auto library = injected_library();
   const auto python = python_environment(command);
@@ -195,6 +229,7 @@ ChildResult run_program(const ProfileCommand& command) {
     variables.insert(python.begin(), python.end());
     return variables;
   };
+  if (command.verbosity != Verbosity::quiet) say_what_is_replaced(library);
   const bool talk = command.verbosity >= Verbosity::normal;
   return run_child(command.program, environment, kTick, [&] {
     if (talk) progress.update();
@@ -233,6 +268,10 @@ void check_place(ProfileCommand& command) {
                      "Name a folder that you may write to.");
   }
   check_outputs(command.outputs);
+  if (valid_utf8(folder.native()) != folder.native()) {
+    throw UsageError("captures cannot be written to " + printable(folder.native()), "the folder's name is not UTF-8",
+                     "Name another with --output_path.");
+  }
   try {
     (void)capture::to_json(options_for(command));
   } catch (const Error& failure) {  // in the child it would be too late

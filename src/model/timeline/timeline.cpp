@@ -1,8 +1,13 @@
 #include "model/timeline/timeline.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
+#include <utility>
+#include <vector>
 
+#include "base/error.h"
+#include "capture/reader.h"
 #include "model/timeline/timeline_loader.h"
 
 namespace dlkprof::model {
@@ -22,9 +27,28 @@ const capture::DeviceRecord* device_of(const Timeline& timeline, const Config& c
   return found == devices.end() ? nullptr : &timeline.devices[found->second].record;
 }
 
+namespace {
+
+// One of many: what the others say is not to be lost.
+std::optional<capture::Reader> open_unless_bad(const std::filesystem::path& capture, std::vector<Error>& bad) {
+  try {
+    return capture::Reader::open(capture);
+  } catch (const Error& error) {
+    bad.push_back(error);
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 Timeline load_timeline(std::span<const std::filesystem::path> captures, RawEvaluator* evaluator) {
   TimelineLoader loader(evaluator, captures.size() > 1);
-  for (const std::filesystem::path& capture : captures) loader.load(capture);
+  std::vector<Error> bad;
+  for (const std::filesystem::path& capture : captures) {
+    if (auto reader = open_unless_bad(capture, bad)) loader.load(std::move(*reader), capture);
+  }
+  if (!bad.empty() && bad.size() == captures.size()) throw Error(bad.front());
+  for (const Error& error : bad) loader.leave_out(error);
   return std::move(loader).finish();
 }
 

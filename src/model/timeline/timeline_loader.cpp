@@ -49,8 +49,11 @@ TimelineLoader::TimelineLoader(RawEvaluator* evaluator, bool several) : evaluato
   timeline_.strings.emplace_back();
 }
 
-void TimelineLoader::load(const std::filesystem::path& path) {
-  capture::Reader reader = capture::Reader::open(path);
+void TimelineLoader::leave_out(const Error& why) {
+  timeline_.notices.push_back({capture::Severity::warning, std::string("Left out: ") + why.what(), why.detail(), why.remedy()});
+}
+
+void TimelineLoader::load(capture::Reader reader, const std::filesystem::path& path) {
   parts_ = {};
   parts_.process = static_cast<std::uint32_t>(timeline_.processes.size());
   parts_.ranges = timeline_.ranges.size();

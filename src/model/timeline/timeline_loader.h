@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "capture/reader.h"
 #include "model/fold/time_arithmetic.h"
 #include "model/timeline/join_index.h"
@@ -88,8 +89,9 @@ class TimelineLoader {
  public:
   // `several`: what is wrong with a capture is said with its name.
   TimelineLoader(RawEvaluator* evaluator, bool several);
-  // Throws Error where the file is no capture of ours.
-  void load(const std::filesystem::path& path);
+  void load(capture::Reader reader, const std::filesystem::path& path);
+  // Of a file that is no capture.
+  void leave_out(const Error& why);
   [[nodiscard]] Timeline finish() &&;
 
  private:
