@@ -11,11 +11,13 @@ readonly test_packages=(git python3 shellcheck libgtest-dev libgmock-dev libbenc
 
 usage() {
   cat <<'END'
-Usage: ./setup.sh <verb>
+Usage: ./setup.sh <verb> [options]
 
   demo    build and install dlkprof, then show it at work on recorded captures; on a GPU machine, live as well
   test    everything that continuous integration checks
   build   build dlkprof and install it under build/install
+  soak    try for hours what must not harm: hostile programs, kills at random moments, fuzzing (docs/safety.md)
+            soak [hostile|campaign|mutants|fuzz] [--seconds <n of each fuzz target>] [--moments <n>] [--seed <n>]
   clean   remove everything that was built
 
 Each verb first installs the distribution packages that it misses (Debian 12, Ubuntu 24.04 or later), and looks for
@@ -156,12 +158,73 @@ verb_test() {
   printf '100%% tests passed, 0 tests failed out of %d\n' "$tests_passed"
 }
 
+# --- Soaking ---
+
+# Runs Python program $1 of tests/e2e over the ci build, with more arguments.
+run_e2e() {
+  env -C tests/e2e DLKPROF_BUILD="$PWD/build/ci" DLKPROF_SOURCE="$PWD" DLKPROF_SOAK=1 python3 -B "$@"
+}
+
+soak_hostile() {
+  say "Hostile programs, each with and without dlkprof, in every replay mode"
+  run_e2e -m unittest test_hostile test_bombs test_left_behind test_promises
+}
+
+soak_campaign() {
+  say "Kills, stops and cuts at random moments"
+  run_e2e campaign.py --moments "$soak_moments" ${soak_seed:+--seed "$soak_seed"}
+}
+
+soak_mutants() {
+  say "Mutated captures through the database and back"
+  DLKPROF_MUTANTS=20000 build/ci/bin/store_test --gtest_filter='MutatedCaptures.*'
+}
+
+# What each target finds new is kept in the build folder, beside the corpus of the repository.
+soak_fuzz() {
+  local target name found launcher=()
+  build_preset asan
+  if setarch -R true 2>/dev/null; then launcher=(setarch -R); fi
+  for target in build/asan/bin/*_fuzz; do
+    name=$(basename "$target" _fuzz)
+    found=build/asan/fuzz/$name
+    mkdir -p "$found" "tests/fuzz/corpus/$name"
+    say "Fuzzing $name for $soak_seconds s"
+    "${launcher[@]}" "$target" "$found" "tests/fuzz/corpus/$name" -max_total_time="$soak_seconds" -rss_limit_mb=2048 \
+      -max_len=16384 -artifact_prefix="$found/" -print_final_stats=1 2>"$found.log" ||
+      die "$name found something: the end of $found.log says what, and names the file that shows it"
+    grep -E 'DONE|stat::number_of_executed_units' "$found.log" >&2
+  done
+}
+
+verb_soak() {
+  local part parts=()
+  soak_seconds=3600 soak_moments=1000 soak_seed=
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --seconds) soak_seconds=${2:?--seconds takes a number} && shift ;;
+      --moments) soak_moments=${2:?--moments takes a number} && shift ;;
+      --seed) soak_seed=${2:?--seed takes a number} && shift ;;
+      hostile | campaign | mutants | fuzz) parts+=("$1") ;;
+      *) die "soak takes hostile, campaign, mutants, fuzz, --seconds, --moments and --seed, and not $1" ;;
+    esac
+    shift
+  done
+  [[ ${#parts[@]} -gt 0 ]] || parts=(hostile campaign mutants fuzz)
+  need_packages "${build_packages[@]}" "${test_packages[@]}"
+  need_cuda
+  build_preset ci
+  for part in "${parts[@]}"; do "soak_$part"; done
+  say "Soaked: ${parts[*]}"
+}
+
 verb_clean() { rm -rf build; }
 
 main() {
   cd "$(dirname "${BASH_SOURCE[0]}")"
   case ${1:-} in
     build | demo | test | clean) "verb_$1" ;;
+    soak) verb_soak "${@:2}" ;;
     -h | --help | help) usage ;;
     *)
       usage >&2

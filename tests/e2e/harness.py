@@ -28,7 +28,7 @@ NVJET, SGEMM = "nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "volta_sgemm_128x64_nn"
 RECORDED_ROW = {ADD: 1, ROTATE: 48, GEMM: 16, NVJET: 6, SGEMM: 20}
 LAUNCHES_OF_AN_ITERATION = [ADD, GEMM, ROTATE, GEMM, NVJET, SGEMM]
 
-TIMEOUT_S = 60
+TIMEOUT_S = 600 if os.environ.get("DLKPROF_SOAK") else 60
 # Programs that crash on purpose shall die as they do without sanitizers; CUPTI never frees some of its memory; and forked
 # children of programs with threads go on.
 SANITIZER_OPTIONS = "handle_segv=0:handle_abort=0:detect_leaks=0:die_after_fork=0"

@@ -1,8 +1,17 @@
-"""Programs that do what a profiler in them must bear: stdout, exit code and files are as without it."""
+"""Programs that do what a profiler in them must bear: stdout, exit code and files are as without it.
+
+DLKPROF_SOAK=1 tries more of everything (./setup.sh soak).
+"""
 
 import hashlib
+import os
+import shutil
+import time
+import unittest
 
-from harness import ADD, METRICS, EndToEndTest
+from harness import EndToEndTest
+
+SOAK = bool(os.environ.get("DLKPROF_SOAK"))
 
 WAYS = {
     "kernel": ("--replay-mode=kernel", "--samples=all"),
@@ -12,36 +21,111 @@ WAYS = {
     "none": ("--replay-mode=none",),
     "timeline": ("--replay-mode=kernel", "--samples=all", "--timeline=on"),
 }
+# Of what takes longer, where not soaking.
+FEW_WAYS = ("none", "timeline")
 
 
-class HostileProgramTest(EndToEndTest):
+class HostileProgram(EndToEndTest):
+    def environment(self, **more):
+        """No journal of the fakes, which grows and would run into limits of the program's."""
+        return super().environment(**more) | {"FAKE_JOURNAL": "/dev/null"}
+
     def files(self):
         return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(self.folder.iterdir())
                 if path.is_file() and path.name.startswith(("of_the_program", "its_"))}
 
-    def check(self, *steps, complains=True):
+    def clear(self):
+        for path in self.folder.glob("its_*"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    def wait_for(self, name):
+        until = time.monotonic() + 20
+        while name and not (self.folder / name).exists() and time.monotonic() < until:
+            time.sleep(0.02)
+
+    def check(self, *steps, complains=False, ways=tuple(WAYS), leaves=None):
+        """`leaves`: a file that is there when all is done, also what goes on in the background."""
         alone = self.unprofiled(*steps)
+        self.wait_for(leaves)
         expected = (alone.code, alone.stdout, self.files())
-        for name, options in WAYS.items():
+        for name in WAYS if SOAK else ways:
             with self.subTest(way=name):
-                done = self.profile(*steps, options=["--force", *options])
+                self.clear()
+                done = self.profile(*steps, options=["--force", *WAYS[name]])
+                self.wait_for(leaves)
                 self.assertEqual(expected, (done.code, done.stdout, self.files()), done.stderr)
                 if complains:
                     self.assertIn("closed the descriptor", done.stderr)
         return alone
 
+
+class HostileProgramTest(HostileProgram):
     def test_all_descriptors_closed_and_used_again(self):
-        alone = self.check("marked:2", "close_all:9", "marked:2")
+        alone = self.check("marked:2", "close_all:9", "marked:2", complains=True)
         self.assertIn("40 files as they were written", alone.stdout)
 
     def test_descriptors_of_others_closed_and_used_again(self):
-        self.check("marked:2", "close_twice:100000", "marked:2")
+        self.check("marked:2", "close_twice:100000", "marked:2", complains=True)
 
     def test_threads_that_are_cancelled_while_they_launch(self):
-        alone = self.check("train:1", "cancel:60", "train:1", complains=False)
+        alone = self.check("train:1", "cancel:60", "train:1")
         self.assertIn("60 cancelled", alone.stdout)
 
     def test_a_stderr_that_cannot_be_written(self):
         for how in ("pipe", "file"):
             with self.subTest(how=how):
-                self.check("train:1", f"break_stderr:{how}", "close_twice:5", "train:2", "exit:7", complains=False)
+                self.check("train:1", f"break_stderr:{how}", "close_twice:5", "train:2", "exit:7")
+
+
+class HostileNamesTest(HostileProgram):
+    def test_names_that_take_more_stack_than_a_thread_has(self):
+        for kind in ("templates", "templates:64", "pointers:64", "nested:64"):
+            alone = self.check(f"named:{kind}", ways=("kernel", "none"))
+            self.assertEqual(0, alone.code, alone.stderr)
+
+    def test_thousands_of_names(self):
+        self.check(f"names:{100_000 if SOAK else 3000}", ways=FEW_WAYS)
+
+
+class HostileRangesTest(HostileProgram):
+    def test_a_nest_without_an_end(self):
+        self.check(f"nest:{100_000 if SOAK else 70_000}", ways=FEW_WAYS)
+
+    def test_attributes_and_handles_that_are_none(self):
+        self.check("train:1", f"wild_ranges:{1 << (22 if SOAK else 17)}", "train:1", ways=("timeline", "auto"))
+
+    def test_ranges_from_a_signal_handler(self):
+        alone = self.check(f"signals:{5000 if SOAK else 400}", "train:1", ways=FEW_WAYS)
+        self.assertIn("handled", alone.stdout)
+
+
+class HostileProcessesTest(HostileProgram):
+    def test_many_threads(self):
+        self.check(f"thread_storm:{8000 if SOAK else 100}", ways=FEW_WAYS)
+
+    def test_forks_beside_a_thread_that_launches(self):
+        self.check(f"fork_storm:{300 if SOAK else 20}", ways=FEW_WAYS)
+
+    def test_a_daemon(self):
+        self.check("daemon", ways=FEW_WAYS, leaves="its_daemon")
+
+    def test_limits(self):
+        for limit in ("nofile:8", "fsize:20000", "nproc:0", "stack:100000"):
+            self.check(f"limit:{limit}", "train:2", "exit:3", ways=FEW_WAYS)
+            self.check("train:1", f"limit:{limit}", "train:2", ways=FEW_WAYS)
+
+    @unittest.skipUnless(os.geteuid() == 0, "takes root")
+    def test_another_root_and_another_user(self):
+        os.chmod(self.folder, 0o755)
+        for steps in (("chroot", "train:2"), ("train:1", "chroot", "train:1"), ("setuid", "train:2"), ("train:1", "setuid", "train:1")):
+            self.check(*steps, ways=FEW_WAYS)
+
+    def test_without_folder_environment_or_mask(self):
+        for steps in (("leave_folder", "train:2"), ("clearenv", "train:2"), ("train:1", "clearenv", "spawn:train:1"), ("umask", "train:2")):
+            self.check(*steps, ways=FEW_WAYS)
+        for path in self.folder.glob("*.dlkcap"):
+            self.assertEqual(0o600, path.stat().st_mode & 0o777)
+
+    def test_ends_of_all_kinds(self):
+        for end in ("quick_exit:9", "throw", "abort", "segv", "_exit:4"):
+            self.check("train:2", end, ways=FEW_WAYS)

@@ -1,6 +1,9 @@
 // The kernels that the fake GPU can run. All but the last take (float* data, const float* other, int count), and each
 // gives another result when it runs twice, so that a replay that does not restore memory is seen.
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "common/journal.h"
 #include "cuda/state.h"
@@ -67,11 +70,18 @@ const Kernel kKernels[] = {
 
 }  // namespace
 
+// Kernels of any mangled name, which add in place as the first does: a program may call its kernels as it likes.
 const Kernel* find_kernel(const std::string& name) {
   for (const auto& kernel : kKernels) {
     if (name == kernel.name) return &kernel;
   }
-  return nullptr;
+  if (!name.starts_with("_Z")) return nullptr;
+  static std::mutex mutex;
+  static auto& others = *new std::map<std::string, Kernel>;
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = others.try_emplace(name, kKernels[0]);
+  if (is_new) found->second.name = found->first.c_str();
+  return &found->second;
 }
 
 }  // namespace fakes

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "targets/hostile.h"
+#include "targets/hostile_steps.h"
 #include "targets/marked.h"
 #include "targets/training.h"
 
@@ -55,11 +56,6 @@ struct Arguments {
     return std::atoi(text.c_str() + begin);
   }
 };
-
-void report(const char* step, const std::string& result) {
-  std::printf("%s %s\n", step, result.c_str());
-  std::fflush(stdout);
-}
 
 void train(const Arguments& arguments) {
   need_device();
@@ -261,6 +257,11 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
 
 }  // namespace
 
+void report(const char* step, const std::string& result) {
+  std::printf("%s %s\n", step, result.c_str());
+  std::fflush(stdout);
+}
+
 void take_step(std::span<char* const> steps) {
   const std::string step = steps[0];
   if (step == "exec") {
@@ -270,6 +271,10 @@ void take_step(std::span<char* const> steps) {
     execv("/proc/self/exe", arguments.data());
   }
   const auto colon = step.find(':');
+  static const auto& hostile = *new auto(hostile_steps(train_a_little));
+  if (const auto found = hostile.find(step.substr(0, colon)); found != hostile.end()) {
+    return found->second(colon == std::string::npos ? "" : step.substr(colon + 1));
+  }
   const auto found = table().find(step.substr(0, colon));
   if (found == table().end()) {
     std::fprintf(stderr, "fake_program: there is no step %s\n", step.c_str());

@@ -1,0 +1,152 @@
+"""Kills, stops and cuts at random moments: campaign.py [--moments 1000] [--seed N].
+
+Every capture must read to its last whole record, and every database must be whole or absent, whatever ended the program or
+dlkprof, and whenever. The seed is printed, and gives the same choices again (not the same moments: machines differ).
+"""
+
+import argparse
+import os
+import random
+import signal
+import struct
+import sys
+import time
+import unittest
+
+from harness import DLKPROF, METRICS, PROGRAM, EndToEndTest
+
+SYNC, RECORD_HEADER = 0x524B4C44, struct.Struct("<IHHIII")
+FILE_HEADER_BYTES = 16
+WAYS = (
+    ("--replay-mode=kernel", "--samples=all"),
+    ("--replay-mode=kernel", "--samples=all", "--timeline=on"),
+    ("--replay-mode=none",),
+    ("--replay-mode=none", "--timeline=on"),
+    ("--replay-mode=sample", "--timeline=on"),
+)
+PROGRAMS = (("marked:30", "train:30"), ("threads:4:20", "train:20"), ("train:10", "fork:print:child", "marked:20"), ("names:300",))
+SIGNALS = ("KILL", "TERM", "INT", "HUP", "QUIT", "USR1", "SEGV", "PIPE", "STOP")
+
+
+def whole_bytes(data):
+    """How far a capture consists of whole records, by the format's own description; None where it has no whole header."""
+    if len(data) < FILE_HEADER_BYTES:
+        return None
+    at = FILE_HEADER_BYTES
+    while len(data) - at >= RECORD_HEADER.size:
+        sync, _, _, length, _, _ = RECORD_HEADER.unpack_from(data, at)
+        if sync != SYNC or length > len(data) - at - RECORD_HEADER.size:
+            break
+        at += RECORD_HEADER.size + length
+    return at
+
+
+class Campaign(EndToEndTest):
+    """One moment a call; leaves its folder empty for the next."""
+
+    def clear(self):
+        for path in self.folder.iterdir():
+            path.unlink()
+
+    def check_capture(self, path):
+        data = path.read_bytes()
+        whole = whole_bytes(data)
+        done = self.dlkprof("report", path, "--reports=summary")
+        if whole is None:
+            self.assertEqual(1, done.code, done.stderr)
+            self.assertIn("is not a capture", done.stderr)
+            return
+        self.assertEqual(0, done.code, done.stderr)
+        self.assertEqual(whole < len(data), "middle of a record" in done.stdout + done.stderr, (whole, len(data)))
+
+    def check_all(self, killed):
+        for path in self.folder.glob("*.dlkcap"):
+            data = path.read_bytes()
+            self.assertEqual(len(data), whole_bytes(data) or len(data), f"{path.name}: the last record is not whole")
+            self.check_capture(path)
+        for path in self.folder.glob("*.sqlite"):
+            done = self.dlkprof("report", path, "--reports=summary")
+            self.assertEqual(0, done.code, done.stderr)
+        hidden = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
+        self.assertTrue(killed or not hidden, hidden)
+
+    def target(self, process, whom):
+        """The program is dlkprof's only child, where it has begun."""
+        if whom == "program":
+            children = open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii").read().split()
+            return int(children[0]) if children else process.pid
+        return process.pid
+
+    def send(self, process, whom, name):
+        number = getattr(signal, "SIG" + name)
+        try:
+            if whom == "group":
+                os.killpg(process.pid, number)
+            else:
+                os.kill(self.target(process, whom), number)
+            if name == "STOP":
+                time.sleep(0.05)
+                os.killpg(process.pid, signal.SIGCONT)
+        except (ProcessLookupError, FileNotFoundError):
+            pass  # it has ended already, which is a moment too
+
+    def kill_once(self, chance):
+        self.clear()
+        words = [DLKPROF, *chance.choice(WAYS), f"--metrics={METRICS[0]}", PROGRAM, *chance.choice(PROGRAMS)]
+        whom, name = chance.choice(("program", "dlkprof", "group")), chance.choice(SIGNALS)
+        process = self.start(words, env={"FAKE_JOURNAL": "/dev/null"})
+        time.sleep(chance.random() ** 2 * 0.8)
+        self.send(process, whom, name)
+        self.finish(process)
+        self.wait_for_orphans(process.pid)
+        self.check_all(killed=name == "KILL")
+
+    def wait_for_orphans(self, group):
+        """Where dlkprof was killed the program goes on by itself, and its capture grows."""
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            try:
+                os.killpg(group, 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.01)
+
+    def make_capture(self):
+        self.clear()
+        self.profile("marked:20", "train:2", options=["--replay-mode=kernel", "--timeline=on"], env={"FAKE_JOURNAL": "/dev/null"})
+        return next(self.folder.glob("*.dlkcap")).read_bytes()
+
+    def cut_once(self, data, chance):
+        self.clear()
+        path = self.folder / "cut.dlkcap"
+        path.write_bytes(data[: chance.randrange(1, len(data) + 1)])
+        self.check_capture(path)
+
+    def run_moments(self, moments, seed):
+        chance = random.Random(seed)
+        data = self.make_capture()
+        for moment in range(moments):
+            with self.subTest(seed=seed, moment=moment):
+                if chance.random() < 0.2:
+                    self.cut_once(data, chance)
+                else:
+                    self.kill_once(chance)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--moments", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    asked = parser.parse_args()
+    print(f"{asked.moments} moments, seed {asked.seed}", flush=True)
+
+    class Asked(Campaign):
+        def test_all(self):
+            self.run_moments(asked.moments, asked.seed)
+
+    result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromTestCase(Asked))
+    return 0 if result.wasSuccessful() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
