@@ -31,6 +31,7 @@ void fields(Visit&& visit, auto& options) {
   visit("keep_counters", options.keep_counters);
   visit("max_overhead_seconds", options.max_overhead_seconds);
   visit("max_memory_mb", options.max_memory_mb);
+  visit("max_capture_mb", options.max_capture_mb);
   visit("sampling_interval_ns", options.sampling_interval_ns);
   visit("pc_sampling", options.pc_sampling);
   visit("timeline", options.timeline);

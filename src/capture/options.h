@@ -50,6 +50,7 @@ struct ProfileOptions {
   bool in_bursts = false;                    // replay mode sample: of calls and GPUs only while samples are taken
   std::vector<MetricRequest> metrics;
   std::vector<MetricRequest> first_metrics;  // collected before them in windows, if they take one pass and `metrics` more
+  std::uint64_t max_capture_mb = 2000;       // a capture ends there, in good order
   std::string output_directory;              // absolute
   std::string base_name = "dlkprof";
   std::string cupti_path;             // the libcupti to open where the process has none; may be empty
@@ -65,6 +66,7 @@ struct ProfileOptions {
   std::string fingerprint;
 
   [[nodiscard]] std::size_t max_memory_bytes() const noexcept { return max_memory_mb * 1'000'000; }
+  [[nodiscard]] std::uint64_t max_capture_bytes() const noexcept { return max_capture_mb * 1'000'000; }
   friend bool operator==(const ProfileOptions&, const ProfileOptions&) = default;
 };
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "capture/encoding.h"
@@ -15,6 +16,8 @@ namespace dlkprof::capture {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLastWordsBytes = 1024;  // more than what end_at_limit() adds
 
 constexpr const char* kRemedy = "Free space there, or choose another place with --output_path.";
 
@@ -64,6 +67,7 @@ Writer::Writer(Writer&& other) noexcept
     : file_(std::move(other.file_)),
       path_(std::move(other.path_)),
       whole_bytes_(other.whole_bytes_),
+      most_bytes_(other.most_bytes_),
       failure_(std::exchange(other.failure_, Error("the capture was moved elsewhere", "", ""))) {}
 
 void Writer::append(const Record& record) {
@@ -84,6 +88,7 @@ std::optional<Error> Writer::try_to_append(std::span<const std::uint8_t> bytes) 
                  "What was recorded until now is whole. A program may close only descriptors that it opened: look for a double "
                  "close, or for code that closes all of them.");
   }
+  if (most_bytes_ != 0 && whole_bytes_ + bytes.size() + kLastWordsBytes > most_bytes_) return end_at_limit();
   try {
     if (!within_size_limit(whole_bytes_ + bytes.size())) {
       throw Error("", std::generic_category().message(EFBIG) + " (RLIMIT_FSIZE, ulimit -f)", "");
@@ -96,6 +101,19 @@ std::optional<Error> Writer::try_to_append(std::span<const std::uint8_t> bytes) 
   }
   whole_bytes_ += bytes.size();
   return std::nullopt;
+}
+
+Error Writer::end_at_limit() {
+  Error error("the capture " + printable(path_.native()) + " ends here",
+              fmt::format("it has reached its limit of {} MB (--max-capture)", most_bytes_ / 1'000'000),
+              "Give --max-capture more, or record less: --duration, --ranks, or -k without ops.");
+  most_bytes_ = 0;  // for what follows, which there is room for
+  std::vector<std::uint8_t> bytes = encode_record(
+      NoticeRecord{Severity::warning, "Profiling has ended before the program did", error.detail(), error.remedy()});
+  const std::vector<std::uint8_t> end = encode_record(EndRecord{unix_now_ns(), 0});
+  bytes.insert(bytes.end(), end.begin(), end.end());
+  if (auto failure = try_to_append(bytes)) return *failure;
+  return error;
 }
 
 }  // namespace dlkprof::capture

@@ -28,20 +28,25 @@ class Writer {
 
   // Throws Error where the file cannot grow (a full disk); the file is then cut back to its last whole record
   // and every later append throws the same again. So it does where the program closed our descriptor: nothing is written or cut
-  // then, as the number may name a file of the program's.
+  // then, as the number may name a file of the program's. And so it does at the limit.
   void append(const Record& record);
+
+  // From now on the file grows to so many bytes at most, and ends there as the capture of a program that has ended does.
+  void set_limit(std::uint64_t most_bytes) noexcept { most_bytes_ = most_bytes; }
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
   Writer(UniqueFd file, std::filesystem::path path);
   std::optional<Error> try_to_append(std::span<const std::uint8_t> bytes);
+  [[nodiscard]] Error end_at_limit();
   void append_bytes(std::span<const std::uint8_t> bytes);  // mutex_ is held, or nobody else knows the writer yet
 
   std::mutex mutex_;
   OwnFile file_;
   std::filesystem::path path_;
   std::uint64_t whole_bytes_ = 0;  // length up to the last whole record
+  std::uint64_t most_bytes_ = 0;   // 0: no limit
   std::optional<Error> failure_;   // why nothing more is appended
 };
 

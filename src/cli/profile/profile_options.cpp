@@ -26,6 +26,7 @@ namespace {
 constexpr std::uint64_t kShortestSamplingIntervalNs = 1'000, kLongestSamplingIntervalNs = 100'000'000;
 // Below, what CUPTI takes to be set up is more; above is no machine's.
 constexpr std::uint64_t kLeastMemoryMb = 200, kMostMemoryMb = 1'000'000;
+constexpr std::uint64_t kMostCaptureMb = 10'000'000;
 
 void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& typed, capture::ProfileOptions& options) {
   const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
@@ -89,6 +90,10 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
       "Host memory that measuring launches as the program makes them may take; with more of it more launches are measured at "
       "a time, each at less cost")
       ->check(whole_number(kLeastMemoryMb, kMostMemoryMb))
+      ->capture_default_str();
+  add("--max-capture", options.max_capture_mb, "<MB>",
+      "How large the capture of a process may grow; then its profiling ends, and what was recorded is reported")
+      ->check(whole_number(1, kMostCaptureMb))
       ->capture_default_str();
   add("--pm-sampling-interval", options.sampling_interval_ns, "<ns>",
       "Time between two samples of --replay-mode sample (default: 10 us, or the least that can be kept up with)")

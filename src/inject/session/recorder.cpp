@@ -34,6 +34,7 @@ void Recorder::append(const capture::Record& record) {
   try {
     if (writer_ == nullptr) {
       writer_ = std::make_unique<capture::Writer>(capture::Writer::create(options_.output_directory, options_.base_name));
+      writer_->set_limit(options_.max_capture_bytes());
       writer_->append(describe_process());
       open_ = true;
     }

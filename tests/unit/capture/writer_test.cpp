@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "capture/reader.h"
 #include "sample_records.h"
 #include "support/temporary_directory.h"
 
@@ -237,6 +238,29 @@ TEST_F(WriterTest, AFullDiskLeavesOnlyWholeRecords) {
   });
   if (result == kNotAllowed) GTEST_SKIP() << "no small file system may be mounted here";
   EXPECT_EQ(result, 0);
+}
+
+TEST_F(WriterTest, EndsInGoodOrderAtItsLimit) {
+  constexpr std::uint64_t kLimit = 100'000;
+  Writer writer = Writer::create(directory(), "base");
+  writer.set_limit(kLimit);
+  const NoticeRecord some{Severity::info, std::string(5000, 'x'), "", ""};
+  const std::string message = message_of([&] {
+    for (int i = 0; i < 100; ++i) writer.append(some);
+  });
+  EXPECT_THAT(message, HasSubstr("--max-capture"));
+  EXPECT_EQ(message_of([&] { writer.append(some); }), message) << "once and for all";
+  EXPECT_LE(fs::file_size(writer.path()), kLimit);
+  EXPECT_GT(fs::file_size(writer.path()), kLimit - 10'000);
+  Reader reader = Reader::open(writer.path());
+  std::vector<Record> records;
+  while (auto record = reader.next()) records.push_back(std::move(*record));
+  EXPECT_FALSE(reader.state().cut);
+  ASSERT_GT(records.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<EndRecord>(records.back()));
+  const auto* notice = std::get_if<NoticeRecord>(&records.at(records.size() - 2));
+  ASSERT_NE(notice, nullptr);
+  EXPECT_THAT(notice->detail, HasSubstr("--max-capture"));
 }
 
 TEST_F(WriterTest, AnEmptyCaptureIsNotLeftBehind) {
