@@ -151,12 +151,28 @@ void note_ending(model::Timeline& timeline, const ChildResult& program) {
   timeline.facts.push_back({kFactSource, kToldToEndFact, std::to_string(program.told_to_end)});
 }
 
+// Whom files of ours belong to there: on a network disk root may be somebody else.
+uid_t owner_in(const fs::path& folder) {
+  const auto trial = folder / fmt::format(".dlkprof-{}", getpid());
+  struct stat status {};
+  std::error_code ignored;
+  try {
+    const UniqueFd file = create_private(trial);
+    if (fstat(file.get(), &status) != 0) status.st_uid = geteuid();
+  } catch (const Error&) {  // nothing is written there any more
+    return geteuid();
+  }
+  fs::remove(trial, ignored);
+  return status.st_uid;
+}
+
 // In a folder that others may write to, a capture of that name may be anybody's.
 std::vector<fs::path> own_captures(const ProfileCommand& command, bool quiet) {
   std::vector<fs::path> captures = captures_in(command.outputs.directory, command.outputs.base_name);
-  std::erase_if(captures, [quiet](const fs::path& capture) {
+  if (captures.empty()) return captures;
+  std::erase_if(captures, [quiet, owner = owner_in(command.outputs.directory)](const fs::path& capture) {
     struct stat status {};
-    if (lstat(capture.c_str(), &status) != 0 || (status.st_uid == geteuid() && S_ISREG(status.st_mode))) return false;
+    if (lstat(capture.c_str(), &status) != 0 || (status.st_uid == owner && S_ISREG(status.st_mode))) return false;
     if (!quiet) say("dlkprof: {} is left out: it is another user's, or no file\n", printable(capture.native()));
     return true;
   });
