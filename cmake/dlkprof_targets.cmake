@@ -9,6 +9,10 @@ function(dlkprof_layer name)
   if(sources)
     add_library(dlkprof_${name} STATIC ${sources})
     target_link_libraries(dlkprof_${name} PUBLIC dlkprof_flags ${ARGN})
+    # What libFuzzer steers by (tests/fuzz); others do not look at it.
+    if(DLKPROF_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+      target_compile_options(dlkprof_${name} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
     # Optimizing what ThreadSanitizer adds takes longer than the few tests that run through these layers.
     if(DLKPROF_SANITIZE STREQUAL thread AND NOT name IN_LIST DLKPROF_THREADED_LAYERS)
       target_compile_options(dlkprof_${name} PRIVATE -O0)
