@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 
 #include "base/error.h"
@@ -53,7 +52,7 @@ std::size_t size_of(const QueryCell& cell) {
 
 QueryDatabase::QueryDatabase(const std::filesystem::path& path) : database_(open_ours(path, Access::read)) {
   check_views(database_.connection, path);
-  database_.connection.only_read_with_views();
+  database_.connection.answer_only();
 }
 
 QueryAnswer QueryDatabase::ask(std::string_view sql, const QueryLimits& limits, const std::function<bool()>& stop) {
@@ -66,8 +65,9 @@ QueryAnswer QueryDatabase::ask(std::string_view sql, const QueryLimits& limits, 
   });
   QueryAnswer answer;
   try {
-    Statement statement = database_.connection.prepare(sql);
-    if (statement.columns() == 0 || !is_nothing(sql.substr(std::min(sql.size(), statement.length()))))
+    std::string_view rest;
+    Statement statement = database_.connection.prepare(sql, &rest);
+    if (statement.columns() == 0 || !is_nothing(rest))
       throw UsageError("that is not one query", "", kOneSelect);
     for (int i = 0; i < statement.columns(); ++i) answer.columns.push_back(valid_utf8(statement.column_name(i)));
     for (std::size_t bytes = 0; statement.step();) {

@@ -87,6 +87,14 @@ std::string create_statement(const View& view) {
   return fmt::format("CREATE VIEW {} AS SELECT {} {}", view.name, columns, view.from);
 }
 
+void create_schema(Connection& connection) {
+  connection.run("PRAGMA application_id=" + std::to_string(kApplicationId));
+  connection.run("PRAGMA user_version=" + std::to_string(kSchemaVersion));
+  for (const Table& table : timeline_tables()) connection.run(create_statement(table));
+  for (const Table& table : aggregation_tables()) connection.run(create_statement(table));
+  for (const View& view : views()) connection.run(create_statement(view));
+}
+
 Statement insert_into(const Connection& connection, const Table& table, std::size_t rows) {
   std::string row = "(?";
   for (std::size_t i = 1; i < table.columns.size(); ++i) row += ",?";

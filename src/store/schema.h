@@ -57,6 +57,8 @@ struct View {
 
 [[nodiscard]] std::string create_statement(const Table& table);
 [[nodiscard]] std::string create_statement(const View& view);
+// All tables and views, in an empty database.
+void create_schema(Connection& connection);
 // Of so many rows at once, with a parameter for each column of each, in their order.
 [[nodiscard]] Statement insert_into(const Connection& connection, const Table& table, std::size_t rows = 1);
 // All columns of all rows, or of those that a condition in SQL takes, in the order of their key.

@@ -77,7 +77,7 @@ void distrust(sqlite3* connection) {
 
 int flags_of(Access access) {
   constexpr int kCommon = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  if (access == Access::read) return kCommon | SQLITE_OPEN_READONLY;
+  if (access == Access::read || access == Access::ask) return kCommon | SQLITE_OPEN_READONLY;
   if (access == Access::add) return kCommon | SQLITE_OPEN_READWRITE;
   return kCommon | SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW;
 }
@@ -87,13 +87,14 @@ int flags_of(Access access) {
 void close_connection(sqlite3* connection) noexcept { sqlite3_close_v2(connection); }
 void close_statement(sqlite3_stmt* statement) noexcept { sqlite3_finalize(statement); }
 
-Statement::Statement(sqlite3* connection, std::string_view sql) {
+Statement::Statement(sqlite3* connection, std::string_view sql, std::string_view* rest) {
   sqlite3_stmt* statement = nullptr;
-  const char* rest = sql.data();
-  check(sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &statement, &rest), connection,
+  const char* end = nullptr;
+  check(sqlite3_prepare_v2(connection, sql.data(), static_cast<int>(sql.size()), &statement, &end), connection,
         "sqlite3_prepare_v2");
   statement_.reset(statement);
-  length_ = static_cast<std::size_t>(rest - sql.data());
+  if (rest != nullptr) *rest = sql.substr(static_cast<std::size_t>(end - sql.data()));
+  if (statement == nullptr) throw Error("there is no SQL statement", "", "Type one: SELECT * FROM summary");
 }
 
 void Statement::bind_integer(int parameter, std::int64_t value) { sqlite3_bind_int64(statement_.get(), parameter, value); }
@@ -115,6 +116,26 @@ void Statement::finish(int parameters) {
   const int code = sqlite3_step(statement);
   if (code != SQLITE_DONE && code != SQLITE_ROW) fail(sqlite3_db_handle(statement), "sqlite3_step");
   sqlite3_reset(statement);
+}
+
+void Statement::run_row(const Statement& row) {
+  const int columns = row.columns();
+  for (int column = 0; column < columns; ++column) {
+    switch (row.type(column)) {
+      case CellType::integer:
+        bind_integer(column + 1, row.integer(column));
+        break;
+      case CellType::real:
+        bind(column + 1, row.real(column));
+        break;
+      case CellType::text:
+        bind(column + 1, row.text(column));
+        break;
+      default:
+        bind_null(column + 1);
+    }
+  }
+  finish(columns);
 }
 
 bool Statement::step() {
@@ -164,9 +185,9 @@ Connection::Connection(const std::filesystem::path& path, Access access) {
   if (connection == nullptr) throw std::bad_alloc();
   check(code, connection, "sqlite3_open_v2");
   sqlite3_busy_timeout(connection, kBusyMilliseconds);
-  if (access != Access::build) distrust(connection);
+  if (access == Access::read || access == Access::add) distrust(connection);
   run("PRAGMA cell_size_check=ON");
-  if (access == Access::read) run("PRAGMA query_only=ON");
+  if (access == Access::read || access == Access::ask) run("PRAGMA query_only=ON");
   if (access == Access::build) {
     run("PRAGMA journal_mode=OFF");
     run("PRAGMA synchronous=OFF");
@@ -182,6 +203,13 @@ std::int64_t Connection::number(std::string_view sql) const {
   return statement.step() ? statement.integer(0) : 0;
 }
 
+void Connection::stop_when(std::function<bool()> stop) {
+  constexpr int kSteps = 1 << 20;  // of SQLite's machine, which takes some ten million a second
+  const auto call = [](void* context) { return (*static_cast<std::function<bool()>*>(context))() ? 1 : 0; };
+  stop_ = std::make_unique<std::function<bool()>>(std::move(stop));
+  sqlite3_progress_handler(connection_.get(), kSteps, call, stop_.get());
+}
+
 void Connection::now_and_then(std::function<void()> act) {
   stop_when([act = std::move(act)] {
     act();
@@ -189,21 +217,16 @@ void Connection::now_and_then(std::function<void()> act) {
   });
 }
 
-void Connection::stop_when(std::function<bool()> stop) {
-  constexpr int kSteps = 1 << 20;  // of SQLite's machine, which takes some ten million a second
-  const auto call = [](void* context) { return (*static_cast<std::function<bool()>*>(context))() ? 1 : 0; };
-  now_and_then_ = std::make_unique<std::function<bool()>>(std::move(stop));
-  sqlite3_progress_handler(connection_.get(), kSteps, call, now_and_then_.get());
-}
-
-void Connection::only_read_with_views() {
-  check(sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 1, nullptr), connection_.get(), "sqlite3_db_config");
-  const auto authorize = [](void*, int action, const char*, const char*, const char*, const char*) {
+void Connection::answer_only() {
+  const auto allow = [](void*, int action, const char*, const char*, const char*, const char*) {
     const bool reads =
         action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
     return reads ? SQLITE_OK : SQLITE_DENY;
   };
-  sqlite3_set_authorizer(connection_.get(), authorize, nullptr);
+  check(sqlite3_db_config(connection_.get(), SQLITE_DBCONFIG_ENABLE_VIEW, 1, nullptr), connection_.get(), "sqlite3_db_config");
+  sqlite3_limit(connection_.get(), SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(connection_.get(), SQLITE_LIMIT_SQL_LENGTH, kLongestStatement);
+  check(sqlite3_set_authorizer(connection_.get(), allow, nullptr), connection_.get(), "sqlite3_set_authorizer");
 }
 
 void Connection::limit_length(std::int64_t bytes) {

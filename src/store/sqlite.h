@@ -45,7 +45,8 @@ template <typename T>
 
 class Statement {
  public:
-  Statement(sqlite3* connection, std::string_view sql);
+  // The first statement in `sql`; `rest` becomes what follows it.
+  Statement(sqlite3* connection, std::string_view sql, std::string_view* rest = nullptr);
 
   // Binds a value to each parameter, in their order, and runs the statement. Text is kept as valid UTF-8; NaN becomes NULL.
   template <typename... Values>
@@ -62,8 +63,14 @@ class Statement {
     finish(parameter);
   }
 
-  // Of the SQL that it was made from: what follows is of no statement yet.
-  [[nodiscard]] std::size_t length() const noexcept { return length_; }
+  // The same with the row that another statement has stepped to: a parameter a column.
+  void run_row(const Statement& row);
+
+  // One parameter, from 1: for step(), where run() binds all.
+  template <typename Value>
+  void bind_parameter(int parameter, const Value& value) {
+    bind(parameter, value);
+  }
 
   // To the next row of the result; false after the last one.
   [[nodiscard]] bool step();
@@ -95,13 +102,13 @@ class Statement {
   void finish(int parameters);
 
   UniqueHandle<sqlite3_stmt*, close_statement> statement_;
-  std::size_t length_ = 0;
 };
 
 enum class Access : std::uint8_t {
   read,   // a file that may be hostile
   add,    // the same, changed in transactions that happen wholly or not at all
   build,  // an empty file of our own that nobody looks at before it is whole: no journal, nothing flushed
+  ask,    // a file of our own, for the questions of somebody else: see answer_only()
 };
 
 class Connection {
@@ -110,21 +117,23 @@ class Connection {
   Connection(const std::filesystem::path& path, Access access);
 
   void run(std::string_view sql);
-  [[nodiscard]] Statement prepare(std::string_view sql) const { return {connection_.get(), sql}; }
+  [[nodiscard]] Statement prepare(std::string_view sql, std::string_view* rest = nullptr) const {
+    return {connection_.get(), sql, rest};
+  }
   // The first column of the only row; 0 where that is no number.
   [[nodiscard]] std::int64_t number(std::string_view sql) const;
   // Calls `act` now and then while statements run: some times a second. It must neither use the connection nor throw.
   void now_and_then(std::function<void()> act);
-  // Asks `stop` some times a second while statements run, and ends them where it says so: they throw Error. Takes the place of
-  // now_and_then().
+  // The same, with statements ended as an error once `stop` says so.
   void stop_when(std::function<bool()> stop);
-  // From here on statements can only read, and views run, which are switched off where the file may be anybody's.
-  void only_read_with_views();
+  // From here on only SELECT is done, and views run: nothing is written, attached or set, whatever a statement says. For
+  // databases whose views are known to be ours.
+  void answer_only();
   // No text or blob longer than this is read.
   void limit_length(std::int64_t bytes);
 
  private:
-  std::unique_ptr<std::function<bool()>> now_and_then_;  // whether to stop; stays in its place when the connection moves
+  std::unique_ptr<std::function<bool()>> stop_;  // stays in its place when the connection moves
   UniqueHandle<sqlite3*, close_connection> connection_;
 };
 

@@ -7,6 +7,7 @@
 #include "store/database.h"
 #include "store/insert.h"
 #include "store/measured.h"
+#include "store/schema.h"
 #include "store/timeline_rows.h"
 
 namespace dlkprof::store {
@@ -52,14 +53,6 @@ void insert_pc_samples(const Connection& connection, const model::PcSamples& sam
   insert_many(connection, samples.instructions);
   insert_many(connection, samples.stalls);
   insert_all(connection, samples.totals);
-}
-
-void create_schema(Connection& connection) {
-  connection.run("PRAGMA application_id=" + std::to_string(kApplicationId));
-  connection.run("PRAGMA user_version=" + std::to_string(kSchemaVersion));
-  for (const Table& table : timeline_tables()) connection.run(create_statement(table));
-  for (const Table& table : aggregation_tables()) connection.run(create_statement(table));
-  for (const View& view : views()) connection.run(create_statement(view));
 }
 
 void fill(NewFile& file, const model::Profile& profile, const model::Diagnosis& diagnosis) {

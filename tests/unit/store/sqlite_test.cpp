@@ -105,5 +105,35 @@ TEST_F(SqliteTest, TextLongerThanTheLimitIsRefused) {
   EXPECT_THAT(message_of([&] { (void)select.step(); }), HasSubstr("too big"));
 }
 
+TEST_F(SqliteTest, WhoAsksCanReadAndDoNothingElse) {
+  Connection(path(), Access::build).run("CREATE VIEW v AS SELECT 1 AS one");
+  Connection connection(path(), Access::ask);
+  connection.answer_only();
+  EXPECT_EQ(connection.number("SELECT one FROM v"), 1);
+  EXPECT_EQ(connection.number("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9) SELECT sum(i) FROM n"),
+            45);
+  for (const char* sql : {"INSERT INTO t VALUES (1, 2)", "ATTACH '/etc/passwd' AS p", "PRAGMA query_only = OFF", "DROP TABLE t",
+                          "CREATE TEMP TABLE x (y)", "VACUUM INTO '/tmp/copy'", "BEGIN", "SELECT load_extension('x')"})
+    EXPECT_THAT(message_of([&] { connection.run(sql); }), HasSubstr("cannot read")) << sql;
+}
+
+TEST_F(SqliteTest, StopsWhatHasNoEnd) {
+  Connection connection(path(), Access::ask);
+  int asked = 0;
+  connection.stop_when([&asked] { return ++asked > 2; });
+  EXPECT_THAT(message_of([&] {
+                (void)connection.number("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n");
+              }),
+              HasSubstr("interrupted"));
+}
+
+TEST_F(SqliteTest, SaysWhatFollowsTheFirstStatement) {
+  const Connection connection(path(), Access::ask);
+  std::string_view rest;
+  (void)connection.prepare("SELECT 1; SELECT 2", &rest);
+  EXPECT_EQ(rest, " SELECT 2");
+  EXPECT_THAT(message_of([&] { (void)connection.prepare(" -- nothing"); }), HasSubstr("no SQL statement"));
+}
+
 }  // namespace
 }  // namespace dlkprof::store::sqlite_test
