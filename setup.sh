@@ -5,9 +5,10 @@ set -euo pipefail
 
 readonly build_packages=(g++ cmake ninja-build ccache libpcre2-dev libcli11-dev nlohmann-json3-dev libfmt-dev libzstd-dev
                          libsqlite3-dev libiberty-dev zlib1g-dev)
+readonly page_packages=(nodejs npm) # the page of dlkprof view
 readonly llvm=16 # one version everywhere: they differ in how they format and in what they find
 readonly test_packages=(git python3 shellcheck libgtest-dev libgmock-dev libbenchmark-dev "clang-$llvm" "clang-format-$llvm"
-                        "clang-tidy-$llvm" "libclang-rt-$llvm-dev")
+                        "clang-tidy-$llvm" "libclang-rt-$llvm-dev" chromium)
 
 usage() {
   cat <<'END'
@@ -62,6 +63,12 @@ need_packages() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}" >&2
 }
 
+# Node.js from elsewhere than the distribution brings npm along, and does not go together with the distribution's.
+need_page_tools() {
+  if command -v node >/dev/null && command -v npm >/dev/null; then return; fi
+  need_packages "${page_packages[@]}"
+}
+
 # --- CUDA Toolkit ---
 
 # Prints the folders where a CUDA Toolkit may be, best first.
@@ -109,6 +116,7 @@ build_preset() {
 
 verb_build() {
   need_packages "${build_packages[@]}"
+  need_page_tools
   need_cuda
   build_preset release
   cmake --install build/release --prefix build/install >/dev/null
@@ -119,6 +127,9 @@ verb_demo() {
   verb_build
   say "dlkprof demo: recorded captures"
   build/install/bin/dlkprof demo
+  say "The same captures as a page, which opens in any browser:"
+  build/install/bin/dlkprof view --force --no-open --output_path=build/demo --base_name=captures \
+    build/install/share/dlkprof/captures/*.dlkcap
   if command -v "$CUDA_HOME/bin/nvcc" >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
     demo_live
   else
@@ -146,6 +157,7 @@ test_preset() {
 verb_test() {
   local preset
   need_packages "${build_packages[@]}" "${test_packages[@]}"
+  need_page_tools
   need_cuda
   cmake --preset ci >&2
   test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds

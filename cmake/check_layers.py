@@ -22,7 +22,8 @@ LAYERS = {
     "advise": {"base", "model"},
     "report": {"base", "capture", "cupti", "model", "advise"},
     "export": {"base", "capture", "model", "store", "advise", "report"},
-    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report", "export"},
+    "view": {"base", "capture", "cupti", "model", "store", "advise", "report"},
+    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report", "export", "view"},
 }
 PUBLIC = "dlkprof"  # include/dlkprof: for everybody, and knowing nobody
 # Slow to compile, so kept out of every header.

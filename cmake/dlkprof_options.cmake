@@ -1,5 +1,6 @@
 option(DLKPROF_TESTS "Build the tests" ON)
 option(DLKPROF_BENCH "Build the benchmarks (Google Benchmark)" OFF)
+option(DLKPROF_PAGE "Build the page of dlkprof view (Node.js and npm); OFF leaves it out" ON)
 option(DLKPROF_WERROR "Warnings are errors" OFF)
 option(DLKPROF_TIDY "Run clang-tidy on src/ along with the compiler" OFF)
 option(DLKPROF_UNITY_TESTS "Compile the unit tests of a layer in one go" OFF)

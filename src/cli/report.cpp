@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "cli/arguments.h"
+#include "cli/captures.h"
 #include "cli/installation.h"
 #include "cli/report_command.h"
 #include "cli/verbs.h"
@@ -16,14 +16,6 @@
 
 namespace dlkprof::cli {
 namespace {
-
-// "dlkprof" for dlkprof_dldb.sqlite and for dlkprof.dlkcap.
-std::string base_name_of(const std::string& file) {
-  constexpr std::string_view kDatabase = "_dldb";
-  std::string name = std::filesystem::path(file).stem().string();
-  if (name.size() > kDatabase.size() && name.ends_with(kDatabase)) name.resize(name.size() - kDatabase.size());
-  return name;
-}
 
 bool parse_report(int argc, char** argv, ReportCommand& command) {
   CLI::App app("Shows reports of a capture or a database, or writes them to files. No GPU is needed.", "dlkprof report");
@@ -82,7 +74,7 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   if (!base_name.empty()) {
     outputs.base_name = base_name;
   } else if (!is_folder) {
-    outputs.base_name = base_name_of(command.file);
+    outputs.base_name = run_name(command.file);
   }
   return true;
 }

@@ -27,6 +27,10 @@ constexpr std::array kCompareExamples{
     Example{"What changes from batch size 4 to 512", "dlkprof compare batch4.dlkcap batch512.dlkcap"},
     Example{"The same as a page", "dlkprof compare batch4.dlkcap batch512.dlkcap --format html > batches.html"},
 };
+constexpr std::array kViewExamples{
+    Example{"See a run as a page, in the browser", "dlkprof view dlkprof_dldb.sqlite"},
+    Example{"Two runs beside each other, as one file to send", "dlkprof view batch4.dlkcap batch512.dlkcap --no-open"},
+};
 constexpr std::array kSweepExamples{
     Example{"Three batch sizes", "dlkprof sweep -L batch_size 4,64,512 -- python train.py --batch_size {batch_size}"},
     Example{"All combinations of two parameters",
@@ -58,6 +62,7 @@ constexpr std::array kVerbs{
     Verb{"report", run_report, "dlkprof report [options] <file>", "Report from a capture or a database", kReportExamples},
     Verb{"compare", run_compare, "dlkprof compare [options] <base> <other>...", "Say what changes between runs",
          kCompareExamples},
+    Verb{"view", run_view, "dlkprof view [options] <file>...", "See a run, or several, as a page in the browser", kViewExamples},
     Verb{"sweep", run_sweep, "dlkprof sweep -L <name> <values> [options] [--] <program> [arguments]",
          "Profile a program with each of several values, and compare", kSweepExamples},
     Verb{"export", run_export, "dlkprof export --format <format> [options] <run>...", "Write a run as a file of another tool",

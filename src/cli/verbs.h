@@ -11,6 +11,7 @@ namespace dlkprof::cli {
 // argv[0] is the verb.
 [[nodiscard]] int run_report(int argc, char** argv);
 [[nodiscard]] int run_compare(int argc, char** argv);
+[[nodiscard]] int run_view(int argc, char** argv);
 [[nodiscard]] int run_sweep(int argc, char** argv);
 [[nodiscard]] int run_export(int argc, char** argv);
 [[nodiscard]] int run_mcp(int argc, char** argv);

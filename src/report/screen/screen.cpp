@@ -125,4 +125,9 @@ std::string screen(const model::Profile& profile, const std::string& file, const
   return fit_screen(parts);
 }
 
+std::string verdict_of(const model::Profile& profile) {
+  const advise::Overview overview = advise::overview_of(profile);
+  return verdict_sentence({profile, overview, "", {}});
+}
+
 }  // namespace dlkprof::report

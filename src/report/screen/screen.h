@@ -21,4 +21,7 @@ inline constexpr std::size_t kScreenWidth = 80;  // wider terminals only get lon
 inline constexpr std::size_t kMarkdownLines = 60;
 [[nodiscard]] std::string screen_markdown(const model::Profile& profile, const std::string& file);
 
+// The sentence that the screen begins with: what holds the run back.
+[[nodiscard]] std::string verdict_of(const model::Profile& profile);
+
 }  // namespace dlkprof::report

@@ -1,0 +1,84 @@
+#include "view/page_tables.h"
+
+#include <string>
+
+#include "advise/stalls.h"
+#include "base/text.h"
+#include "model/aggregate/layer_paths.h"
+#include "report/screen/screen.h"
+
+namespace dlkprof::view {
+namespace {
+
+using store::Connection;
+using store::Statement;
+
+// Times and calls of each op and kernel in each iteration: what any range of iterations is summed up from.
+void add_steps(Connection& connection) {
+  connection.run(
+      "CREATE TABLE page_steps AS SELECT p.iteration, o.op_id, w.kernel, w.config, w.uses_tc, count(*) AS calls, "
+      "count(w.start_ns) AS timed, sum(w.end_ns - w.start_ns) AS gpu_ns, min(w.end_ns - w.start_ns) AS gpu_min_ns, "
+      "max(w.end_ns - w.start_ns) AS gpu_max_ns FROM placement p JOIN activity w ON w.id = p.activity "
+      "JOIN op o ON o.aggregation = p.aggregation AND o.id = p.op GROUP BY 1, 2, 3, 4, 5");
+  connection.run("CREATE INDEX page_steps_op ON page_steps (op_id, kernel)");
+}
+
+// View ops with the layer group and the module of each op that launched anything, and with a key that joins find.
+void add_ops(Connection& connection, const model::Profile& profile) {
+  connection.run(
+      "CREATE TABLE page_op (op_id TEXT PRIMARY KEY, op_name TEXT, direction TEXT, op_type TEXT, phase TEXT, data_types TEXT, "
+      "input_shapes TEXT, layer TEXT NOT NULL DEFAULT '', module TEXT NOT NULL DEFAULT '') WITHOUT ROWID");
+  connection.run(
+      "INSERT OR IGNORE INTO page_op (op_id, op_name, direction, op_type, phase, data_types, input_shapes) "
+      "SELECT op_id, op_name, direction, op_type, phase, data_types, input_shapes FROM ops");
+  Statement update = connection.prepare("UPDATE page_op SET layer = ?, module = ? WHERE op_id = ?");
+  const std::vector<model::LayerPath> paths = model::find_layer_paths(profile.fold, profile.aggregate.ops);
+  for (std::size_t row = 0; row < paths.size(); ++row) {
+    if (paths[row].layer.empty()) continue;
+    update.run(paths[row].layer, paths[row].module, profile.fold.ops[profile.aggregate.ops[row].op].id);
+  }
+}
+
+// Which metrics a section shows, under which label and unit; `place` counts the alternatives of a row, best first.
+void add_sections(Connection& connection, const cupti::Catalogue& catalogue) {
+  connection.run(
+      "CREATE TABLE page_section (section TEXT, title TEXT, about TEXT, position INTEGER, label TEXT, unit TEXT, metric TEXT, "
+      "computed TEXT)");
+  Statement insert = connection.prepare("INSERT INTO page_section VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  std::int64_t position = 0;
+  for (const cupti::Section& section : catalogue.sections()) {
+    for (const cupti::SectionRow& row : section.rows) {
+      const auto add = [&](const std::string& metric) {
+        insert.run(section.name, section.title, section.about, position, row.label, row.unit, metric, row.computed);
+      };
+      ++position;
+      if (row.metrics.empty()) add("");
+      for (const std::string& metric : row.metrics) add(metric);
+    }
+  }
+}
+
+void add_stall_words(Connection& connection) {
+  connection.run("CREATE TABLE page_stall (reason TEXT PRIMARY KEY, meaning TEXT, remedy TEXT)");
+  Statement insert = connection.prepare("INSERT INTO page_stall VALUES (?, ?, ?)");
+  for (const advise::StallReason& reason : advise::stall_reasons()) insert.run(reason.name, reason.meaning, reason.remedy);
+}
+
+void add_verdict(Connection& connection, const model::Profile& profile) {
+  connection.run("CREATE TABLE page_verdict (sentence TEXT)");
+  connection.prepare("INSERT INTO page_verdict VALUES (?)").run(report::verdict_of(profile));
+}
+
+}  // namespace
+
+void add_page_tables(Connection& connection, const model::Profile& profile, const cupti::Catalogue& catalogue) {
+  add_steps(connection);
+  add_ops(connection, profile);
+  add_sections(connection, catalogue);
+  add_stall_words(connection);
+  add_verdict(connection, profile);
+  add_busy_times(connection, profile.timeline);
+  add_config_tables(connection, profile);
+}
+
+}  // namespace dlkprof::view

@@ -1,0 +1,18 @@
+// Tables that the page draws from, beside the views: what follows from a run and has no view, computed by the layers that reports
+// print it from.
+#pragma once
+
+#include "cupti/catalogue.h"
+#include "model/profile.h"
+#include "store/sqlite.h"
+
+namespace dlkprof::view {
+
+// Into a copy of the profile's database (store/copy.h).
+void add_page_tables(store::Connection& connection, const model::Profile& profile, const cupti::Catalogue& catalogue);
+
+// Their parts.
+void add_busy_times(store::Connection& connection, const model::Timeline& timeline);
+void add_config_tables(store::Connection& connection, const model::Profile& profile);
+
+}  // namespace dlkprof::view

@@ -1,0 +1,58 @@
+// The database behind the page: a copy of a run's database, with tables beside it that views do not have and that the page draws
+// from. Their names begin with `page_`; docs/view.md describes them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/new_file.h"
+#include "cupti/catalogue.h"
+#include "model/profile.h"
+
+namespace dlkprof::view {
+
+inline constexpr std::int64_t kOpsWithCounters = 4000;
+
+struct Run {
+  std::string label;
+  std::filesystem::path database;           // of ours; hostile
+  const model::Profile* profile = nullptr;  // the same run, folded and aggregated as its newest aggregation is
+};
+
+// A private temporary file, gone when it ends.
+class RunCopy {
+ public:
+  // Throws Error: the database cannot be read, or there is no room for the copy.
+  RunCopy(const Run& run, const cupti::Catalogue& catalogue);
+
+  // Leaves of the timeline the first, the median and the slowest of the iterations aggregated, event by event. Views of other
+  // things keep their figures.
+  void keep_three_iterations();
+  // Leaves out counters launch by launch; those of launch configurations keep theirs.
+  void leave_out_launches();
+  // Leaves out the counters and stall reasons of ops, and of kernels within ops, but of the kOpsWithCounters with the most GPU
+  // time.
+  void leave_out_counters_of_small_ops();
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return file_->path(); }
+  [[nodiscard]] const std::string& label() const noexcept { return label_; }
+  // Those whose events are there; empty: all.
+  [[nodiscard]] const std::vector<std::int64_t>& kept_iterations() const noexcept { return kept_; }
+  // So many ops have counters; none: all that were measured.
+  [[nodiscard]] std::optional<std::int64_t> ops_with_counters() const noexcept { return ops_with_counters_; }
+  // Whether counters launch by launch are there.
+  [[nodiscard]] bool has_launches() const noexcept { return has_launches_; }
+
+ private:
+  std::unique_ptr<NewFile> file_;
+  std::string label_;
+  std::vector<std::int64_t> kept_;
+  bool has_launches_ = true;
+  std::optional<std::int64_t> ops_with_counters_;
+};
+
+}  // namespace dlkprof::view

@@ -1,0 +1,341 @@
+"""The page of `dlkprof view`, in a real browser: viewer/test/browser.mjs opens pages and does what people do with them, and this
+judges what it saw; figures by SQL on the databases that the pages are made from."""
+
+import http.client
+import json
+import math
+import os
+import pathlib
+import re
+import shutil
+import socket
+import sqlite3
+import stat
+import subprocess
+import tempfile
+import unittest
+import urllib.parse
+
+from harness import BUILD, DLKPROF, SOURCE, EndToEndTest
+
+CAPTURES = sorted(path.stem for path in (SOURCE / "samples/captures").glob("*.dlkcap"))
+MAIN = "cifar10_b512_iteration"  # has counters and many iterations
+HOSTILE = "<script>alert(1)</script>"
+MOST_BYTES = 20_000_000
+LEAST_CELLS = 200
+
+
+def make_database(folder, capture):
+    database = folder / f"{capture}_dldb.sqlite"
+    subprocess.run([BUILD / "bin/capture_database", database, SOURCE / f"samples/captures/{capture}.dlkcap"], check=True)
+    return database
+
+
+def view(folder, *words):
+    """What dlkprof view said; the page is in the folder."""
+    command = [DLKPROF, "view", "--no-open", "--output_path", folder, *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stderr
+
+
+def make_hostile(database):
+    """Names that are markup, in every place that a page shows."""
+    connection = sqlite3.connect(database)
+    with connection:
+        connection.execute("UPDATE kernel SET name = ?, long_name = ?", (HOSTILE, HOSTILE))
+        connection.execute("UPDATE op SET name = '/' || ? || id, type = ?", (HOSTILE, HOSTILE))
+        connection.execute("UPDATE string SET value = ? || id WHERE id > 0", (HOSTILE,))
+        connection.execute("UPDATE finding SET problem = ?, headline = ?", (HOSTILE, "<img src=x onerror=alert(2)>"))
+        connection.execute("UPDATE process SET host = ?", (HOSTILE,))
+        connection.execute("CREATE VIEW more AS SELECT 1")  # none of ours: it is not to be in the page
+    connection.close()
+
+
+
+class BrowserTest(unittest.TestCase):
+    """One run of the browser for all tests: starting it takes most of the time."""
+
+    @classmethod
+    def setUpClass(cls):
+        browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+        if browser is None:
+            raise AssertionError("no chromium was found: install it, or name one in CHROMIUM")
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="dlkprof_view.")))
+        cls.databases = {capture: make_database(cls.folder, capture) for capture in CAPTURES}
+        for database in cls.databases.values():
+            view(cls.folder, database)
+        hostile = cls.folder / "hostile_dldb.sqlite"
+        shutil.copy(cls.databases["cifar10_b4"], hostile)
+        make_hostile(hostile)
+        view(cls.folder, hostile, "--labels", "<b>hostile</b>")
+        view(cls.folder, cls.databases["cifar10_b4"], cls.databases["cifar10_b512"], "--base_name", "both")
+        command = [DLKPROF, "view", "--serve", "--no-open", cls.databases["cifar10_b4"], cls.databases["cifar10_b512"]]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        cls.addClassCleanup(server.communicate)
+        cls.addClassCleanup(server.terminate)
+        cls.address = server.stdout.readline().strip()
+        plan = cls.folder / "plan.json"
+        plan.write_text(json.dumps(cls.steps()), encoding="utf-8")
+        run = subprocess.run(["node", SOURCE / "viewer/test/browser.mjs", browser, plan], capture_output=True, text=True, timeout=280)
+        if run.returncode != 0:
+            raise AssertionError(run.stderr)
+        cls.seen = json.loads(run.stdout)
+
+    @classmethod
+    def steps(cls):
+        def page(name, **more):
+            return {"file": str(cls.folder / f"{name}.html"), **more}
+
+        visits = [["visit", page(name, database=name, config=cls.a_config(name))] for name in CAPTURES]
+        main = page(MAIN, database=MAIN)
+        steps = ["useTables", "chooseRange", "askSql", "useKeys", "useTimeline", "look", "time"]
+        return visits + [[step, main] for step in steps] + [
+            ["meetHostile", page("hostile")],
+            ["compareRuns", page("both")],
+            ["visitServed", page("served", served=cls.address)],
+        ]
+
+    @classmethod
+    def ask(cls, database, sql, parameters=()):
+        connection = sqlite3.connect(cls.databases[database])
+        try:
+            return connection.execute(sql, parameters).fetchall()
+        finally:
+            connection.close()
+
+    @classmethod
+    def a_config(cls, database):
+        """The one with the most counters."""
+        rows = cls.ask(database, "SELECT config FROM metrics GROUP BY 1 ORDER BY count(*) DESC LIMIT 1")
+        return rows[0][0] if rows else None
+
+    def test_nothing_goes_wrong_and_nothing_is_asked_for(self):
+        self.assertEqual([], self.seen["faults"])
+        self.assertEqual(len(self.steps()), len(self.seen["done"]) + sum(step == "time" for step, _ in self.steps()) - 1)
+
+    def test_nobody_is_left_out(self):
+        self.assertEqual([], self.seen["axe"])
+
+    def test_it_is_quick(self):
+        times = self.seen["times"]
+        self.assertLessEqual(times.pop("first"), 2000)
+        self.assertGreaterEqual(len(times), 5)
+        self.assertLessEqual(max(times.values()), 100, times)
+
+    def test_an_answer_to_sql_is_that_of_the_database(self):
+        self.assertEqual(self.ask(MAIN, "SELECT count(*) FROM kernels")[0][0], self.seen["sql"])
+
+    def figure(self, cell):
+        """The figure that a cell shows, by SQL on the database; None where it is of no column of a view."""
+        where = " AND ".join(f"{key} IS ?" for key in cell["keys"])
+        if cell["view"] == "page_steps":
+            sums = {"calls": "count(*)", "gpu_total_ns": "sum(gpu_ns)", "gpu_avg_ns": "avg(gpu_ns)", "gpu_min_ns": "min(gpu_ns)",
+                    "gpu_max_ns": "max(gpu_ns)", "uses_tc": "max(uses_tc)"}
+            if "." in cell["column"]:  # counters are of the iterations aggregated
+                return None
+            column = sums.get(cell["column"], f"max({cell['column']})")
+            first, last = cell["range"]
+            where += f" AND iteration BETWEEN {first} AND {last}"
+            return self.ask(cell["database"], f"SELECT {column} FROM kernels WHERE {where}", cell["key"])[0]
+        columns = [row[1] for row in self.ask(cell["database"], f"PRAGMA table_info({cell['view']})")]
+        if cell["column"] not in columns or any(key not in columns for key in cell["keys"]):
+            return None
+        rows = self.ask(cell["database"], f"SELECT {cell['column']} FROM {cell['view']} WHERE {where}", cell["key"])
+        self.assertEqual(1, len(rows), cell)
+        return rows[0]
+
+    def test_figures_are_those_of_the_database(self):
+        checked = 0
+        for cell in self.seen["cells"]:
+            found = self.figure(cell)
+            if found is None or (cell["view"] == "iterations" and cell["column"] == "start_ns"):
+                continue
+            value, text = found[0], cell["text"]
+            checked += 1
+            with self.subTest(cell=cell, value=value):
+                if value is None:
+                    self.assertIn(text, ("", "(not described)"))
+                elif isinstance(value, str):
+                    self.assertEqual(value, text)
+                elif cell["unit"] == "0 or 1":
+                    self.assertEqual("yes" if value else "no", text)
+                else:
+                    shown = float(text.replace(",", ""))
+                    self.assertTrue(math.isclose(value / cell["factor"], shown, rel_tol=6e-4, abs_tol=6e-4), shown)
+        self.assertGreaterEqual(checked, LEAST_CELLS)
+
+    def test_runs_are_compared_op_by_op(self):
+        def per_iteration(database, op):
+            sql = "SELECT 1.0 * gpu_total_ns / (SELECT aggregated_iterations FROM summary) FROM detail WHERE op_id = ?"
+            rows = self.ask(database, sql, (op,))
+            return rows[0][0] if rows else None
+
+        self.assertGreaterEqual(len(self.seen["compare"]), 20)
+        for op, _, _, first, second, *_ in self.seen["compare"]:
+            for database, text in (("cifar10_b4", first), ("cifar10_b512", second)):
+                value = per_iteration(database, op)
+                shown = float(text.replace(",", "")) * self.seen["compareUnit"] if text else None
+                self.assertEqual(value is None, shown is None, op)
+                if value is not None:
+                    self.assertAlmostEqual(value, shown, delta=6e-4 * value + 6e-4 * self.seen["compareUnit"])
+
+
+class ServeTest(EndToEndTest):
+    """The same page from a server."""
+
+    def setUp(self):
+        super().setUp()
+        self.places = self.folder / "tmp"
+        self.places.mkdir()
+
+    def serve(self, *files):
+        """The address of the page; the server ends with the test."""
+        server = self.start([DLKPROF, "view", "--serve", "--no-open", *files], env={"TMPDIR": str(self.places)})
+        self.addCleanup(self.end, server)
+        address = server.stdout.readline().strip()
+        self.assertRegex(address, r"^http://127\.0\.0\.1:\d+/[0-9a-f]{32}/$")
+        return urllib.parse.urlsplit(address)
+
+    def end(self, server):
+        server.terminate()
+        server.communicate(timeout=10)
+
+    def request(self, address, method="GET", path=None, body=None, timeout=30, **fields):
+        """Status and body."""
+        connection = http.client.HTTPConnection("127.0.0.1", address.port, timeout=timeout)
+        try:
+            connection.request(method, address.path if path is None else path, body, {name.replace("_", "-"): one for name, one in fields.items()})
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+    def ask(self, address, sql, timeout=30, run=0, **fields):
+        body = json.dumps({"run": run, "sql": sql})
+        return self.request(address, "POST", address.path + "sql", body, timeout, **({"Content-Type": "application/json"} | fields))
+
+    def test_who_has_the_address_gets_page_and_answers(self):
+        database = make_database(self.folder, "cifar10_b4")
+        address = self.serve(database, make_database(self.folder, "cifar10_b512"))
+        status, page = self.request(address)
+        self.assertEqual(200, status)
+        self.assertIn("connect-src 'self'", page)
+        self.assertNotIn('id="run-0"', page)
+        status, answer = self.ask(address, "SELECT op_id, gpu_total_ns FROM detail ORDER BY 1")
+        connection = sqlite3.connect(database)
+        expected = [list(row) for row in connection.execute("SELECT op_id, gpu_total_ns FROM detail ORDER BY 1")]
+        connection.close()
+        self.assertEqual((200, expected), (status, json.loads(answer)["rows"]))
+        self.assertEqual(200, self.ask(address, "SELECT count(*) FROM main.detail JOIN run1.detail USING (op_id)")[0])
+        self.assertEqual([], list(self.places.iterdir()))  # nothing of it is on the disk any more
+
+    def test_others_are_refused(self):
+        address = self.serve(SOURCE / "samples/captures/cifar10_b4.dlkcap")
+        token = address.path.strip("/")
+        for path in ("/", "/sql", f"/{token[:-1]}0/x/", f"/{token}", f"/{token}x/", f"/{'0' * 32}/", "/../" + token + "/"):
+            self.assertEqual(403, self.request(address, path=path)[0], path)
+        for host in ("evil.example", "evil.example:80", f"127.0.0.1.evil.example:{address.port}", ""):
+            self.assertEqual(403, self.request(address, Host=host)[0], host)
+        self.assertEqual(200, self.request(address, Host="localhost:1234")[0])  # through ssh -L
+        for fields in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "http://evil.example"}, {"Origin": "null"}):
+            self.assertEqual(403, self.ask(address, "SELECT 1", **fields)[0], fields)
+        self.assertEqual(400, self.ask(address, "SELECT 1", **{"Content-Type": "text/plain"})[0])
+        for method in ("PUT", "DELETE", "OPTIONS", "HEAD"):
+            self.assertEqual(405, self.request(address, method)[0], method)
+        self.assertEqual(405, self.request(address, path=address.path + "sql")[0])
+        self.assertEqual(404, self.request(address, path=address.path + "etc/passwd")[0])
+
+    def test_only_reading_is_answered(self):
+        address = self.serve(SOURCE / "samples/captures/cifar10_b4.dlkcap")
+        for sql in ("DELETE FROM op", "ATTACH '/etc/passwd' AS x", "PRAGMA query_only = OFF", "CREATE TABLE x (y)", "VACUUM INTO '/tmp/x'",
+                    "SELECT load_extension('x')", "SELECT 1; DELETE FROM op", "", "SELECT writefile('/tmp/x', 'y')", "SELECT readfile('/etc/passwd')"):
+            status, answer = self.ask(address, sql)
+            self.assertEqual(400, status, sql)
+            self.assertNotIn("/tmp", json.loads(answer)["error"])
+        self.assertEqual(200, self.ask(address, "SELECT 1")[0])
+
+    def test_a_question_without_end_ends_when_nobody_waits(self):
+        address = self.serve(SOURCE / "samples/captures/cifar10_b4.dlkcap")
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+        with self.assertRaises(TimeoutError):
+            self.ask(address, endless, timeout=1)
+        self.assertEqual(200, self.ask(address, "SELECT 1", timeout=5)[0])
+
+    def test_nonsense_does_not_end_it(self):
+        address = self.serve(SOURCE / "samples/captures/cifar10_b4.dlkcap")
+        for sent in (b"nonsense\r\n\r\n", b"\0" * 20000, b"POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", b""):
+            with socket.create_connection(("127.0.0.1", address.port), timeout=10) as one:
+                one.sendall(sent)
+                one.shutdown(socket.SHUT_WR)
+                while one.recv(65536):
+                    pass
+        waiting = [socket.create_connection(("127.0.0.1", address.port)) for _ in range(8)]  # that never say anything
+        self.assertEqual(200, self.request(address)[0])
+        for one in waiting:
+            one.close()
+
+    def test_a_hostile_database_is_only_cells(self):
+        database = make_database(self.folder, "cifar10_b4")
+        make_hostile(database)
+        connection = sqlite3.connect(database)
+        with connection:
+            connection.execute("DROP VIEW detail")
+            connection.execute("CREATE VIEW detail AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS op_id FROM n")
+        connection.close()
+        address = self.serve(database)
+        status, answer = self.ask(address, "SELECT count(*) FROM detail")
+        self.assertEqual((200, [[268]]), (status, json.loads(answer)["rows"]))
+        self.assertEqual(400, self.ask(address, "SELECT * FROM more")[0])
+
+
+class PageTest(EndToEndTest):
+    """The file itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.capture_file = SOURCE / f"samples/captures/{MAIN}.dlkcap"
+
+    def test_it_is_private_small_and_asks_nothing_of_anybody(self):
+        view(self.folder, self.capture_file)
+        page = self.folder / f"{MAIN}.html"
+        self.assertEqual(0o600, stat.S_IMODE(page.stat().st_mode))
+        text = page.read_text(encoding="utf-8")
+        self.assertLessEqual(len(text), MOST_BYTES)
+        policy = re.search(r'Content-Security-Policy" content="([^"]*)"', text)[1]
+        self.assertIn("default-src 'none'", policy)
+        self.assertIn("connect-src 'none'", policy)
+        self.assertNotIn("unsafe-inline", policy)
+        self.assertNotIn("'unsafe-eval'", policy)
+        self.assertEqual([], re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"(?!data:)[^\"]*\"", text))
+
+    def test_the_same_run_gives_the_same_page(self):
+        database = make_database(self.folder, MAIN)
+        view(self.folder, database, "--base_name", "first")
+        view(self.folder, database, "--base_name", "second")
+        self.assertEqual((self.folder / "first.html").read_bytes(), (self.folder / "second.html").read_bytes())
+
+    def test_a_page_that_is_there_is_not_replaced_unasked(self):
+        page = self.folder / f"{MAIN}.html"
+        page.write_text("mine", encoding="utf-8")
+        refused = self.dlkprof("view", "--no-open", self.capture_file, "--output_path", self.folder)
+        self.assertEqual(2, refused.code)
+        self.assertIn("--force", refused.stderr)
+        self.assertEqual("mine", page.read_text(encoding="utf-8"))
+        self.assertEqual(0, self.dlkprof("view", "--no-open", "-f", self.capture_file, "--output_path", self.folder).code)
+        self.assertNotEqual("mine", page.read_text(encoding="utf-8"))
+
+    def test_what_is_no_run_is_refused(self):
+        other = self.folder / "other.sqlite"
+        connection = sqlite3.connect(other)
+        connection.execute("CREATE TABLE t (x)")
+        connection.close()
+        for words, code in (([other], 1), ([self.folder / "none.dlkcap"], 1), ([], 2), ([self.capture_file] * 9, 2)):
+            done = self.dlkprof("view", "--no-open", "--output_path", self.folder, *words)
+            self.assertEqual(code, done.code, done.stderr)
+        self.assertEqual([], list(self.folder.glob("*.html")))
+
+    def test_nothing_is_left_in_the_temporary_folder(self):
+        places = self.folder / "tmp"
+        places.mkdir()
+        done = self.dlkprof("view", "--no-open", "--output_path", self.folder, self.capture_file, env={"TMPDIR": str(places)})
+        self.assertEqual(0, done.code, done.stderr)
+        self.assertEqual([], list(places.iterdir()))

@@ -1,0 +1,117 @@
+#include "view/run_copy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cupti/catalogue.h"
+#include "store/database.h"
+#include "store/sqlite.h"
+#include "support/small_timeline.h"
+#include "support/temporary_directory.h"
+#include "view/page.h"
+
+namespace dlkprof::view::run_copy_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class RunCopyTest : public testing::Test {
+ protected:
+  void SetUp() override { store::write_database(path_, profile_); }
+
+  [[nodiscard]] RunCopy copy() const { return {{"run", path_, &profile_}, catalogue_}; }
+
+  static std::vector<std::string> rows(const std::filesystem::path& path, std::string_view sql) {
+    const store::Connection connection(path, store::Access::ask);
+    store::Statement statement = connection.prepare(sql);
+    std::vector<std::string> all;
+    while (statement.step()) all.emplace_back(statement.text(0));
+    return all;
+  }
+
+  test::TemporaryDirectory folder_;
+  std::filesystem::path path_ = folder_.path() / "run_dldb.sqlite";
+  model::Profile profile_{test::small_timeline(), test::small_fold(), test::small_aggregate(), {}, {}};
+  cupti::Catalogue catalogue_ = cupti::Catalogue::load(std::filesystem::path(DLKPROF_SOURCE_DIR) / "metrics");
+};
+
+TEST_F(RunCopyTest, StepsSumUpToTheViewKernels) {
+  const RunCopy copy = this->copy();
+  const char* const by_view =
+      "SELECT iteration || ' ' || op_id || ' ' || count(*) || ' ' || coalesce(sum(gpu_ns), '') FROM kernels "
+      "GROUP BY iteration, op_id ORDER BY 1";
+  const char* const by_steps =
+      "SELECT iteration || ' ' || op_id || ' ' || sum(calls) || ' ' || coalesce(sum(gpu_ns), '') FROM page_steps "
+      "GROUP BY iteration, op_id ORDER BY 1";
+  EXPECT_EQ(rows(copy.path(), by_steps), rows(path_, by_view));
+  EXPECT_FALSE(rows(copy.path(), by_steps).empty());
+}
+
+TEST_F(RunCopyTest, BinsHoldAsMuchAsEvents) {
+  const RunCopy copy = this->copy();
+  for (const char* level : {"0", "1"}) {
+    const std::string of_level = std::string(
+                                     " FROM page_busy b JOIN page_lane l ON l.id = b.lane WHERE l.device IS NOT NULL "
+                                     "AND level = ") +
+                                 level;
+    EXPECT_EQ(rows(copy.path(), "SELECT sum(busy_ns)" + of_level),
+              rows(path_, "SELECT sum(gpu_ns) FROM kernels WHERE gpu_ns > 0"));
+    EXPECT_EQ(rows(copy.path(), "SELECT sum(events)" + of_level),
+              rows(path_, "SELECT count(*) FROM kernels WHERE gpu_start_ns IS NOT NULL"));
+  }
+}
+
+TEST_F(RunCopyTest, FiguresStayWhereEventsAreLeftOut) {
+  RunCopy copy = this->copy();
+  const char* const figures = "SELECT iteration || ' ' || duration_ns || ' ' || calls || ' ' || gpu_ns FROM iterations";
+  const std::vector<std::string> before = rows(copy.path(), figures);
+  const std::vector<std::string> ops = rows(copy.path(), "SELECT op_id || gpu_total_ns FROM detail");
+  copy.keep_three_iterations();
+  copy.leave_out_launches();
+  copy.leave_out_counters_of_small_ops();
+  EXPECT_EQ(rows(copy.path(), figures), before);
+  EXPECT_EQ(rows(copy.path(), "SELECT op_id || gpu_total_ns FROM detail"), ops);
+  EXPECT_EQ(rows(copy.path(), "SELECT count(DISTINCT iteration) FROM kernels"),
+            rows(path_,
+                 "SELECT count(DISTINCT iteration) FROM "
+                 "kernels WHERE iteration IN (SELECT iteration FROM iterations WHERE aggregated)"));
+  EXPECT_FALSE(copy.kept_iterations().empty());
+  EXPECT_FALSE(copy.has_launches());
+}
+
+TEST_F(RunCopyTest, ItIsGoneWhenItEnds) {
+  std::filesystem::path path;
+  {
+    const RunCopy copy = this->copy();
+    path = copy.path();
+    EXPECT_TRUE(std::filesystem::exists(path));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(RunCopyTest, ThePageHoldsTheRunAndNamesAreText) {
+  std::vector<RunCopy> runs;
+  runs.push_back({{"</script><script>alert(1)</script>", path_, &profile_}, catalogue_});
+  std::string page;
+  write_page(runs, kMostPageBytes, [&page](std::string_view piece) { page += piece; });
+  EXPECT_THAT(page, HasSubstr("id=\"run-0\">"));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(1)"));  // of the title
+  EXPECT_THAT(page, Not(HasSubstr("<script>alert(1)")));
+}
+
+TEST_F(RunCopyTest, APageThatCannotBeSmallEnoughIsRefused) {
+  std::vector<RunCopy> runs;
+  runs.push_back(copy());
+  EXPECT_THROW(write_page(runs, 1000, [](std::string_view) {}), Error);
+  EXPECT_FALSE(runs.front().kept_iterations().empty());  // everything was tried before
+}
+
+}  // namespace
+}  // namespace dlkprof::view::run_copy_test

@@ -1,0 +1,118 @@
+// The page: its frame, and the panel that the address names.
+
+import {openDatabase, readFacts} from "./database";
+import {announce, h} from "./dom";
+import {compare} from "./panels/compare";
+import {coverage} from "./panels/coverage";
+import {iterations} from "./panels/iterations";
+import {kernels} from "./panels/kernels";
+import {ops} from "./panels/ops";
+import {overview} from "./panels/overview";
+import {source} from "./panels/source";
+import {sql} from "./panels/sql";
+import {timeline} from "./panels/timeline";
+import type {Context, Panel} from "./panel";
+import {contextBar, footer, header, themeFromStorage} from "./shell";
+import {chosen, type State} from "./state";
+
+const facts = readFacts();
+const database = openDatabase(facts);
+const panels: Panel[] = [overview, iterations, ops, kernels, timeline, source, compare, coverage, sql];
+
+const links = panels.map((panel) => h("a", {href: `#${panel.id}`, "data-panel": panel.id}, panel.title));
+const bar = h("div", {class: "context"});
+const main = h("main", {id: "main", tabindex: "-1"});
+let showing = 0;
+let shown = "";
+
+function contextOf(state: State): Context {
+  const run = state.run < facts.runs.length ? state.run : 0;
+  return {facts, state: {...state, run}, database, query: (words, parameters) => database.query(words, parameters, run)};
+}
+
+let last: State | undefined; // that the panel was filled for
+
+// Whether what was chosen is only to be marked in the panel that is there.
+function onlyMarks(panel: Panel, state: State): boolean {
+  if (last === undefined || shown !== panel.id || main.childElementCount === 0) return false;
+  const before = last;
+  const changed = (["run", "op", "kernel", "config", "from", "to"] as const).filter((name) => before[name] !== state[name]);
+  return changed.length > 0 && changed.every((name) => panel.marks?.includes(name));
+}
+
+async function show(state: State): Promise<void> {
+  const turn = ++showing;
+  const panel = panels.find((one) => one.id === state.panel) ?? overview;
+  links.forEach((link) => {
+    link.href = chosen.address({panel: link.dataset.panel ?? "", more: {}});
+    if (link.dataset.panel === panel.id) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  });
+  const context = contextOf(state);
+  if (onlyMarks(panel, state)) {
+    last = {...state};
+    document.dispatchEvent(new Event("dlkprof:chosen"));
+    bar.replaceChildren(...(await contextBar(context)));
+    main.dataset.shown = `${panel.id} ${turn}`;
+    return;
+  }
+  const place = h("div", {class: "content"});
+  const section = h("section", {"aria-labelledby": "title", "data-panel": panel.id}, h("h1", {id: "title"}, panel.title), h("p", {class: "about"}, panel.about), place);
+  try {
+    const chips = await contextBar(context);
+    await panel.show(place, context);
+    if (turn === showing) bar.replaceChildren(...chips);
+  } catch (error) {
+    place.append(h("p", {class: "wrong", role: "alert"}, `This panel cannot be shown: ${error instanceof Error ? error.message : String(error)}`));
+  }
+  if (turn !== showing) return; // something else was chosen meanwhile
+  const scrolled = shown === panel.id ? scrollY : 0;
+  const focus = document.activeElement?.closest("main") ? focusPath() : "";
+  main.replaceChildren(section);
+  place.dispatchEvent(new Event("dlkprof:placed"));
+  scrollTo(0, scrolled);
+  if (focus) main.querySelector<HTMLElement>(focus)?.focus({preventScroll: true});
+  if (shown !== panel.id) announce(panel.title);
+  shown = panel.id;
+  last = {...state};
+  main.dataset.shown = `${panel.id} ${turn}`;
+}
+
+// A way back to what has the focus, for when its panel is drawn anew.
+function focusPath(): string {
+  const row = document.activeElement?.closest("tr[data-key]");
+  const table = document.activeElement?.closest("table[data-table]");
+  if (row && table) return `table[data-table="${table.getAttribute("data-table")}"] tr[data-key="${CSS.escape(row.getAttribute("data-key") ?? "")}"] button`;
+  return document.activeElement?.id ? `#${CSS.escape(document.activeElement.id)}` : "";
+}
+
+// 1 to 9 go to the panels, / to the filter.
+function onKey(event: KeyboardEvent): void {
+  const target = event.target as HTMLElement;
+  if (event.ctrlKey || event.metaKey || event.altKey || /^(input|textarea|select)$/i.test(target.tagName)) return;
+  const panel = panels[Number(event.key) - 1];
+  if (panel) chosen.choose({panel: panel.id, more: {}});
+  else if (event.key === "/") main.querySelector<HTMLElement>("input[type=search]")?.focus();
+  else if (event.key === "Escape") chosen.choose({op: undefined, kernel: undefined, config: undefined, from: undefined, to: undefined});
+  else return;
+  event.preventDefault();
+}
+
+themeFromStorage();
+document.body.append(
+  h("a", {href: "#main", class: "skip", onclick: (event: Event) => { event.preventDefault(); main.focus(); }}, "Skip to the panel"),
+  header(facts, links),
+  bar,
+  main,
+  footer(facts),
+  h("div", {id: "status", class: "unseen", role: "status"}),
+);
+document.addEventListener("keydown", onKey);
+for (const link of links) {
+  link.addEventListener("click", (event) => {
+    event.preventDefault();
+    chosen.choose({panel: link.dataset.panel ?? "", more: {}});
+  });
+}
+chosen.listen((state) => void show(state));
+void show(chosen.state);

@@ -1,0 +1,85 @@
+// Iterations: how long each took, which of them figures are of, and the choice of others.
+
+import {iterationBars} from "../charts/bars";
+import {series} from "../charts/series";
+import {h} from "../dom";
+import {named, num, rangeOf, str, type Context, type Panel} from "../panel";
+import {chosen} from "../state";
+import {Table} from "../table";
+
+function chooseRange(from: number | undefined, to: number | undefined): void {
+  chosen.choose({from, to});
+}
+
+// The same choice by keys alone.
+function rangeForm(context: Context, last: number): HTMLElement {
+  const range = rangeOf(context.state);
+  const field = (id: string, words: string, value: number): [HTMLInputElement, HTMLElement] => {
+    const input = h("input", {type: "number", id, min: 0, max: last, value});
+    return [input, h("label", {for: id}, words, " ", input)];
+  };
+  const [from, fromLabel] = field("range-from", "From iteration", range?.from ?? 0);
+  const [to, toLabel] = field("range-to", "to", range?.to ?? last);
+  const form = h("form", {class: "tools"}, fromLabel, toLabel, h("button", {type: "submit", id: "range-use"}, "Show these in every panel"), range ? h("button", {type: "button", id: "range-drop", onclick: () => chooseRange(undefined, undefined)}, "Back to the iterations aggregated") : null);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const [a, b] = [Number(from.value), Number(to.value)].sort((x, y) => x - y);
+    chooseRange(a, b);
+  });
+  return form;
+}
+
+// What GPUs did over time, where they were sampled.
+async function utilization(context: Context): Promise<HTMLElement | null> {
+  const metrics = await context.query("SELECT metric, count(*) FROM utilization GROUP BY 1 ORDER BY 1");
+  if (metrics.rows.length === 0) return null;
+  const select = h("select", {id: "utilization-metric"}, ...metrics.rows.map((row) => h("option", {}, str(row[0]))));
+  const asked = chosen.state.more["iterations.metric"];
+  const usual = metrics.rows.map((row) => str(row[0])).find((name) => name.includes("sm__throughput") || name.includes("cycles_active"));
+  select.value = asked ?? usual ?? str(metrics.rows[0]?.[0]);
+  const place = h("div");
+  const draw = async (): Promise<void> => {
+    const found = await context.query("SELECT (start_ns - (SELECT first_ns FROM about)) / 1e9, value FROM utilization WHERE metric = ? AND device = 0 ORDER BY start_ns", [select.value]);
+    place.replaceChildren(series(found.rows.map((row) => num(row[0])), found.rows.map((row) => num(row[1])), "time (s)", select.value));
+  };
+  select.addEventListener("change", () => {
+    chosen.keep("iterations.metric", select.value);
+    void draw();
+  });
+  await draw();
+  return h("section", {"aria-label": "GPU over time"}, h("h2", {}, "GPU over time, sampled"), h("div", {class: "tools"}, h("label", {}, "Metric ", select)), place);
+}
+
+export const iterations: Panel = {
+  id: "iterations",
+  title: "Iterations",
+  about: "How long each iteration took. Choose some, and every panel shows the times of these.",
+  async show(place, context) {
+    const rows = await context.query("SELECT iteration, duration_ns, gpu_ns, calls, aggregated, steady, start_ns - (SELECT min(start_ns) FROM iterations) AS start_ns FROM iterations ORDER BY iteration");
+    const all = named(rows).map((row) => ({iteration: num(row.iteration), duration: num(row.duration_ns), gpu: num(row.gpu_ns), aggregated: row.aggregated === 1, start: num(row.start_ns)}));
+    const range = rangeOf(context.state);
+    place.append(iterationBars(all, range, chooseRange), rangeForm(context, Math.max(0, all.length - 1)));
+    const table = new Table({
+      id: "iterations",
+      caption: "Iterations",
+      view: context.facts.views.iterations,
+      viewName: "iterations",
+      columns: rows.columns.map((name) => ({
+        name,
+        bar: name === "duration_ns",
+        help: name === "start_ns" ? "After the first iteration began." : name === "gpu_ns" ? undefined : undefined,
+      })),
+      rows: rows.rows,
+      keys: ["iteration"],
+      isChosen: (row) => range !== undefined && num(row[0]) >= range.from && num(row[0]) <= range.to,
+      choose: (row) => {
+        const one = num(row[0]);
+        if (range?.from === one && range.to === one) chooseRange(undefined, undefined);
+        else chooseRange(one, one);
+      },
+    });
+    place.append(table.element);
+    const sampled = await utilization(context);
+    if (sampled) place.append(sampled);
+  },
+};

@@ -1,0 +1,92 @@
+// Kernels, of the chosen op or of all; the launch configurations of a kernel; and a page for each configuration.
+
+import {h} from "../dom";
+import {rangeOf, str, type Context, type Panel} from "../panel";
+import {chosen} from "../state";
+import {Table, type Column} from "../table";
+import type {Cell} from "../types";
+import {configPage} from "./config";
+import {kernelsOfRange, RANGE_HELP} from "./sums";
+
+const KERNEL_COLUMNS = ["kernel_name", "op_name", "direction", "calls", "gpu_total_ns", "gpu_avg_ns", "uses_tc", "samples"];
+const CONFIG_COLUMNS = ["kernel_name", "config", "grid", "block", "launches", "gpu_total_ns", "samples", "theoretical_pct", "achieved_pct", "limiter", "waves"];
+
+async function kernelTable(context: Context): Promise<HTMLElement> {
+  const {state, facts} = context;
+  const range = rangeOf(state);
+  const known = facts.views.op_kernels?.columns.map(([name]) => name) ?? [];
+  const sql = `SELECT ${known.join(", ")} FROM op_kernels ${state.op === undefined ? "" : "WHERE op_id = ?"}`;
+  const rows = range ? await kernelsOfRange(context) : await context.query(sql, state.op === undefined ? [] : [state.op]);
+  const at = (name: string): number => rows.columns.indexOf(name);
+  const columns: Column[] = rows.columns.map((name) => ({
+    name,
+    hidden: !KERNEL_COLUMNS.includes(name),
+    bar: name === "gpu_total_ns",
+    help: range ? RANGE_HELP[name] : undefined,
+    note: name === "kernel_name" ? (row) => str(row[at("long_kernel_name")]) : name === "samples" ? (row) => [str(row[at("collected_by")]), `caches: ${str(row[at("cache_control")])}`].join("; ") : undefined,
+  }));
+  const isChosen = (row: Cell[]): boolean => row[at("kernel")] === state.kernel && (state.op === undefined || row[at("op_id")] === state.op);
+  return new Table({
+    id: "kernels",
+    caption: "Kernels",
+    view: facts.views.op_kernels,
+    viewName: range ? "page_steps" : "op_kernels",
+    columns,
+    rows: rows.rows,
+    keys: ["op_id", "kernel", "uses_tc"],
+    order: "-gpu_total_ns",
+    isChosen,
+    choose: (row) => chosen.choose(isChosen(row) ? {kernel: undefined, config: undefined} : {kernel: Number(row[at("kernel")]), config: undefined}),
+  }).element;
+}
+
+// Those of the chosen kernel and op; all where neither is chosen.
+async function configTable(context: Context): Promise<HTMLElement> {
+  const {state, facts} = context;
+  const conditions: string[] = [];
+  const parameters: Cell[] = [];
+  if (state.kernel !== undefined) {
+    conditions.push("c.kernel = ?");
+    parameters.push(state.kernel);
+  }
+  if (state.op !== undefined) {
+    conditions.push("c.config IN (SELECT s.config FROM page_steps s WHERE s.op_id = ?)");
+    parameters.push(state.op);
+  }
+  const plain = (facts.views.occupancy?.columns ?? []).map(([name]) => name).filter((name) => !/^(grid|block)_[xyz]$|^kernel_name$/.test(name));
+  const sql = `SELECT kernel_name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block, ${plain.join(", ")} FROM occupancy c ${conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : ""}`;
+  const rows = await context.query(sql, parameters);
+  const at = (name: string): number => rows.columns.indexOf(name);
+  const table = new Table({
+    id: "configs",
+    caption: "Launch configurations",
+    view: facts.views.occupancy,
+    viewName: "occupancy",
+    columns: rows.columns.map((name) => ({
+      name,
+      hidden: !CONFIG_COLUMNS.includes(name),
+      bar: name === "gpu_total_ns",
+      help: name === "grid" ? "Blocks of the grid." : name === "block" ? "Threads of a block." : undefined,
+      note: name === "kernel_name" ? (row) => str(row[at("long_kernel_name")]) : undefined,
+    })),
+    rows: rows.rows,
+    keys: ["config"],
+    order: "-gpu_total_ns",
+    isChosen: (row) => row[at("config")] === state.config,
+    choose: (row) => chosen.choose({config: row[at("config")] === state.config ? undefined : Number(row[at("config")])}),
+    empty: "No launch configuration is known of these kernels: copies, sets and kernels of CUDA graphs have none.",
+  });
+  return h("section", {"aria-label": "Launch configurations"}, h("h2", {}, "Launch configurations"), table.element);
+}
+
+export const kernels: Panel = {
+  id: "kernels",
+  title: "Kernels",
+  about: "What ran on the GPU, by op. Choose a kernel for its launch configurations, and one of these for its page.",
+  async show(place, context) {
+    const {state} = context;
+    if (state.config !== undefined) place.append(await configPage(context, state.config));
+    place.append(await kernelTable(context), await configTable(context));
+    if (state.kernel !== undefined) place.append(h("p", {}, h("a", {href: chosen.address({panel: "source", more: {}})}, "Source of the chosen kernel")));
+  },
+};

@@ -1,0 +1,102 @@
+// Source: where warps were found waiting, instruction by instruction or line by line, where PC sampling was on.
+
+import {h} from "../dom";
+import {num, str, type Context, type Panel} from "../panel";
+import {chosen} from "../state";
+import {Table} from "../table";
+import type {Cell} from "../types";
+
+async function kernelNames(context: Context): Promise<string[]> {
+  return (await context.query("SELECT kernel_name, sum(samples) FROM pc_samples GROUP BY 1 ORDER BY 2 DESC")).rows.map((row) => str(row[0]));
+}
+
+// The kernel to begin with: the chosen one, one of the chosen op, or that with the most samples.
+async function wanted(context: Context, names: string[]): Promise<string> {
+  const {state} = context;
+  const asked = chosen.state.more["source.kernel"];
+  if (asked !== undefined && names.includes(asked)) return asked;
+  if (state.kernel !== undefined) {
+    const name = str((await context.query("SELECT name FROM kernel WHERE id = ?", [state.kernel])).rows[0]?.[0]);
+    if (names.includes(name)) return name;
+  }
+  if (state.op !== undefined) {
+    const of = (await context.query("SELECT kernel_name FROM op_kernels WHERE op_id = ?", [state.op])).rows.map((row) => str(row[0]));
+    const found = of.find((name) => names.includes(name));
+    if (found !== undefined) return found;
+  }
+  return names[0] ?? "";
+}
+
+async function stallList(context: Context, kernel: string): Promise<HTMLElement> {
+  const rows = await context.query("SELECT reason, sum(samples) AS samples, 100.0 * sum(samples) / sum(sum(samples)) OVER () AS pct FROM pc_samples WHERE kernel_name = ? GROUP BY 1 ORDER BY 2 DESC", [kernel]);
+  return new Table({
+    id: "reasons",
+    caption: "What warps of the kernel were found waiting for",
+    view: context.facts.views.pc_samples,
+    viewName: "pc_samples",
+    columns: [{name: "reason"}, {name: "samples", bar: true}, {name: "pct", unit: "%", label: "Of the kernel's samples"}],
+    rows: rows.rows,
+  }).element;
+}
+
+async function places(context: Context, kernel: string, byLine: boolean): Promise<HTMLElement> {
+  const at = byLine ? "coalesce(source_file, '(not known)') || ':' || coalesce(source_line, '?')" : "printf('0x%04x', byte_offset)";
+  const order = byLine ? "source_file, source_line" : "byte_offset";
+  const rows = await context.query(
+    `SELECT ${at} AS place, ${byLine ? "NULL" : "min(source_file) || ':' || min(source_line)"} AS line, sum(samples) AS samples, 100.0 * sum(samples) / sum(sum(samples)) OVER () AS pct, ` +
+      `(SELECT reason FROM pc_samples x WHERE x.kernel_name = s.kernel_name AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY reason ORDER BY sum(samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles FROM pc_samples s WHERE kernel_name = ? GROUP BY ${order} ORDER BY ${order}`,
+    [kernel]);
+  const largest = Math.max(0, ...rows.rows.map((row) => num(row[2])));
+  const table = new Table({
+    id: byLine ? "lines" : "instructions",
+    caption: byLine ? "Source lines" : "Instructions",
+    view: context.facts.views.pc_samples,
+    viewName: "pc_samples",
+    columns: [
+      {name: "place", label: byLine ? "Source line" : "Instruction", help: byLine ? "File and line, from the line information of the kernel." : "Offset from the function's start, in bytes."},
+      {name: "line", label: "Source line", help: "Where line information is there.", hidden: byLine},
+      {name: "samples", bar: true},
+      {name: "pct", unit: "%", label: "Of the kernel's samples"},
+      {name: "most_for", label: "Most often", help: "The reason that most of its samples have."},
+      {name: "cycles"},
+    ],
+    rows: rows.rows,
+  });
+  return h("section", {"aria-label": byLine ? "Source lines" : "Instructions"}, h("h2", {}, byLine ? "Source lines" : "Instructions"), heat(rows.rows, largest), table.element);
+}
+
+// The kernel from its first place to its last, each as warm as its samples.
+function heat(rows: Cell[][], largest: number): HTMLElement {
+  const strip = h("div", {class: "heat", "aria-hidden": "true"});
+  for (const row of rows.slice(0, 2000)) {
+    const piece = h("span", {title: `${str(row[0])}: ${str(row[2])} samples, most for ${str(row[4])}`});
+    piece.style.setProperty("--heat", `${largest > 0 ? Math.round((100 * num(row[2])) / largest) : 0}%`);
+    strip.append(piece);
+  }
+  return strip;
+}
+
+export const source: Panel = {
+  id: "source",
+  title: "Source",
+  about: "Instructions and source lines at which warps were found waiting, by PC sampling.",
+  async show(place, context) {
+    const names = await kernelNames(context);
+    if (names.length === 0) {
+      place.append(h("p", {class: "hint"}, "No PC samples were taken in this run. Profile with --pc-sampling, and build kernels with line information (nvcc -lineinfo) to see source lines."));
+      return;
+    }
+    const kernel = await wanted(context, names);
+    const select = h("select", {id: "source-kernel"}, ...names.map((name) => h("option", {}, name)));
+    select.value = kernel;
+    select.addEventListener("change", () => {
+      chosen.keep("source.kernel", select.value);
+      chosen.choose({});
+    });
+    const lines = await context.query("SELECT count(*) FROM pc_samples WHERE kernel_name = ? AND source_line IS NOT NULL", [kernel]);
+    place.append(h("div", {class: "tools"}, h("label", {}, "Kernel ", select)), await stallList(context, kernel));
+    if (num(lines.rows[0]?.[0]) > 0) place.append(await places(context, kernel, true));
+    else place.append(h("p", {class: "hint"}, "This kernel has no line information: build it with nvcc -lineinfo, or with Triton as it is."));
+    place.append(await places(context, kernel, false));
+  },
+};
