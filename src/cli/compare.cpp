@@ -22,16 +22,14 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
   add("runs", command.files, "<run>",
       "2 to 16 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are compared with")
       ->required();
-  add("--format", command.format, "<format>", "What stdout gets")
-      ->check(one_of({"table", "csv", "json", "html"}))
-      ->capture_default_str();
+  add("--format", command.format, "<format>", "What stdout gets")->check(one_of({"table", "csv", "json"}))->capture_default_str();
   listed(
       add("--labels", command.labels, "<label,label>", "What the runs are called, in their order (default: the files' names)"));
   listed(add("--batch_sizes", command.batch_sizes, "<n,n>",
              "Samples an iteration of the runs, in their order (default: as the program's framework said)"))
       ->check(whole_number(1, std::uint64_t{1} << 53U));
   add("--gate", command.gate, "<file>", "End with 3 where a rule of this file is broken (docs/compare.md)");
-  listed(add("--formats", command.formats, "<format,format>", "Write files instead"))->check(one_of({"csv", "json", "html"}));
+  listed(add("--formats", command.formats, "<format,format>", "Write files instead"))->check(one_of({"csv", "json"}));
   add("--output_path", directory, "<folder>", "Write files to this folder");
   add("--base_name", command.base_name, "<name>", "What their names begin with, and those of the captures in folders")
       ->capture_default_str();

@@ -30,7 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kOpsOnTerminal = 15;  // two screens
-constexpr std::size_t kOpsOnPage = 1000;    // a browser shows them at once
 
 void check_count(const CompareCommand& command) {
   const std::size_t runs = command.files.size();
@@ -113,7 +112,6 @@ advise::ComparedRuns load_runs(const CompareCommand& command) {
 std::string formatted(const advise::ComparedRuns& compared, const std::string& format) {
   if (format == "csv") return report::compare_csv(compared);
   if (format == "json") return report::compare_json(compared);
-  if (format == "html") return report::compare_html(report::compare_view(compared, kOpsOnPage));
   return report::compare_text(report::compare_view(compared, kOpsOnTerminal),
                               {text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)});
 }

@@ -16,8 +16,8 @@ struct CompareCommand {
   std::vector<std::string> files;          // captures, databases of ours, or folders with captures
   std::vector<std::string> labels;         // one a file; none: by the names of the files
   std::vector<std::uint64_t> batch_sizes;  // one a file; none: as recorded
-  std::string format = "table";            // what stdout gets: table, csv, json, html
-  std::vector<std::string> formats;        // of files: csv, json, html
+  std::string format = "table";            // what stdout gets: table, csv, json
+  std::vector<std::string> formats;        // of files: csv, json
   std::filesystem::path directory = ".";
   std::string base_name = "dlkprof";  // of captures in a folder, and of the files written
   std::string gate;                   // file with rules; empty: none

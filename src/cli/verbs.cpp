@@ -25,7 +25,7 @@ constexpr std::array kReportExamples{
 };
 constexpr std::array kCompareExamples{
     Example{"What changes from batch size 4 to 512", "dlkprof compare batch4.dlkcap batch512.dlkcap"},
-    Example{"The same as a page", "dlkprof compare batch4.dlkcap batch512.dlkcap --format html > batches.html"},
+    Example{"The same as a page", "dlkprof view batch4.dlkcap batch512.dlkcap"},
 };
 constexpr std::array kViewExamples{
     Example{"See a run as a page, in the browser", "dlkprof view dlkprof_dldb.sqlite"},

@@ -14,6 +14,7 @@
 
 #include "advise/compare_runs.h"
 #include "advise/diagnosis.h"
+#include "advise/run_figures.h"
 #include "base/error.h"
 #include "base/new_file.h"
 #include "base/say.h"
@@ -23,6 +24,7 @@
 #include "cli/installation.h"
 #include "cli/outputs.h"
 #include "model/timeline/raw_counters.h"
+#include "report/compare/compare_view.h"
 #include "store/database.h"
 #include "view/page.h"
 #include "view/server.h"
@@ -90,10 +92,15 @@ std::vector<view::RunCopy> copies_of(const ViewCommand& command) {
   const std::vector<std::string> labels = labels_of_view(command);
   const cupti::Catalogue catalogue = load_catalogue();
   std::vector<view::RunCopy> copies;
+  std::vector<advise::RunFigures> figures;
   for (std::size_t i = 0; i < command.files.size(); ++i) {
     const SeenRun run = see(command, command.files[i]);
     copies.emplace_back(view::Run{labels[i], run.database, &run.profile}, catalogue);
+    if (command.files.size() > 1) figures.push_back(advise::figures_of(run.profile));
+    if (command.files.size() > 1) figures.back().label = labels[i];
   }
+  for (std::size_t i = 1; i < figures.size(); ++i)
+    copies.front().add_changes(i, report::compare_view(advise::compare_all({figures.front(), figures[i]}), 0));
   return copies;
 }
 

@@ -52,6 +52,16 @@ RunCopy::RunCopy(const Run& run, const cupti::Catalogue& catalogue)
   transaction.commit();
 }
 
+void RunCopy::add_changes(std::size_t other, const report::CompareView& comparison) {
+  Connection connection(file_->path(), Access::build);
+  connection.run("CREATE TABLE IF NOT EXISTS page_change (run INTEGER, position INTEGER, heading TEXT, sentence TEXT)");
+  store::Statement insert = connection.prepare("INSERT INTO page_change VALUES (?, ?, ?, ?)");
+  std::int64_t position = 0;
+  for (const report::CompareSection& section : comparison.sections) {
+    for (const std::string& sentence : section.sentences) insert.run(other, position++, section.heading, sentence);
+  }
+}
+
 void RunCopy::keep_three_iterations() {
   Connection connection(file_->path(), Access::build);
   keep_figures(connection);

@@ -12,6 +12,7 @@
 #include "base/new_file.h"
 #include "cupti/catalogue.h"
 #include "model/profile.h"
+#include "report/compare/compare_view.h"
 
 namespace dlkprof::view {
 
@@ -28,6 +29,9 @@ class RunCopy {
  public:
   // Throws Error: the database cannot be read, or there is no room for the copy.
   RunCopy(const Run& run, const cupti::Catalogue& catalogue);
+
+  // What `dlkprof compare` says in words of another run beside this one: into table page_change. `other`: its place in the page.
+  void add_changes(std::size_t other, const report::CompareView& comparison);
 
   // Leaves of the timeline the first, the median and the slowest of the iterations aggregated, event by event. Views of other
   // things keep their figures.

@@ -65,12 +65,12 @@ class SweepTest(SweepTestCase):
         self.assertEqual(alone, done.stdout.removesuffix(again.stdout))
 
     def test_the_comparison_as_files(self):
-        words = ["-L", "n", "10,12", "--compare_formats=csv,html", "--output_path=out", "--", PROGRAM, "marked:{n}"]
+        words = ["-L", "n", "10,12", "--compare_formats=csv,json", "--output_path=out", "--", PROGRAM, "marked:{n}"]
         done = self.sweep(*words)
         alone = self.unprofiled("marked:10").stdout + self.unprofiled("marked:12").stdout
         self.assertEqual((0, alone), (done.code, done.stdout), done.stderr)
         names = {path.name for path in (self.folder / "out").iterdir()}
-        self.assertLessEqual({"dlkprof_compare.csv", "dlkprof_compare.html", "dlkprof_n-10_dldb.sqlite"}, names)
+        self.assertLessEqual({"dlkprof_compare.csv", "dlkprof_compare.json", "dlkprof_n-10_dldb.sqlite"}, names)
         for file in (self.folder / "out").glob("*n-*"):
             file.unlink()
         self.refuse(*words, about="dlkprof_compare.csv is there already")

@@ -45,17 +45,13 @@ interface Shown extends Column {
 function describe(options: TableOptions, column: Column, at: number): Shown {
   const known = options.view?.columns.find(([name]) => name === column.name);
   const unit = column.unit ?? known?.[1] ?? "";
-  let largest = 0;
-  let numeric = false;
-  for (const row of options.rows) {
-    const cell = row[at];
-    if (typeof cell !== "number") continue;
-    numeric = true;
-    largest = Math.max(largest, Math.abs(cell));
-  }
+  const sizes = options.rows.map((row) => row[at]).filter((cell): cell is number => typeof cell === "number" && cell !== 0).map(Math.abs).sort((a, b) => a - b);
+  const numeric = options.rows.some((row) => typeof row[at] === "number");
+  const largest = sizes[sizes.length - 1] ?? 0;
+  const upper = sizes[Math.floor(sizes.length * 0.9)] ?? 0; // one that is far larger than the others does not set their unit
   const help = column.help ?? known?.[2] ?? "";
   const label = column.label ?? heading(column.name);
-  const scale = scaleFor(unit, largest);
+  const scale = scaleFor(unit, upper);
   // A heading that is the unit says it once.
   const shown = scale.name.toLowerCase() === label.toLowerCase() ? {...scale, name: ""} : scale;
   return {...column, at, unit, help, numeric, largest, label, scale: shown};

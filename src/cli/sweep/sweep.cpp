@@ -34,12 +34,12 @@ void add_sweeping(CLI::App& app, std::vector<std::string>& lists, SweepCommand& 
                      "Keep the runs that are there already, made by the same command with the same options"));
   group(app.add_flag("--dry-run", command.dry_run, "Print the databases and the commands, and run nothing"));
   group(app.add_option("--format", command.comparison.format, "The comparison on stdout"))
-      ->check(one_of({"table", "csv", "json", "html"}))
+      ->check(one_of({"table", "csv", "json"}))
       ->capture_default_str();
   group(app.add_option("--compare_formats", command.comparison.formats, "Write it to <base_name>_compare.<format> instead"))
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(one_of({"csv", "json", "html"}));
+      ->check(one_of({"csv", "json"}));
 }
 
 std::vector<Parameter> parameters_of(const std::vector<std::string>& lists) {

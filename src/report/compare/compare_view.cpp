@@ -101,7 +101,7 @@ CompareGrid side_by_side(const RunFigures& base, const RunFigures& other) {
     const auto before = line.get(base);
     const auto after = line.get(other);
     if (!before && !after) continue;
-    grid.rows.push_back({{line.name, shown(before, line.how), shown(after, line.how), ratio_text(before, after)}, "", {}});
+    grid.rows.push_back({{line.name, shown(before, line.how), shown(after, line.how), ratio_text(before, after)}, ""});
   }
   return grid;
 }
@@ -151,7 +151,7 @@ std::string both(const OpPair& pair, Part part, double scale) {
 
 std::string side_time(const OpFigures* op) { return op == nullptr || !op->is_regular() ? "" : time_text_of(op->gpu.median); }
 
-CompareRow op_row(const Comparison& comparison, const OpPair& pair, double longest) {
+CompareRow op_row(const Comparison& comparison, const OpPair& pair) {
   CompareRow row;
   const auto& [base_ns, other_ns, ratio, p, judged] = pair.change;
   const bool in_both = pair.base != nullptr && pair.other != nullptr;
@@ -169,8 +169,6 @@ CompareRow op_row(const Comparison& comparison, const OpPair& pair, double longe
                both(pair, occupancy_of, 1),
                both(pair, dram_of, 1)};
   row.note = path_text(pair.either().name);
-  for (const OpFigures* op : {pair.base, pair.other})
-    row.bars.push_back(op == nullptr || longest <= 0 ? 0 : op->gpu.median / longest);
   return row;
 }
 
@@ -181,9 +179,7 @@ CompareGrid ops_grid(const Comparison& comparison, std::size_t most) {
                    {},
                    ""};
   const std::size_t count = std::min(most, comparison.ops.size());
-  double longest = 0;
-  for (const OpPair& pair : comparison.ops) longest = std::max({longest, pair.change.base_ns, pair.change.other_ns});
-  for (std::size_t i = 0; i < count; ++i) grid.rows.push_back(op_row(comparison, comparison.ops[i], longest));
+  for (std::size_t i = 0; i < count; ++i) grid.rows.push_back(op_row(comparison, comparison.ops[i]));
   if (comparison.ops.size() > count) grid.more = fmt::format("and {} ops more", with_separators(comparison.ops.size() - count));
   if (comparison.rare > 0) {
     grid.more += fmt::format("{}{} ops that launch something in fewer than half of the iterations are left out",
@@ -200,8 +196,7 @@ void add_kernels(const RunFigures& run, const OpFigures* op, CompareGrid& grid) 
     grid.rows.push_back({{"  " + printable(kernel.name, kKernelWidth), head(run), as_count(kernel.launches),
                           time_text_of(kernel.gpu_ns), shown(kernel.fill.waves, as_waves), shown(kernel.fill.idle_sms, as_share),
                           shown(kernel.measured.occupancy, as_percent)},
-                         "",
-                         {}});
+                         ""});
   }
 }
 
@@ -209,7 +204,7 @@ CompareGrid kernels_grid(const Comparison& comparison, std::size_t most) {
   CompareGrid grid{"Kernels of these ops", {"kernel", "run", "launches", "GPU time", "waves", "idle SMs", "occupancy"}, {}, ""};
   for (std::size_t i = 0; i < std::min(most, comparison.ops.size()); ++i) {
     const OpPair& pair = comparison.ops[i];
-    grid.rows.push_back({{op_text(pair.either())}, path_text(pair.either().name), {}});
+    grid.rows.push_back({{op_text(pair.either())}, path_text(pair.either().name)});
     add_kernels(*comparison.base, pair.base, grid);
     add_kernels(*comparison.other, pair.other, grid);
   }

@@ -12,8 +12,7 @@ namespace dlkprof::report {
 // Cells are printable, and short enough for a table.
 struct CompareRow {
   std::vector<std::string> cells;
-  std::string note;          // beneath the row; may be long
-  std::vector<double> bars;  // 0 to 1, of each run: for a page
+  std::string note;  // beneath the row; may be long
 };
 
 struct CompareGrid {
@@ -41,7 +40,5 @@ struct CompareView {
 // For a terminal: no line is wider than the page, columns that do not fit are left out. The brief form has the first sentences
 // and the first table of each section.
 [[nodiscard]] std::string compare_text(const CompareView& view, const Page& page = {}, bool brief = false);
-// One page that needs nothing else: no script, no other file, no network.
-[[nodiscard]] std::string compare_html(const CompareView& view);
 
 }  // namespace dlkprof::report

@@ -1,25 +1,27 @@
 // Two runs beside each other: the whole, op by op, and findings that came and went.
 
 import {h} from "../dom";
-import {cellText, heading, number, scaleFor} from "../format";
+import {cellText, number, scaleFor} from "../format";
 import {num, str, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
 import {Table, type Column} from "../table";
 
-const WHOLE: [column: string, unit: string][] = [
-  ["median_iteration_ns", "ns"], ["mean_iteration_ns", "ns"], ["iteration_deviation_ns", "ns"], ["aggregated_iterations", ""], ["gpu_pct", "%"], ["tc_utilization_pct", "%"], ["tc_pct", "%"], ["memory_pct", "%"], ["all_ops_gpu_ns", "ns"], ["all_kernels_count", ""],
+const WHOLE: [column: string, unit: string, label: string][] = [
+  ["median_iteration_ns", "ns", "Iteration, median"], ["mean_iteration_ns", "ns", "Iteration, mean"], ["iteration_deviation_ns", "ns", "Iteration, standard deviation"],
+  ["aggregated_iterations", "", "Iterations aggregated"], ["gpu_pct", "%", "A GPU is active"], ["tc_pct", "%", "Tensor cores are active"], ["memory_pct", "%", "Copies and sets are active"],
+  ["tc_utilization_pct", "%", "Use of tensor cores by ops that can"], ["all_ops_gpu_ns", "ns", "GPU time of all ops"], ["all_kernels_count", "", "Kernels, copies and sets"],
 ];
 
 async function whole(context: Context, names: string[], other: string): Promise<HTMLElement> {
   const columns = WHOLE.flatMap(([name]) => [`a.${name}`, `b.${name}`, `1.0 * b.${name} / nullif(a.${name}, 0)`]);
   const row = (await context.database.query(`SELECT ${columns.join(", ")} FROM main.summary a, ${other}.summary b`)).rows[0] ?? [];
-  const body = WHOLE.map(([name, unit], i) => {
+  const body = WHOLE.map(([, unit, label], i) => {
     const [a, b, ratio] = row.slice(3 * i, 3 * i + 3);
     const scale = scaleFor(unit, Math.max(num(a), num(b)));
     const cell = (value: typeof a): string => (value === null ? "not measured" : `${cellText(value, unit, scale)} ${scale.name}`.trim());
-    return h("tr", {}, h("th", {scope: "row"}, heading(name)), h("td", {class: "number"}, cell(a)), h("td", {class: "number"}, cell(b)), h("td", {class: "number"}, typeof ratio === "number" ? number(ratio) : ""));
+    return h("tr", {}, h("th", {scope: "row"}, label), h("td", {class: "number"}, cell(a)), h("td", {class: "number"}, cell(b)), h("td", {class: "number"}, typeof ratio === "number" ? number(ratio) : ""));
   });
-  return h("div", {class: "scroll"}, h("table", {"aria-label": "The whole"}, h("thead", {}, h("tr", {}, ...["Figure", ...names, "Ratio"].map((name) => h("th", {scope: "col"}, name)))), h("tbody", {}, ...body)));
+  return h("div", {class: "scroll"}, h("table", {"aria-label": "The whole"}, h("thead", {}, h("tr", {}, ...["Figure", ...names, "Ratio"].map((name) => h("th", {scope: "col", class: "plain"}, name)))), h("tbody", {}, ...body)));
 }
 
 // Ops of both, and those of one alone.
@@ -51,6 +53,14 @@ async function byOp(context: Context, names: string[], other: string): Promise<H
   }).element;
 }
 
+// What dlkprof compare says of the two in words.
+async function changes(context: Context, other: number): Promise<HTMLElement | null> {
+  const rows = (await context.database.query("SELECT heading, sentence FROM page_change WHERE run = ? ORDER BY position", [other])).rows;
+  const headings = [...new Set(rows.map((row) => str(row[0])))];
+  const parts = headings.flatMap((heading) => [h("h3", {}, heading), h("ul", {}, ...rows.filter((row) => str(row[0]) === heading).map((row) => h("li", {}, str(row[1]))))]);
+  return rows.length === 0 ? null : h("section", {"aria-label": "What changed", class: "words"}, h("h2", {}, "What changed"), ...parts);
+}
+
 async function findings(context: Context, names: string[], other: string): Promise<HTMLElement> {
   const list = async (words: string, from: string, of: string): Promise<HTMLElement> => {
     const rows = await context.database.query(`SELECT headline, problem FROM ${from}.findings a WHERE NOT EXISTS (SELECT 1 FROM ${of}.findings b WHERE b.rule = a.rule AND b.place = a.place)`);
@@ -79,6 +89,8 @@ export const compare: Panel = {
     });
     const schema = `run${other}`;
     place.append(h("div", {class: "tools"}, h("span", {}, `${names[0] ?? ""} beside `), h("label", {}, "run ", select)));
+    const said = await changes(context, other);
+    if (said) place.append(said);
     place.append(await whole(context, names, schema), h("h2", {}, "Op by op"), await byOp(context, names, schema), await findings(context, names, schema));
   },
 };

@@ -281,6 +281,6 @@ export const timeline: Panel = {
     if (kept.length > 0) place.append(h("p", {class: "hint"}, `Single events are inside for iterations ${kept.join(", ")}: the first, the median and the slowest.`));
     const view = new TimelineView(context, data);
     place.append(view.element);
-    await view.load();
+    void view.load().catch((error: unknown) => place.append(h("p", {class: "wrong", role: "alert"}, `Events cannot be shown: ${String(error)}`)));
   },
 };

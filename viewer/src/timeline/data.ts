@@ -73,7 +73,7 @@ async function lanesOf(context: Context): Promise<Lane[]> {
   const rows = (await context.query(
     "SELECT l.id, l.what, l.device, l.stream, l.thread, t.tid, p.pid, (SELECT count(*) FROM process), d.name FROM page_lane l LEFT JOIN thread t ON t.id = l.thread LEFT JOIN process p ON p.id = t.process LEFT JOIN device d ON d.id = l.device ORDER BY l.device IS NULL, l.device, l.stream, l.thread, l.what DESC")).rows;
   const lanes = new Map<string, Lane>();
-  lanes.set("iterations", {title: "Iterations", rows: [], busy: [], names: "iteration"});
+  lanes.set("iterations", {title: "Iterations", rows: [], busy: [], names: "iteration"}); // filled by loadTimeline()
   for (const [id, what, device, stream, thread, tid, pid, processes] of rows) {
     const onGpu = device !== null;
     const process = num(processes) > 1 ? `process ${str(pid)} ` : "";
@@ -94,10 +94,15 @@ export async function loadTimeline(context: Context): Promise<TimelineData> {
   const span = num((await context.query("SELECT max(1, last_ns - first_ns) FROM about")).rows[0]?.[0]);
   const iterations = (await context.query(`SELECT iteration, start_ns - ${SINCE}, stop_ns - ${SINCE}, aggregated FROM iterations ORDER BY 1`)).rows.map((row) => ({iteration: num(row[0]), start: num(row[1]), end: num(row[2]), aggregated: row[3] === 1}));
   const keptNames = context.facts.runs[context.state.run]?.kept ?? [];
+  const filling = new Filling();
+  for (const one of iterations) filling.add("iterations", one.start, one.end, one.iteration, -1, "iteration");
+  const lanes = await lanesOf(context);
+  const row = filling.row("iterations");
+  if (lanes[0] && row) lanes[0].rows = [row];
   const events = num((await context.query("SELECT (SELECT count(*) FROM activity) + (SELECT count(*) FROM range) + (SELECT count(*) FROM call)")).rows[0]?.[0]);
   return {
     span,
-    lanes: await lanesOf(context),
+    lanes,
     busy: await loadBusy(context),
     names: {
       kernel: await dictionary(context, "SELECT id, name FROM kernel"),

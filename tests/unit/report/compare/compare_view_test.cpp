@@ -21,15 +21,6 @@ using testing::Not;
 std::string text_of(std::vector<advise::RunFigures> runs, std::size_t most = 100) {
   return compare_text(compare_view(advise::compare_all(std::move(runs)), most));
 }
-std::string page_of(std::vector<advise::RunFigures> runs) {
-  return compare_html(compare_view(advise::compare_all(std::move(runs)), 100));
-}
-
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++found;
-  return found;
-}
 
 std::vector<advise::RunFigures> runs_called(const std::string& name) {
   auto runs = test::sample_runs();
@@ -69,40 +60,19 @@ TEST(CompareViewTest, SaysHowManyOpsAreLeftOut) {
 }
 
 TEST(CompareViewTest, EmptyRunsHaveNoNumbersMadeUp) {
-  for (const std::string& text : {text_of({{}, {}}), page_of({{}, {}})})
-    EXPECT_THAT(text, AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf "))));
-}
-
-TEST(CompareViewTest, ThePageNeedsNothingElse) {
-  const std::string page = page_of(test::sample_runs());
-  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
-  for (const char* part : {"<script", "http:", "https:", "src=", "url(", "@import", "<link"})
-    EXPECT_THAT(page, Not(HasSubstr(part)));
-  for (const char* element : {"table", "tr", "td", "section", "svg", "ul", "li", "h2", "div"}) {
-    EXPECT_EQ(count(page, std::string("<") + element + ">") + count(page, std::string("<") + element + " "),
-              count(page, std::string("</") + element + ">"))
-        << element;
-  }
-  EXPECT_THAT(page, HasSubstr("<rect class=\"other\" y=\"7\" width=\"160.0\" height=\"6\"/>"));
-}
-
-TEST(CompareViewTest, NamesAreNoMarkup) {
-  const std::string page = page_of(runs_called("<img src=x onerror='alert(1)'>&\"</td><script>"));
-  EXPECT_THAT(page, AllOf(Not(HasSubstr("<img")), Not(HasSubstr("<script")), HasSubstr("&lt;img src=x")));
+  EXPECT_THAT(text_of({{}, {}}), AllOf(Not(HasSubstr("nan")), Not(HasSubstr("inf "))));
 }
 
 TEST(CompareViewTest, ControlCharactersNeverComeThrough) {
-  for (const std::string& text : {text_of(runs_called(test::kHostileName)), page_of(runs_called(test::kHostileName))}) {
-    EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](unsigned char byte) { return byte == '\n' || byte >= 0x20; }));
-    EXPECT_THAT(text, Not(HasSubstr("\xE2\x80\xAE")));
-    EXPECT_THAT(text, Not(HasSubstr("\xff")));
-  }
+  const std::string text = text_of(runs_called(test::kHostileName));
+  EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](unsigned char byte) { return byte == '\n' || byte >= 0x20; }));
+  EXPECT_THAT(text, Not(HasSubstr("\xE2\x80\xAE")));
+  EXPECT_THAT(text, Not(HasSubstr("\xff")));
 }
 
 TEST(CompareViewTest, NamesOfMegabytesAreCut) {
   const auto runs = runs_called(std::string(1U << 20U, 'x'));
   EXPECT_LT(text_of(runs).size(), 30'000U);
-  EXPECT_LT(page_of(runs).size(), 50'000U);
 }
 
 TEST(CompareViewTest, TextFitsThePage) {
@@ -112,13 +82,8 @@ TEST(CompareViewTest, TextFitsThePage) {
       EXPECT_LE(display_width(line), width) << line;
     }
   }
-  EXPECT_LT(count(compare_text(view, {}, true), "\n"), 60U) << "the brief form is short";
-}
-
-TEST(CompareViewTest, BarsStandBesideTheNameWithItsPath) {
-  const std::string page = page_of(test::sample_runs());
-  EXPECT_THAT(page, HasSubstr("<th scope=\"col\">op</th><th scope=\"col\">GPU time</th>"));
-  EXPECT_EQ(page.find("colspan"), std::string::npos) << "the path is in the row of its op";
+  const std::string brief = compare_text(view, {}, true);
+  EXPECT_LT(std::count(brief.begin(), brief.end(), '\n'), 60) << "the brief form is short";
 }
 
 }  // namespace
