@@ -1,5 +1,6 @@
 # The page of `dlkprof view`, built from viewer/ by esbuild and put into the program by src/view/page_asset.S. npm asks the network
-# only where viewer/node_modules is not what viewer/package-lock.json says; from then on the build needs none.
+# only where viewer/node_modules is not what viewer/package-lock.json says (fetch_page_packages.cmake); from then on no build needs
+# it.
 #
 # target: dlkprof_view, which src/CMakeLists.txt makes.
 
@@ -18,22 +19,15 @@ if(NOT DLKPROF_NODE OR NOT DLKPROF_NPM)
 endif()
 
 set(viewer ${PROJECT_SOURCE_DIR}/viewer)
-set(packages ${viewer}/node_modules/.package-lock.json)  # which npm writes last
 set(page ${PROJECT_BINARY_DIR}/generated/page.html.gz)
 file(GLOB_RECURSE viewer_sources CONFIGURE_DEPENDS ${viewer}/src/*)
 
 add_custom_command(
-  OUTPUT ${packages}
-  COMMAND ${DLKPROF_NPM} ci --ignore-scripts --no-audit --no-fund --loglevel=error
-  COMMAND ${CMAKE_COMMAND} -E touch ${packages}
-  DEPENDS ${viewer}/package.json ${viewer}/package-lock.json
-  WORKING_DIRECTORY ${viewer}
-  COMMENT "Fetching the packages of the page"
-  VERBATIM)
-add_custom_command(
   OUTPUT ${page}
+  COMMAND ${CMAKE_COMMAND} -DNPM=${DLKPROF_NPM} -DVIEWER=${viewer} -P ${PROJECT_SOURCE_DIR}/cmake/fetch_page_packages.cmake
   COMMAND ${DLKPROF_NODE} build.mjs ${page}
-  DEPENDS ${viewer}/build.mjs ${packages} ${viewer_sources} ${PROJECT_SOURCE_DIR}/docs/cookbook.md
+  DEPENDS ${viewer}/build.mjs ${viewer}/package.json ${viewer}/package-lock.json ${viewer_sources}
+          ${PROJECT_SOURCE_DIR}/cmake/fetch_page_packages.cmake ${PROJECT_SOURCE_DIR}/docs/cookbook.md
   WORKING_DIRECTORY ${viewer}
   COMMENT "Building the page"
   VERBATIM)

@@ -64,6 +64,17 @@ void add_stall_words(Connection& connection) {
   for (const advise::StallReason& reason : advise::stall_reasons()) insert.run(reason.name, reason.meaning, reason.remedy);
 }
 
+// The reasons of PC sampling in the words of counters, with what they mean.
+void add_sampled_reasons(Connection& connection, const model::Timeline& timeline) {
+  connection.run("CREATE TABLE page_pc_reason (reason TEXT PRIMARY KEY, name TEXT, meaning TEXT, remedy TEXT)");
+  Statement insert = connection.prepare("INSERT OR IGNORE INTO page_pc_reason VALUES (?, ?, ?, ?)");
+  for (const std::string& reason : timeline.pc_samples.reasons) {
+    const std::string name = advise::stall_name(reason);
+    const advise::StallReason* known = advise::find_stall_reason(name);
+    insert.run(reason, name, known == nullptr ? "" : known->meaning, known == nullptr ? "" : known->remedy);
+  }
+}
+
 void add_verdict(Connection& connection, const model::Profile& profile) {
   connection.run("CREATE TABLE page_verdict (sentence TEXT)");
   connection.prepare("INSERT INTO page_verdict VALUES (?)").run(report::verdict_of(profile));
@@ -76,6 +87,7 @@ void add_page_tables(Connection& connection, const model::Profile& profile, cons
   add_ops(connection, profile);
   add_sections(connection, catalogue);
   add_stall_words(connection);
+  add_sampled_reasons(connection, profile.timeline);
   add_verdict(connection, profile);
   add_busy_times(connection, profile.timeline);
   add_config_tables(connection, profile);

@@ -13,6 +13,7 @@ export interface Column {
   help?: string;
   hidden?: boolean; // until somebody asks for it
   bar?: boolean; // its share of the largest as a bar
+  small?: (row: Cell[]) => string; // beside a figure, such as how many launches it is of
   note?: (row: Cell[]) => string; // said of a cell besides its exact value
 }
 
@@ -230,6 +231,7 @@ export class Table {
     }
     const element = h(place === 0 ? "th" : "td", {title, class: kindOf(column, text)}, text);
     if (place === 0) element.setAttribute("scope", "row");
+    if (column.small && text !== "") element.append(h("small", {}, ` ${column.small(row)}`));
     if (column.bar && typeof cell === "number" && column.largest > 0) {
       element.classList.add("bar");
       element.style.setProperty("--share", `${(100 * Math.abs(cell)) / column.largest}%`);

@@ -57,7 +57,7 @@ async function byOp(context: Context, names: string[], other: string): Promise<H
 async function changes(context: Context, other: number): Promise<HTMLElement | null> {
   const rows = (await context.database.query("SELECT heading, sentence FROM page_change WHERE run = ? ORDER BY position", [other])).rows;
   const headings = [...new Set(rows.map((row) => str(row[0])))];
-  const parts = headings.flatMap((heading) => [h("h3", {}, heading), h("ul", {}, ...rows.filter((row) => str(row[0]) === heading).map((row) => h("li", {}, str(row[1]))))]);
+  const parts = headings.flatMap((heading) => [headings.length > 1 ? h("h3", {}, heading) : null, h("ul", {}, ...rows.filter((row) => str(row[0]) === heading).map((row) => h("li", {}, str(row[1]))))]);
   return rows.length === 0 ? null : h("section", {"aria-label": "What changed", class: "words"}, h("h2", {}, "What changed"), ...parts);
 }
 

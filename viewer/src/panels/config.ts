@@ -72,6 +72,15 @@ async function pictures(context: Context, config: number): Promise<HTMLElement> 
   return h("div", {class: "cards"}, roofline(roofs), memoryChart(values), stallBars(stalls), curves(points, here));
 }
 
+// Counters of samples that lay within its launches, with the confidence interval of each.
+async function sampled(context: Context, config: number): Promise<HTMLElement | null> {
+  const names = ["metric", "mean", "deviation", "low", "high", "samples", "launches", "config"];
+  const rows = await context.query(`SELECT ${names.join(", ")} FROM sampled_metrics WHERE config = ? ORDER BY metric`, [config]);
+  if (rows.rows.length === 0) return null;
+  const table = new Table({id: "sampled", caption: "Sampled counters", view: context.facts.views.sampled_metrics, viewName: "sampled_metrics", keys: ["config", "metric"], columns: names.map((name) => ({name, hidden: name === "config"})), rows: rows.rows});
+  return h("section", {"aria-label": "Sampled counters"}, h("h3", {}, "Sampled while the program ran"), h("p", {}, "Means of samples, with their 95 % confidence intervals (low to high); replay mode sample."), table.element);
+}
+
 // Launch by launch.
 async function spread(context: Context, config: number): Promise<HTMLElement | null> {
   const metrics = await context.query("SELECT metric, count(value) FROM metric_samples WHERE config = ? GROUP BY 1 HAVING count(value) > 1 ORDER BY 1", [config]);
@@ -98,8 +107,10 @@ export async function configPage(context: Context, config: number): Promise<HTML
   page.append(await pictures(context, config));
   const launches = await spread(context, config);
   if (launches) page.append(launches);
+  const samples = await sampled(context, config);
+  if (samples) page.append(samples);
   const tables = await sections(context, config);
-  if (tables.length === 0) page.append(h("p", {class: "hint"}, "No counters were measured of this configuration; the panel Coverage says why."));
+  if (tables.length === 0 && !samples) page.append(h("p", {class: "hint"}, "No counters were measured of this configuration; the panel Coverage says why."));
   page.append(...tables);
   return page;
 }

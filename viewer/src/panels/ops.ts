@@ -18,7 +18,8 @@ const GROUPS: Record<string, {title: string; sql: string}> = {
   phase: {title: "Phase", sql: "o.phase"},
 };
 
-const PREFERRED = ["sm__throughput", "gpu__compute_memory_throughput", "sm__warps_active", "sm__inst_executed_pipe_tensor", "sm__pipe_tensor", "gpu__dram_throughput", "dram__throughput"];
+// Shown at first, where measured: the first of each row.
+const PREFERRED = [["sm__throughput.avg.pct"], ["gpu__compute_memory_throughput.avg.pct"], ["sm__warps_active.avg.pct"], ["sm__pipe_tensor_cycles_active.avg.pct", "sm__inst_executed_pipe_tensor_v2.avg.pct", "sm__inst_executed_pipe_tensor.avg.pct"], ["dram__throughput.avg.pct", "gpu__dram_throughput.avg.pct"]];
 const FROM_START = ["op_name", "direction", "op_type", "calls", "gpu_total_ns", "gpu_avg_ns", "cpu_total_ns", "uses_tc", "samples"];
 
 interface Metric {
@@ -34,6 +35,7 @@ async function metricsOf(context: Context): Promise<Metric[]> {
 
 interface Counter {
   value: Cell;
+  n: string;
   note: string;
 }
 
@@ -48,7 +50,7 @@ async function countersOf(context: Context, metrics: Metric[], how: Map<string, 
       const words = [`${metric.name}: n = ${str(samples)} launches`, how.get(str(op)) ?? ""];
       if (on !== null) words.push(`measured on ${str(on)} launches, scaled to ${str(scaled)}`);
       if (unreliable === 1) words.push("values above 100 % were left out");
-      byOp.set(str(op), {value: value ?? null, note: words.filter(Boolean).join("; ")});
+      byOp.set(str(op), {value: value ?? null, n: str(samples), note: words.filter(Boolean).join("; ")});
     }
     all.set(metric.name, byOp);
   });
@@ -63,7 +65,8 @@ function withCounters(rows: Rows, metrics: Metric[], counters: Map<string, Map<s
 function wanted(metrics: Metric[]): Metric[] {
   const asked = (chosen.state.more["ops.counters"] ?? "").split(",").filter(Boolean);
   if (asked.length > 0) return metrics.filter((metric) => asked.includes(metric.name));
-  return metrics.filter((metric) => metric.name.includes(".pct_of_peak") && PREFERRED.some((start) => metric.name.startsWith(start))).slice(0, 4);
+  const first = (starts: string[]): Metric | undefined => starts.map((start) => metrics.find((metric) => metric.name.startsWith(start))).find((found) => found !== undefined);
+  return PREFERRED.map(first).filter((metric): metric is Metric => metric !== undefined);
 }
 
 // Which counters are columns.
@@ -101,7 +104,7 @@ async function opTable(context: Context, place: HTMLElement): Promise<void> {
   }));
   for (const metric of shown) {
     const byOp = counters.get(metric.name);
-    columns.push({name: metric.name, label: metric.label, unit: metric.unit, help: `${metric.name}. Of the iterations aggregated in the database.`, note: (row) => byOp?.get(str(row[id]))?.note ?? ""});
+    columns.push({name: metric.name, label: metric.label, unit: metric.unit, help: `${metric.name}. Of the iterations aggregated in the database.`, note: (row) => byOp?.get(str(row[id]))?.note ?? "", small: (row) => `n ${byOp?.get(str(row[id]))?.n ?? ""}`});
   }
   const table = new Table({
     id: "ops",

@@ -28,13 +28,19 @@ async function wanted(context: Context, names: string[]): Promise<string> {
 }
 
 async function stallList(context: Context, kernel: string): Promise<HTMLElement> {
-  const rows = await context.query("SELECT reason, sum(samples) AS samples, 100.0 * sum(samples) / sum(sum(samples)) OVER () AS pct FROM pc_samples WHERE kernel_name = ? GROUP BY 1 ORDER BY 2 DESC", [kernel]);
+  const rows = await context.query("SELECT coalesce(r.name, s.reason) AS name, sum(s.samples) AS samples, 100.0 * sum(s.samples) / sum(sum(s.samples)) OVER () AS pct, r.meaning, r.remedy FROM pc_samples s LEFT JOIN page_pc_reason r ON r.reason = s.reason WHERE s.kernel_name = ? GROUP BY s.reason ORDER BY 2 DESC", [kernel]);
   return new Table({
     id: "reasons",
     caption: "What warps of the kernel were found waiting for",
     view: context.facts.views.pc_samples,
     viewName: "pc_samples",
-    columns: [{name: "reason"}, {name: "samples", bar: true}, {name: "pct", unit: "%", label: "Of the kernel's samples"}],
+    columns: [
+      {name: "name", label: "Reason", help: "As counters have it."},
+      {name: "samples", bar: true},
+      {name: "pct", unit: "%", label: "Of the kernel's samples"},
+      {name: "meaning", help: "What a warp waits for."},
+      {name: "remedy", label: "What usually helps"},
+    ],
     rows: rows.rows,
   }).element;
 }
@@ -44,7 +50,7 @@ async function places(context: Context, kernel: string, byLine: boolean): Promis
   const order = byLine ? "source_file, source_line" : "byte_offset";
   const rows = await context.query(
     `SELECT ${at} AS place, ${byLine ? "NULL" : "min(source_file) || ':' || min(source_line)"} AS line, sum(samples) AS samples, 100.0 * sum(samples) / sum(sum(samples)) OVER () AS pct, ` +
-      `(SELECT reason FROM pc_samples x WHERE x.kernel_name = s.kernel_name AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY reason ORDER BY sum(samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles FROM pc_samples s WHERE kernel_name = ? GROUP BY ${order} ORDER BY ${order}`,
+      `(SELECT coalesce(r.name, x.reason) FROM pc_samples x LEFT JOIN page_pc_reason r ON r.reason = x.reason WHERE x.kernel_name = s.kernel_name AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY x.reason ORDER BY sum(x.samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles FROM pc_samples s WHERE kernel_name = ? GROUP BY ${order} ORDER BY ${order}`,
     [kernel]);
   const largest = Math.max(0, ...rows.rows.map((row) => num(row[2])));
   const table = new Table({
