@@ -13,6 +13,7 @@ import sqlite3
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.parse
 
@@ -332,6 +333,21 @@ class PageTest(EndToEndTest):
             done = self.dlkprof("view", "--no-open", "--output_path", self.folder, *words)
             self.assertEqual(code, done.code, done.stderr)
         self.assertEqual([], list(self.folder.glob("*.html")))
+
+    def test_it_is_opened_where_there_is_a_screen(self):
+        browser = self.folder / "xdg-open"
+        opened = self.folder / "opened"
+        browser.write_text(f'#!/bin/sh\necho "$1" >{opened}.new && mv {opened}.new {opened}\n', encoding="utf-8")
+        browser.chmod(0o755)
+        path = {"PATH": f"{self.folder}:{os.environ['PATH']}"}
+        words = ["view", "-f", self.capture_file, "--output_path", self.folder]
+        for env, more in ((path, []), (path | {"DISPLAY": ":0"}, ["--no-open"])):
+            self.assertNotIn("opened", self.dlkprof(*words, *more, env=env).stderr)
+        self.assertIn("opened", self.dlkprof(*words, env=path | {"DISPLAY": ":0"}).stderr)
+        end = time.monotonic() + 10
+        while not opened.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.assertEqual(f"{self.folder}/{MAIN}.html\n", opened.read_text(encoding="utf-8"))
 
     def test_nothing_is_left_in_the_temporary_folder(self):
         places = self.folder / "tmp"

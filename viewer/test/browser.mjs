@@ -94,6 +94,8 @@ async function useTables(browser, {file}) {
   const page = await open(browser, file);
   await go(page, "ops");
   const order = () => texts(page, "table[data-table=ops] tbody tr td[class*=bar]");
+  await page.hover(".icicle canvas", {position: {x: 200, y: 30}});
+  await page.waitForFunction(() => /: [\d.,]+ m?s, [\d.]+ % of all/.test(document.querySelector(".icicle .hover").textContent));
   const falling = await order();
   const numbers = falling.map((text) => Number(text.replaceAll(",", "")));
   expect(numbers.length > 10 && numbers.every((value, i) => i === 0 || value <= numbers[i - 1]), "ops are not by GPU time, falling");

@@ -1,11 +1,10 @@
 // What lies inside what, and how much time each takes: a box is as wide as its share. By keys: arrows move, Enter zooms, Escape goes back.
 
 import {colour, fit, h, redrawn, whenChosen} from "../dom";
-import {quantity} from "../format";
 
 export interface Tree {
   name: string;
-  value: number; // ns
+  value: number; // ns: how wide it is
   children: Map<string, Tree>;
   op?: string; // op_id, where the box is one op
 }
@@ -14,6 +13,8 @@ export interface IcicleOptions {
   title: string;
   isChosen(op: string): boolean;
   choose(op: string): void;
+  // Of a box, by the names from the root's children to its own: what the database says of it.
+  figure(path: string[]): Promise<string>;
 }
 
 interface Box {
@@ -116,13 +117,16 @@ class Icicle {
   }
 
   private say(box: Box | undefined): void {
-    const root = this.top[0] as Tree;
     if (!box) {
       this.words.textContent = this.top.length > 1 ? "Escape, or a click on the topmost box, goes back." : "A box is as wide as its share of GPU time. A click zooms in.";
       return;
     }
-    const share = root.value > 0 ? `, ${((100 * box.tree.value) / root.value).toFixed(1)} % of all` : "";
-    this.words.textContent = `${box.path.slice(1).join("/") || box.tree.name}: ${quantity(box.tree.value, "ns")}${share}`;
+    const path = box.path.slice(1);
+    const name = path.join("/") || box.tree.name;
+    this.words.textContent = name;
+    void this.options.figure(path).then((figure) => {
+      if (this.at?.tree === box.tree) this.words.textContent = `${name}: ${figure}`;
+    });
   }
 
   private hover(box: Box | undefined): void {

@@ -2,6 +2,7 @@
 
 import {icicle, type Tree} from "../charts/icicle";
 import {h, whenChosen} from "../dom";
+import {quantity} from "../format";
 import {num, rangeOf, str, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
 import {Table, type Column} from "../table";
@@ -147,10 +148,23 @@ async function groupTable(context: Context, by: string): Promise<HTMLElement> {
   return table.element;
 }
 
+const isLayered = (): boolean => chosen.state.more["ops.tree"] !== "path";
+
+// SQL: where an op lies in the picture.
+const placeOfOp = (): string => `${isLayered() ? "o.layer || '/' || o.op_type" : "o.op_name"} || CASE o.direction WHEN '' THEN '' ELSE ' ' || o.direction END`;
+
+// GPU time of what lies at a path of the picture and below, and its share.
+async function figureOf(context: Context, path: string[]): Promise<string> {
+  const range = rangeOf(context.state);
+  const from = range ? `SELECT ltrim(${placeOfOp()}, '/') AS p, s.gpu_ns AS ns FROM page_steps s JOIN page_op o ON o.op_id = s.op_id WHERE s.iteration BETWEEN ${range.from} AND ${range.to}` : `SELECT ltrim(${placeOfOp()}, '/') AS p, d.gpu_total_ns AS ns FROM detail d JOIN page_op o ON o.op_id = d.op_id`;
+  const row = (await context.query(`SELECT sum(ns) FILTER (WHERE ?1 = '' OR p = ?1 OR substr(p, 1, length(?1) + 1) = ?1 || '/') AS ns, 100.0 * sum(ns) FILTER (WHERE ?1 = '' OR p = ?1 OR substr(p, 1, length(?1) + 1) = ?1 || '/') / sum(ns) AS pct FROM (${from})`, [path.join("/")])).rows[0];
+  return `${quantity(row?.[0], "ns")}, ${quantity(row?.[1], "%")} of all`;
+}
+
 async function treeOf(context: Context): Promise<Tree> {
   const range = rangeOf(context.state);
-  const layered = chosen.state.more["ops.tree"] !== "path";
-  const path = layered ? "o.layer || '/' || o.op_type || CASE o.direction WHEN '' THEN '' ELSE ' ' || o.direction END" : "o.op_name || CASE o.direction WHEN '' THEN '' ELSE ' ' || o.direction END";
+  const layered = isLayered();
+  const path = placeOfOp();
   const op = layered ? "CASE WHEN count(*) = 1 THEN min(o.op_id) END" : "o.op_id";
   const rows = range
     ? await context.query(`SELECT ${path}, sum(s.gpu_ns), ${layered ? "CASE WHEN count(DISTINCT o.op_id) = 1 THEN min(o.op_id) END" : "o.op_id"} FROM page_steps s JOIN page_op o ON o.op_id = s.op_id WHERE s.iteration BETWEEN ? AND ? GROUP BY ${layered ? "1" : "o.op_id"} HAVING sum(s.gpu_ns) > 0`, [range.from, range.to])
@@ -198,7 +212,7 @@ export const ops: Panel = {
     const rows = h("div");
     place.append(
       h("div", {class: "tools"}, h("label", {}, "Picture by ", shape)),
-      icicle(await treeOf(context), {title: "GPU time of ops", isChosen: (op) => op === chosen.state.op, choose: (op) => chosen.choose({op: op === chosen.state.op ? undefined : op, kernel: undefined, config: undefined})}),
+      icicle(await treeOf(context), {title: "GPU time of ops", figure: (path) => figureOf(context, path), isChosen: (op) => op === chosen.state.op, choose: (op) => chosen.choose({op: op === chosen.state.op ? undefined : op, kernel: undefined, config: undefined})}),
       h("div", {class: "tools"}, h("label", {}, "A row per ", select), h("label", {}, all, " also ops without GPU time")),
       rows,
     );
