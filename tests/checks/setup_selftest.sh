@@ -52,6 +52,23 @@ test_none_is_said_plainly() {
   [[ $said == *CUDA_HOME* ]] || fail "what to do where there is none: $said"
 }
 
+test_node_from_elsewhere_will_do() {
+  mkdir -p "$scratch/node"
+  printf '#!/bin/sh\n' | tee "$scratch/node/node" >"$scratch/node/npm"
+  chmod +x "$scratch/node/node" "$scratch/node/npm"
+  (
+    # shellcheck disable=SC2317 # called by need_page_tools
+    need_packages() { fail "installs $*, although both are there"; }
+    PATH=$scratch/node:$PATH need_page_tools
+  ) || fail "Node.js that is there"
+  (
+    # shellcheck disable=SC2317 # called by need_page_tools
+    need_packages() { [[ $* != "nodejs npm" ]] || : >"$scratch/asked"; }
+    PATH=$scratch/none need_page_tools
+  )
+  [[ -f $scratch/asked ]] || fail "where there is no Node.js"
+}
+
 test_missing_packages_are_found() {
   [[ $(missing_packages bash no-such-package) == no-such-package ]] || fail "missing packages"
 }
