@@ -44,7 +44,9 @@ async function bundle(entry) {
     define: {COOKBOOK: JSON.stringify(cookbook()), NOTICES: JSON.stringify(notices())},
     loader: {".css": "css"},
   });
-  return result.outputFiles.find((file) => file.path.endsWith(entry.endsWith(".css") ? ".css" : ".js") || file.path === "<stdout>").text;
+  return result.outputFiles.find(
+    (file) => file.path.endsWith(entry.endsWith(".css") ? ".css" : ".js") || file.path === "<stdout>",
+  ).text;
 }
 
 // Neither may end the element that it stands in.

@@ -204,7 +204,7 @@ class ServeTest(EndToEndTest):
         """Status and body."""
         connection = http.client.HTTPConnection("127.0.0.1", address.port, timeout=timeout)
         try:
-            connection.request(method, address.path if path is None else path, body, {name.replace("_", "-"): one for name, one in fields.items()})
+            connection.request(method, address.path if path is None else path, body, fields)
             answer = connection.getresponse()
             return answer.status, answer.read().decode()
         finally:
@@ -237,7 +237,8 @@ class ServeTest(EndToEndTest):
         for host in ("evil.example", "evil.example:80", f"127.0.0.1.evil.example:{address.port}", ""):
             self.assertEqual(403, self.request(address, Host=host)[0], host)
         self.assertEqual(200, self.request(address, Host="localhost:1234")[0])  # through ssh -L
-        for fields in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "http://evil.example"}, {"Origin": "null"}):
+        site, origin = "Sec-Fetch-Site", "Origin"
+        for fields in ({site: "cross-site"}, {site: "same-site"}, {origin: "http://evil.example"}, {origin: "null"}):
             self.assertEqual(403, self.ask(address, "SELECT 1", **fields)[0], fields)
         self.assertEqual(400, self.ask(address, "SELECT 1", **{"Content-Type": "text/plain"})[0])
         for method in ("PUT", "DELETE", "OPTIONS", "HEAD"):
@@ -247,8 +248,9 @@ class ServeTest(EndToEndTest):
 
     def test_only_reading_is_answered(self):
         address = self.serve(SOURCE / "samples/captures/cifar10_b4.dlkcap")
-        for sql in ("DELETE FROM op", "ATTACH '/etc/passwd' AS x", "PRAGMA query_only = OFF", "CREATE TABLE x (y)", "VACUUM INTO '/tmp/x'",
-                    "SELECT load_extension('x')", "SELECT 1; DELETE FROM op", "", "SELECT writefile('/tmp/x', 'y')", "SELECT readfile('/etc/passwd')"):
+        for sql in ("DELETE FROM op", "ATTACH '/etc/passwd' AS x", "PRAGMA query_only = OFF", "CREATE TABLE x (y)",
+                    "VACUUM INTO '/tmp/x'", "SELECT load_extension('x')", "SELECT 1; DELETE FROM op", "",
+                    "SELECT writefile('/tmp/x', 'y')", "SELECT readfile('/etc/passwd')"):  # fmt: skip
             status, answer = self.ask(address, sql)
             self.assertEqual(400, status, sql)
             self.assertNotIn("/tmp", json.loads(answer)["error"])
@@ -280,7 +282,8 @@ class ServeTest(EndToEndTest):
         connection = sqlite3.connect(database)
         with connection:
             connection.execute("DROP VIEW detail")
-            connection.execute("CREATE VIEW detail AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS op_id FROM n")
+            endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i AS op_id FROM n"
+            connection.execute(f"CREATE VIEW detail AS {endless}")
         connection.close()
         address = self.serve(database)
         status, answer = self.ask(address, "SELECT count(*) FROM detail")

@@ -86,7 +86,9 @@ class Served implements Database {
 
   async arrays(sql: string, run = 0): Promise<Arrays> {
     const {columns, rows} = await this.query(sql, [], run);
-    const filled = columns.map((_, i) => Float64Array.from(rows, (row) => (typeof row[i] === "number" ? (row[i] as number) : NaN)));
+    const filled = columns.map((_, i) =>
+      Float64Array.from(rows, (row) => (typeof row[i] === "number" ? (row[i] as number) : NaN)),
+    );
     return {length: rows.length, columns: filled};
   }
 

@@ -8,16 +8,42 @@ export interface Scale {
 }
 
 const SCALES: Record<string, Scale[]> = {
-  ns: [{name: "ns", factor: 1}, {name: "µs", factor: 1e3}, {name: "ms", factor: 1e6}, {name: "s", factor: 1e9}],
-  bytes: [{name: "B", factor: 1}, {name: "kB", factor: 1e3}, {name: "MB", factor: 1e6}, {name: "GB", factor: 1e9}, {name: "TB", factor: 1e12}],
-  Hz: [{name: "Hz", factor: 1}, {name: "kHz", factor: 1e3}, {name: "MHz", factor: 1e6}, {name: "GHz", factor: 1e9}],
+  ns: [
+    {name: "ns", factor: 1},
+    {name: "µs", factor: 1e3},
+    {name: "ms", factor: 1e6},
+    {name: "s", factor: 1e9},
+  ],
+  bytes: [
+    {name: "B", factor: 1},
+    {name: "kB", factor: 1e3},
+    {name: "MB", factor: 1e6},
+    {name: "GB", factor: 1e9},
+    {name: "TB", factor: 1e12},
+  ],
+  Hz: [
+    {name: "Hz", factor: 1},
+    {name: "kHz", factor: 1e3},
+    {name: "MHz", factor: 1e6},
+    {name: "GHz", factor: 1e9},
+  ],
 };
-for (const [other, of, suffix] of [["byte", "bytes", ""], ["hz", "Hz", ""], ["byte/s", "bytes", "/s"]] as const) {
+for (const [other, of, suffix] of [
+  ["byte", "bytes", ""],
+  ["hz", "Hz", ""],
+  ["byte/s", "bytes", "/s"],
+] as const) {
   SCALES[other] = (SCALES[of] ?? []).map(({name, factor}) => ({name: name + suffix, factor}));
 }
 const COUNTED = ["inst", "op", "op/s", "cycle", "request", "sector", "wavefront", "conflict"];
 for (const unit of COUNTED) {
-  SCALES[unit] = [["", 1], ["k", 1e3], ["M", 1e6], ["G", 1e9], ["T", 1e12]].map(([prefix, factor]) => ({
+  SCALES[unit] = [
+    ["", 1],
+    ["k", 1e3],
+    ["M", 1e6],
+    ["G", 1e9],
+    ["T", 1e12],
+  ].map(([prefix, factor]) => ({
     name: `${prefix}${unit}`,
     factor: factor as number,
   }));
@@ -26,7 +52,12 @@ for (const unit of COUNTED) {
 // That which gives the figure 1 to 999, if there is one.
 export function scaleFor(unit: string, largest: number): Scale {
   const scales = SCALES[unit];
-  if (!scales) return {name: unit === "%" || unit === "0 or 1" || unit.startsWith("of ") || unit.startsWith("id ") ? (unit === "%" ? "%" : "") : unit, factor: 1};
+  if (!scales)
+    return {
+      name:
+        unit === "%" || unit === "0 or 1" || unit.startsWith("of ") || unit.startsWith("id ") ? (unit === "%" ? "%" : "") : unit,
+      factor: 1,
+    };
   let chosen = scales[0] ?? {name: unit, factor: 1};
   for (const scale of scales) if (Math.abs(largest) >= scale.factor) chosen = scale;
   return chosen;
@@ -63,13 +94,28 @@ export function quantity(cell: Cell | undefined, unit: string): string {
 
 // What views call otherwise than people do.
 const HEADINGS: Record<string, string> = {left_alone: "Skipped", pct: "Share"};
-const ACRONYMS: Record<string, string> = {gpu: "GPU", cpu: "CPU", tc: "TC", api: "API", id: "ID", sm: "SM", sms: "SMs", pid: "PID", avg: "average", pct: "", ns: ""};
+const ACRONYMS: Record<string, string> = {
+  gpu: "GPU",
+  cpu: "CPU",
+  tc: "TC",
+  api: "API",
+  id: "ID",
+  sm: "SM",
+  sms: "SMs",
+  pid: "PID",
+  avg: "average",
+  pct: "",
+  ns: "",
+};
 
 // "GPU total" of gpu_total_ns.
 export function heading(name: string): string {
   const own = HEADINGS[name];
   if (own !== undefined) return own;
-  const words = name.split("_").map((word) => ACRONYMS[word] ?? word).filter((word) => word !== "");
+  const words = name
+    .split("_")
+    .map((word) => ACRONYMS[word] ?? word)
+    .filter((word) => word !== "");
   const text = words.join(" ");
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

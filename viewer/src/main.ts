@@ -57,13 +57,25 @@ async function show(state: State): Promise<void> {
     return;
   }
   const place = h("div", {class: "content"});
-  const section = h("section", {"aria-labelledby": "title", "data-panel": panel.id}, h("h1", {id: "title"}, panel.title), h("p", {class: "about"}, panel.about), place);
+  const section = h(
+    "section",
+    {"aria-labelledby": "title", "data-panel": panel.id},
+    h("h1", {id: "title"}, panel.title),
+    h("p", {class: "about"}, panel.about),
+    place,
+  );
   try {
     const chips = await contextBar(context);
     await panel.show(place, context);
     if (turn === showing) bar.replaceChildren(...chips);
   } catch (error) {
-    place.append(h("p", {class: "wrong", role: "alert"}, `This panel cannot be shown: ${error instanceof Error ? error.message : String(error)}`));
+    place.append(
+      h(
+        "p",
+        {class: "wrong", role: "alert"},
+        `This panel cannot be shown: ${error instanceof Error ? error.message : String(error)}`,
+      ),
+    );
   }
   if (turn !== showing) return; // something else was chosen meanwhile
   const scrolled = shown === panel.id ? scrollY : 0;
@@ -82,7 +94,8 @@ async function show(state: State): Promise<void> {
 function focusPath(): string {
   const row = document.activeElement?.closest("tr[data-key]");
   const table = document.activeElement?.closest("table[data-table]");
-  if (row && table) return `table[data-table="${table.getAttribute("data-table")}"] tr[data-key="${CSS.escape(row.getAttribute("data-key") ?? "")}"] button`;
+  if (row && table)
+    return `table[data-table="${table.getAttribute("data-table")}"] tr[data-key="${CSS.escape(row.getAttribute("data-key") ?? "")}"] button`;
   return document.activeElement?.id ? `#${CSS.escape(document.activeElement.id)}` : "";
 }
 
@@ -93,14 +106,26 @@ function onKey(event: KeyboardEvent): void {
   const panel = panels[Number(event.key) - 1];
   if (panel) chosen.choose({panel: panel.id, more: {}});
   else if (event.key === "/") main.querySelector<HTMLElement>("input[type=search]")?.focus();
-  else if (event.key === "Escape") chosen.choose({op: undefined, kernel: undefined, config: undefined, from: undefined, to: undefined});
+  else if (event.key === "Escape")
+    chosen.choose({op: undefined, kernel: undefined, config: undefined, from: undefined, to: undefined});
   else return;
   event.preventDefault();
 }
 
 themeFromStorage();
 document.body.append(
-  h("a", {href: "#main", class: "skip", onclick: (event: Event) => { event.preventDefault(); main.focus(); }}, "Skip to the panel"),
+  h(
+    "a",
+    {
+      href: "#main",
+      class: "skip",
+      onclick: (event: Event) => {
+        event.preventDefault();
+        main.focus();
+      },
+    },
+    "Skip to the panel",
+  ),
   header(facts, links),
   bar,
   main,

@@ -36,19 +36,36 @@ export function themeFromStorage(): void {
 }
 
 export function header(facts: Facts, links: HTMLElement[]): HTMLElement {
-  const theme = h("select", {"aria-label": "Colours", id: "theme"}, ...THEMES.map((name) => h("option", {value: name}, name === "auto" ? "Colours: as the system" : name)));
+  const theme = h(
+    "select",
+    {"aria-label": "Colours", id: "theme"},
+    ...THEMES.map((name) => h("option", {value: name}, name === "auto" ? "Colours: as the system" : name)),
+  );
   theme.value = remembered();
   theme.addEventListener("change", () => setTheme(theme.value as Theme));
   const runs = h("select", {"aria-label": "Run", id: "run"}, ...facts.runs.map((run, i) => h("option", {value: i}, run.label)));
   runs.value = String(chosen.state.run);
-  runs.addEventListener("change", () => chosen.choose({run: Number(runs.value), op: undefined, kernel: undefined, config: undefined, from: undefined, to: undefined}));
+  runs.addEventListener("change", () =>
+    chosen.choose({run: Number(runs.value), op: undefined, kernel: undefined, config: undefined, from: undefined, to: undefined}),
+  );
   chosen.listen((state) => (runs.value = String(state.run)));
   const name = facts.runs.length > 1 ? runs : h("strong", {class: "run"}, facts.runs[0]?.label ?? "");
   return h("header", {}, h("span", {class: "brand"}, "dlkprof"), name, h("nav", {"aria-label": "Panels"}, ...links), theme);
 }
 
 function chip(words: string, title: string, change: Partial<State>): HTMLElement {
-  return h("button", {type: "button", class: "chip", title: `${title}: click to let go`, "aria-label": `Let go of ${words}`, onclick: () => chosen.choose(change)}, words, h("span", {"aria-hidden": "true"}, " ×"));
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "chip",
+      title: `${title}: click to let go`,
+      "aria-label": `Let go of ${words}`,
+      onclick: () => chosen.choose(change),
+    },
+    words,
+    h("span", {"aria-hidden": "true"}, " ×"),
+  );
 }
 
 // What is chosen, each with a way to let go of it.
@@ -56,7 +73,9 @@ export async function contextBar({state, query}: Context): Promise<HTMLElement[]
   const chips: HTMLElement[] = [];
   if (state.from !== undefined || state.to !== undefined) {
     const from = state.from ?? 0;
-    chips.push(chip(`Iterations ${from} to ${state.to ?? from}`, "Times are of these iterations", {from: undefined, to: undefined}));
+    chips.push(
+      chip(`Iterations ${from} to ${state.to ?? from}`, "Times are of these iterations", {from: undefined, to: undefined}),
+    );
   }
   if (state.op !== undefined) {
     const found = await query("SELECT op_name, direction FROM page_op WHERE op_id = ?", [state.op]);
@@ -77,7 +96,23 @@ export function shorten(text: string, most: number): string {
 }
 
 export function footer(facts: Facts): HTMLElement {
-  const licences = h("details", {}, h("summary", {}, "Licences of what is inside"), ...NOTICES.map((one) => h("div", {}, h("h2", {}, `${one.name} ${one.version}, ${one.license}`), h("pre", {tabindex: "0"}, one.text))));
+  const licences = h(
+    "details",
+    {},
+    h("summary", {}, "Licences of what is inside"),
+    ...NOTICES.map((one) =>
+      h("div", {}, h("h2", {}, `${one.name} ${one.version}, ${one.license}`), h("pre", {tabindex: "0"}, one.text)),
+    ),
+  );
   const keys = "Keys: 1 to 9 panels, / filter, arrows and Enter in tables, Escape lets go of what is chosen.";
-  return h("footer", {}, h("p", {}, `Written by dlkprof ${facts.version}. ${facts.served ? "Its figures come from the dlkprof that serves it." : "Nothing leaves this page."} ${keys}`), licences);
+  return h(
+    "footer",
+    {},
+    h(
+      "p",
+      {},
+      `Written by dlkprof ${facts.version}. ${facts.served ? "Its figures come from the dlkprof that serves it." : "Nothing leaves this page."} ${keys}`,
+    ),
+    licences,
+  );
 }

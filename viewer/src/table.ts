@@ -46,7 +46,11 @@ interface Shown extends Column {
 function describe(options: TableOptions, column: Column, at: number): Shown {
   const known = options.view?.columns.find(([name]) => name === column.name);
   const unit = column.unit ?? known?.[1] ?? "";
-  const sizes = options.rows.map((row) => row[at]).filter((cell): cell is number => typeof cell === "number" && cell !== 0).map(Math.abs).sort((a, b) => a - b);
+  const sizes = options.rows
+    .map((row) => row[at])
+    .filter((cell): cell is number => typeof cell === "number" && cell !== 0)
+    .map(Math.abs)
+    .sort((a, b) => a - b);
   const numeric = options.rows.some((row) => typeof row[at] === "number");
   const largest = sizes[sizes.length - 1] ?? 0;
   const upper = sizes[Math.floor(sizes.length * 0.9)] ?? 0; // one that is far larger than the others does not set their unit
@@ -85,9 +89,27 @@ export class Table {
     this.columns = options.columns.map((column, at) => describe(options, column, at));
     this.order = chosen.state.more[`${options.id}.sort`] ?? options.order ?? "";
     this.chooseColumns((chosen.state.more[`${options.id}.columns`] ?? "").split(",").filter(Boolean));
-    const table = h("table", {"data-table": options.id, "data-view": options.viewName, "data-keys": options.keys?.join(","), "aria-label": options.caption}, this.head, this.body);
+    const table = h(
+      "table",
+      {
+        "data-table": options.id,
+        "data-view": options.viewName,
+        "data-keys": options.keys?.join(","),
+        "aria-label": options.caption,
+      },
+      this.head,
+      this.body,
+    );
     table.addEventListener("keydown", (event) => this.onKey(event));
-    this.element = h("div", {class: "table"}, this.tools(), this.wrong, h("div", {class: "scroll"}, table), this.count, this.more);
+    this.element = h(
+      "div",
+      {class: "table"},
+      this.tools(),
+      this.wrong,
+      h("div", {class: "scroll"}, table),
+      this.count,
+      this.more,
+    );
     this.filter(chosen.state.more[`${options.id}.filter`] ?? "");
     if (options.isChosen) whenChosen(this.element, () => this.mark());
   }
@@ -107,7 +129,12 @@ export class Table {
   }
 
   private tools(): HTMLElement {
-    const field = h("input", {type: "search", placeholder: "Filter: a regular expression", "aria-label": `Filter rows of ${this.options.caption} by regular expression`, spellcheck: "false"});
+    const field = h("input", {
+      type: "search",
+      placeholder: "Filter: a regular expression",
+      "aria-label": `Filter rows of ${this.options.caption} by regular expression`,
+      spellcheck: "false",
+    });
     field.value = chosen.state.more[`${this.options.id}.filter`] ?? "";
     field.addEventListener("input", () => {
       chosen.keep(`${this.options.id}.filter`, field.value);
@@ -127,13 +154,17 @@ export class Table {
         const box = h("input", {type: "checkbox"});
         box.checked = this.visible.includes(column);
         box.addEventListener("change", () => {
-          const names = this.columns.filter((one) => (one === column ? box.checked : this.visible.includes(one))).map((one) => one.name);
+          const names = this.columns
+            .filter((one) => (one === column ? box.checked : this.visible.includes(one)))
+            .map((one) => one.name);
           chosen.keep(`${this.options.id}.columns`, names.join(","));
           this.chooseColumns(names);
           this.draw();
         });
         const unit = column.unit ? ` (${column.unit})` : "";
-        list.append(h("li", {}, h("label", {}, box, ` ${column.label}${unit}`), column.help ? h("span", {}, ` ${column.help}`) : null));
+        list.append(
+          h("li", {}, h("label", {}, box, ` ${column.label}${unit}`), column.help ? h("span", {}, ` ${column.help}`) : null),
+        );
       }
     });
     return details;
@@ -183,13 +214,41 @@ export class Table {
     this.drawn = 0;
     this.active = 0;
     this.grow();
-    if (this.matching.length === 0) this.body.append(h("tr", {}, h("td", {colspan: this.visible.length, class: "none"}, this.options.rows.length === 0 ? (this.options.empty ?? "Nothing was recorded.") : "No row matches the filter.")));
+    if (this.matching.length === 0)
+      this.body.append(
+        h(
+          "tr",
+          {},
+          h(
+            "td",
+            {colspan: this.visible.length, class: "none"},
+            this.options.rows.length === 0 ? (this.options.empty ?? "Nothing was recorded.") : "No row matches the filter.",
+          ),
+        ),
+      );
   }
 
   private headCell(column: Shown): HTMLElement {
-    const sorted = this.order.replace(/^-/, "") === column.name ? (this.order.startsWith("-") ? "descending" : "ascending") : undefined;
-    const button = h("button", {type: "button", title: column.help || column.label, onclick: () => this.orderBy(column)}, column.label, column.scale.name ? h("small", {}, ` ${column.scale.name}`) : null);
-    return h("th", {scope: "col", "data-column": column.name, "data-unit": column.unit, "data-factor": column.scale.factor, "aria-sort": sorted, class: column.numeric ? "number" : undefined}, button);
+    const sorted =
+      this.order.replace(/^-/, "") === column.name ? (this.order.startsWith("-") ? "descending" : "ascending") : undefined;
+    const button = h(
+      "button",
+      {type: "button", title: column.help || column.label, onclick: () => this.orderBy(column)},
+      column.label,
+      column.scale.name ? h("small", {}, ` ${column.scale.name}`) : null,
+    );
+    return h(
+      "th",
+      {
+        scope: "col",
+        "data-column": column.name,
+        "data-unit": column.unit,
+        "data-factor": column.scale.factor,
+        "aria-sort": sorted,
+        class: column.numeric ? "number" : undefined,
+      },
+      button,
+    );
   }
 
   private grow(): void {
@@ -199,7 +258,8 @@ export class Table {
     this.body.append(rows);
     this.drawn += piece.length;
     const all = this.options.rows.length;
-    this.count.textContent = this.matching.length === all ? `${number(all)} rows` : `${number(this.matching.length)} of ${number(all)} rows`;
+    this.count.textContent =
+      this.matching.length === all ? `${number(all)} rows` : `${number(this.matching.length)} of ${number(all)} rows`;
     const left = this.matching.length - this.drawn;
     this.more.hidden = left <= 0;
     this.more.textContent = `Show ${number(Math.min(AT_ONCE, left))} more`;
@@ -209,7 +269,11 @@ export class Table {
     const isChosen = this.options.isChosen?.(row) ?? false;
     const cells = this.visible.map((column, i) => this.cellOf(row, column, i, index, isChosen));
     const keys = this.options.keys?.map((name) => row[this.columns.findIndex((column) => column.name === name)] ?? null);
-    const element = h("tr", {class: isChosen ? "chosen" : undefined, "data-key": keys ? JSON.stringify(keys) : undefined}, ...cells);
+    const element = h(
+      "tr",
+      {class: isChosen ? "chosen" : undefined, "data-key": keys ? JSON.stringify(keys) : undefined},
+      ...cells,
+    );
     if (this.options.choose) {
       element.classList.add("choosable");
       element.addEventListener("click", (event) => {
@@ -223,10 +287,21 @@ export class Table {
   private cellOf(row: Cell[], column: Shown, place: number, index: number, isChosen: boolean): HTMLElement {
     const cell = row[column.at];
     const text = cellText(cell, column.unit, column.scale);
-    const exact = typeof cell === "number" && column.scale.factor !== 1 ? `${cell} ${column.unit}` : typeof cell === "string" ? cell : "";
+    const exact =
+      typeof cell === "number" && column.scale.factor !== 1 ? `${cell} ${column.unit}` : typeof cell === "string" ? cell : "";
     const title = [exact, column.note?.(row)].filter(Boolean).join("; ") || undefined;
     if (place === 0 && this.options.choose) {
-      const button = h("button", {type: "button", class: "pick", "aria-pressed": isChosen ? "true" : "false", tabindex: index === this.active ? 0 : -1, title}, text || "(no name)");
+      const button = h(
+        "button",
+        {
+          type: "button",
+          class: "pick",
+          "aria-pressed": isChosen ? "true" : "false",
+          tabindex: index === this.active ? 0 : -1,
+          title,
+        },
+        text || "(no name)",
+      );
       return h("th", {scope: "row", class: kindOf(column, text)}, button);
     }
     const element = h(place === 0 ? "th" : "td", {title, class: kindOf(column, text)}, text);
@@ -243,7 +318,14 @@ export class Table {
     const buttons = [...this.body.querySelectorAll<HTMLElement>("button.pick")];
     const at = buttons.indexOf(document.activeElement as HTMLElement);
     if (at < 0) return;
-    const steps: Record<string, number> = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1, PageDown: at + 10, PageUp: at - 10};
+    const steps: Record<string, number> = {
+      ArrowDown: at + 1,
+      ArrowUp: at - 1,
+      Home: 0,
+      End: buttons.length - 1,
+      PageDown: at + 10,
+      PageUp: at - 10,
+    };
     const to = steps[event.key];
     if (to === undefined) return;
     event.preventDefault();
@@ -256,7 +338,12 @@ export class Table {
 
   private async copy(): Promise<void> {
     const rows = this.matching.map((row) => this.visible.map((column) => row[column.at] ?? null));
-    await copyText(csv(this.visible.map((column) => column.name), rows));
+    await copyText(
+      csv(
+        this.visible.map((column) => column.name),
+        rows,
+      ),
+    );
     announce(`Copied ${number(rows.length)} rows`);
   }
 }

@@ -14,7 +14,9 @@ interface SqlDatabase {
   run(sql: string): void;
   prepare(sql: string): SqlStatement;
 }
-declare function initSqlJs(options: {useOldExtensionFunctions: boolean}): Promise<{Database: new (bytes: Uint8Array) => SqlDatabase}>;
+declare function initSqlJs(options: {
+  useOldExtensionFunctions: boolean;
+}): Promise<{Database: new (bytes: Uint8Array) => SqlDatabase}>;
 declare function postMessage(message: unknown, transfer?: Transferable[]): void;
 
 type Request =

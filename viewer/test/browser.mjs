@@ -18,7 +18,13 @@ const draw = (below) => (random = (random * 1103515245 + 12345) % 2147483648) % 
 async function open(browser, file, options = {}) {
   const page = await browser.newPage({viewport: {width: 1300, height: 900}, bypassCSP: options.bypassCSP ?? false, ...options});
   const fault = (words) => seen.faults.push(`${file}: ${words}`);
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && !/status of 400/.test(message.text()) && fault(`console: ${message.text()}`));
+  page.on(
+    "console",
+    (message) =>
+      ["error", "warning"].includes(message.type()) &&
+      !/status of 400/.test(message.text()) &&
+      fault(`console: ${message.text()}`),
+  );
   page.on("pageerror", (error) => fault(`error: ${error.message}`));
   page.on("dialog", (dialog) => (fault(`dialog: ${dialog.message()}`), dialog.dismiss()));
   page.on("request", (request) => {
@@ -38,7 +44,8 @@ async function shown(page, act, argument) {
       const before = main.dataset.shown;
       const start = performance.now();
       new Function("value", source)(value);
-      for (let tries = 0; main.dataset.shown === before && tries < 2000; ++tries) await new Promise((resolve) => setTimeout(resolve, 2));
+      for (let tries = 0; main.dataset.shown === before && tries < 2000; ++tries)
+        await new Promise((resolve) => setTimeout(resolve, 2));
       await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
       return performance.now() - start;
     },
@@ -53,12 +60,21 @@ async function takeCells(page, database, most) {
   const cells = await page.$$eval("table[data-view][data-keys]", (tables) =>
     tables.flatMap((table) => {
       const heads = [...table.tHead.rows[0].cells];
-      return [...table.tBodies[0].rows].filter((row) => row.dataset.key).flatMap((row) =>
-        [...row.cells].map((cell, i) => ({
-          view: table.dataset.view, keys: table.dataset.keys.split(","), key: JSON.parse(row.dataset.key),
-          column: heads[i].dataset.column, unit: heads[i].dataset.unit, factor: Number(heads[i].dataset.factor), text: cell.textContent,
-        })));
-    }));
+      return [...table.tBodies[0].rows]
+        .filter((row) => row.dataset.key)
+        .flatMap((row) =>
+          [...row.cells].map((cell, i) => ({
+            view: table.dataset.view,
+            keys: table.dataset.keys.split(","),
+            key: JSON.parse(row.dataset.key),
+            column: heads[i].dataset.column,
+            unit: heads[i].dataset.unit,
+            factor: Number(heads[i].dataset.factor),
+            text: cell.textContent,
+          })),
+        );
+    }),
+  );
   for (let i = 0; i < most && cells.length > 0; ++i) seen.cells.push({database, ...cells.splice(draw(cells.length), 1)[0]});
 }
 
@@ -66,7 +82,15 @@ async function takeCells(page, database, most) {
 async function judge(page, what, contrastAlone) {
   await page.evaluate(axe);
   const options = {resultTypes: ["violations"], ...(contrastAlone ? {runOnly: ["color-contrast"]} : {})};
-  const found = await page.evaluate(async (asked) => (await window.axe.run(document, asked)).violations.map((one) => ({id: one.id, impact: one.impact, nodes: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160))})), options);
+  const found = await page.evaluate(
+    async (asked) =>
+      (await window.axe.run(document, asked)).violations.map((one) => ({
+        id: one.id,
+        impact: one.impact,
+        nodes: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)),
+      })),
+    options,
+  );
   for (const one of found) if (["serious", "critical"].includes(one.impact)) seen.axe.push({what, ...one});
 }
 
@@ -100,12 +124,22 @@ async function useTables(browser, {file}) {
   await page.waitForFunction(() => /: [\d.,]+ m?s, [\d.]+ % of all/.test(document.querySelector(".icicle .hover").textContent));
   const falling = await order();
   const numbers = falling.map((text) => Number(text.replaceAll(",", "")));
-  expect(numbers.length > 10 && numbers.every((value, i) => i === 0 || value <= numbers[i - 1]), "ops are not by GPU time, falling");
+  expect(
+    numbers.length > 10 && numbers.every((value, i) => i === 0 || value <= numbers[i - 1]),
+    "ops are not by GPU time, falling",
+  );
   await page.click("table[data-table=ops] th[data-column=gpu_total_ns] button");
-  expect(Number((await order())[0].replaceAll(",", "")) <= Number(falling.at(-1).replaceAll(",", "")), "the other order is not shown");
+  expect(
+    Number((await order())[0].replaceAll(",", "")) <= Number(falling.at(-1).replaceAll(",", "")),
+    "the other order is not shown",
+  );
   await page.fill("main .table input[type=search]", "convolution_backward");
   const filtered = await texts(page, "table[data-table=ops] tbody th");
-  expect(filtered.length > 0 && (await texts(page, "table[data-table=ops] tbody tr")).every((text) => /convolution_backward/.test(text)), "the filter keeps other rows");
+  expect(
+    filtered.length > 0 &&
+      (await texts(page, "table[data-table=ops] tbody tr")).every((text) => /convolution_backward/.test(text)),
+    "the filter keeps other rows",
+  );
   await page.fill("main .table input[type=search]", "(");
   expect(/Not a regular expression/.test(await page.textContent("main .wrong")), "a pattern that is none is not told");
   await page.fill("main .table input[type=search]", "convolution_backward");
@@ -113,7 +147,9 @@ async function useTables(browser, {file}) {
   expect((await page.getAttribute("table[data-table=ops] .pick", "aria-pressed")) === "true", "the chosen op is not marked");
   const op = await page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("op"));
   await click(page, "nav a[data-panel=kernels]");
-  const kernels = await page.$$eval("table[data-table=kernels] tbody tr", (rows) => rows.map((row) => JSON.parse(row.dataset.key)[0]));
+  const kernels = await page.$$eval("table[data-table=kernels] tbody tr", (rows) =>
+    rows.map((row) => JSON.parse(row.dataset.key)[0]),
+  );
   expect(kernels.length > 0 && kernels.every((id) => id === op), "kernels are not those of the chosen op");
   const address = await page.evaluate(() => location.hash);
   const again = await open(browser, file);
@@ -143,11 +179,24 @@ async function chooseRange(browser, {file, database}) {
   await click(page, "nav a[data-panel=ops]");
   const before = seen.cells.length;
   await takeCells(page, database, 30);
-  expect(seen.cells.length > before && seen.cells.slice(before).every((cell) => cell.view === "page_steps"), "ops are not of the range");
+  expect(
+    seen.cells.length > before && seen.cells.slice(before).every((cell) => cell.view === "page_steps"),
+    "ops are not of the range",
+  );
   seen.cells.slice(before).forEach((cell) => (cell.range = [3, 7]));
   await click(page, ".chip");
   expect((await page.getAttribute("table[data-table=ops]", "data-view")) === "detail", "the range is not let go");
-  const box = await page.evaluate(() => (location.hash = "#iterations", new Promise((resolve) => setTimeout(() => { const r = document.getElementById("iteration-bars").getBoundingClientRect(); resolve([r.left, r.top, r.width, r.height]); }, 400))));
+  const box = await page.evaluate(
+    () => (
+      (location.hash = "#iterations"),
+      new Promise((resolve) =>
+        setTimeout(() => {
+          const r = document.getElementById("iteration-bars").getBoundingClientRect();
+          resolve([r.left, r.top, r.width, r.height]);
+        }, 400),
+      )
+    ),
+  );
   await page.mouse.move(box[0] + box[2] * 0.3, box[1] + 60);
   await page.mouse.down();
   await page.mouse.move(box[0] + box[2] * 0.6, box[1] + 60, {steps: 4});
@@ -190,7 +239,11 @@ async function useKeys(browser, {file}) {
   await page.focus("table[data-table=ops] .pick");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("ArrowDown");
-  expect((await page.evaluate(() => [...document.querySelectorAll("table[data-table=ops] .pick")].indexOf(document.activeElement))) === 2, "arrows do not go from row to row");
+  expect(
+    (await page.evaluate(() => [...document.querySelectorAll("table[data-table=ops] .pick")].indexOf(document.activeElement))) ===
+      2,
+    "arrows do not go from row to row",
+  );
   await page.keyboard.press("Enter");
   await page.waitForSelector(".chip");
   await page.keyboard.press("4");
@@ -213,7 +266,13 @@ async function useTimeline(browser, {file}) {
   await go(page, "timeline");
   await page.waitForSelector("#timeline[data-loaded]");
   const view = () => page.evaluate(() => new URLSearchParams(location.hash.split("?")[1]).get("timeline.view"));
-  const pixels = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(() => resolve(document.getElementById("timeline").toDataURL().length)))));
+  const pixels = () =>
+    page.evaluate(
+      () =>
+        new Promise((resolve) =>
+          requestAnimationFrame(() => setTimeout(() => resolve(document.getElementById("timeline").toDataURL().length))),
+        ),
+    );
   const whole = await pixels();
   await page.focus("#timeline");
   for (const key of ["ArrowUp", "ArrowUp", "ArrowRight"]) await page.keyboard.press(key);
@@ -236,7 +295,11 @@ async function look(browser, {file}) {
       await go(page, `${panel}?look=1`);
       await judge(page, `${panel}, ${colorScheme}`, colorScheme === "dark");
     }
-    if (colorScheme === "dark") expect((await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(20, 23, 27)", "dark is not dark");
+    if (colorScheme === "dark")
+      expect(
+        (await page.evaluate(() => getComputedStyle(document.body).backgroundColor)) === "rgb(20, 23, 27)",
+        "dark is not dark",
+      );
     await page.close();
   }
   const page = await open(browser, file, {viewport: {width: 700, height: 900}});
@@ -270,9 +333,16 @@ async function meetHostile(browser, {file}) {
 async function compareRuns(browser, {file}) {
   const page = await open(browser, file);
   await go(page, "compare");
-  seen.compare = await page.$$eval("table[data-table=compare] tbody tr", (rows) => rows.slice(0, 40).map((row) => [JSON.parse(row.dataset.key)[0], ...[...row.cells].slice(1).map((cell) => cell.textContent)]));
-  expect(/An iteration takes .* with cifar10_b4 and .* with cifar10_b512/.test(await page.textContent("section.words")), "what changed is not said in words");
-  seen.compareUnit = await page.$eval("table[data-table=compare] th[data-column=first_ns]", (head) => Number(head.dataset.factor));
+  seen.compare = await page.$$eval("table[data-table=compare] tbody tr", (rows) =>
+    rows.slice(0, 40).map((row) => [JSON.parse(row.dataset.key)[0], ...[...row.cells].slice(1).map((cell) => cell.textContent)]),
+  );
+  expect(
+    /An iteration takes .* with cifar10_b4 and .* with cifar10_b512/.test(await page.textContent("section.words")),
+    "what changed is not said in words",
+  );
+  seen.compareUnit = await page.$eval("table[data-table=compare] th[data-column=first_ns]", (head) =>
+    Number(head.dataset.factor),
+  );
   await page.selectOption("#run", {index: 1});
   await go(page, "overview");
   expect((await page.textContent("main .verdict")) !== "", "the other run has no overview");
@@ -283,7 +353,10 @@ async function compareRuns(browser, {file}) {
 // From a server: the same panels, and no request to anybody else.
 async function visitServed(browser, {file, served}) {
   const page = await open(browser, file, {served});
-  page.on("request", (request) => request.url().startsWith(served) || /^data:/.test(request.url()) || seen.faults.push(`served: ${request.url()}`));
+  page.on(
+    "request",
+    (request) => request.url().startsWith(served) || /^data:/.test(request.url()) || seen.faults.push(`served: ${request.url()}`),
+  );
   for (const panel of PANELS) {
     await go(page, panel === "overview" ? "overview?x=1" : panel);
     const wrong = (await texts(page, "main .wrong")).filter(Boolean);
@@ -303,16 +376,21 @@ async function time(browser, {file}) {
   const best = async (name, act) => {
     for (let i = 0; i < 3; ++i) seen.times[name] = Math.min(seen.times[name] ?? Infinity, await act());
   };
-  const inside = (source) => page.evaluate((words) => {
-    const start = performance.now();
-    new Function(words)();
-    document.body.offsetHeight;
-    return performance.now() - start;
-  }, source);
+  const inside = (source) =>
+    page.evaluate((words) => {
+      const start = performance.now();
+      new Function(words)();
+      document.body.offsetHeight;
+      return performance.now() - start;
+    }, source);
   await go(page, "ops");
   await best("choose an op", () => click(page, "table[data-table=ops] .pick"));
   await best("sort", () => inside("document.querySelector('table[data-table=ops] th[data-column=calls] button').click()"));
-  await best("filter", () => inside("const f = document.querySelector('main .table input[type=search]'); f.value = 'conv|mm'; f.dispatchEvent(new Event('input'))"));
+  await best("filter", () =>
+    inside(
+      "const f = document.querySelector('main .table input[type=search]'); f.value = 'conv|mm'; f.dispatchEvent(new Event('input'))",
+    ),
+  );
   await go(page, "timeline");
   await page.waitForSelector("#timeline[data-loaded]");
   await best("zoom", () => inside("document.getElementById('zoom-in').click()"));

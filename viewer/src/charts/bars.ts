@@ -24,10 +24,24 @@ class Bars {
   private at = -1;
   private step = 1;
 
-  constructor(private readonly bars: IterationBar[], private range: Range | undefined, private readonly choose: (from: number, to: number) => void) {
-    const legend = h("p", {class: "keys"}, key("c-tc", "aggregated: figures are of these"), key("c-other", "warm-up and what follows the loop"), key("c-kernel", "sum of GPU time"), key("c-loader", "chosen"));
+  constructor(
+    private readonly bars: IterationBar[],
+    private range: Range | undefined,
+    private readonly choose: (from: number, to: number) => void,
+  ) {
+    const legend = h(
+      "p",
+      {class: "keys"},
+      key("c-tc", "aggregated: figures are of these"),
+      key("c-other", "warm-up and what follows the loop"),
+      key("c-kernel", "sum of GPU time"),
+      key("c-loader", "chosen"),
+    );
     this.element = h("figure", {"aria-label": "Length of iterations"}, this.canvas, this.words, legend);
-    this.canvas.setAttribute("aria-label", "Length of iterations: a picture; the table below has its figures. Arrows go from one to the next, with Shift they choose a range.");
+    this.canvas.setAttribute(
+      "aria-label",
+      "Length of iterations: a picture; the table below has its figures. Arrows go from one to the next, with Shift they choose a range.",
+    );
     this.canvas.addEventListener("mousedown", (event) => (this.from = this.find(event)));
     this.canvas.addEventListener("mousemove", (event) => this.move(this.find(event)));
     this.canvas.addEventListener("mouseup", (event) => this.end(this.find(event)));
@@ -87,7 +101,9 @@ class Bars {
 
   private say(): void {
     const bar = this.bars[this.at];
-    this.words.textContent = bar ? `Iteration ${bar.iteration}: ${quantity(bar.duration, "ns")}, GPU time ${quantity(bar.gpu, "ns")}${bar.aggregated ? "" : ", not aggregated"}` : "Drag over iterations to choose them. An arrow marks those longer than the picture is high.";
+    this.words.textContent = bar
+      ? `Iteration ${bar.iteration}: ${quantity(bar.duration, "ns")}, GPU time ${quantity(bar.gpu, "ns")}${bar.aggregated ? "" : ", not aggregated"}`
+      : "Drag over iterations to choose them. An arrow marks those longer than the picture is high.";
   }
 
   private move(to: number): void {
@@ -133,6 +149,10 @@ function key(name: string, words: string): HTMLElement {
   return h("span", {}, mark, words);
 }
 
-export function iterationBars(bars: IterationBar[], range: Range | undefined, choose: (from: number, to: number) => void): HTMLElement {
+export function iterationBars(
+  bars: IterationBar[],
+  range: Range | undefined,
+  choose: (from: number, to: number) => void,
+): HTMLElement {
   return new Bars(bars, range, choose).element;
 }

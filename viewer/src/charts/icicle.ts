@@ -50,10 +50,16 @@ class Icicle {
   private top: Tree[]; // from the root to what fills the width
   private at: Box | undefined;
 
-  constructor(root: Tree, private readonly options: IcicleOptions) {
+  constructor(
+    root: Tree,
+    private readonly options: IcicleOptions,
+  ) {
     this.top = [root];
     this.element = h("figure", {class: "icicle", "aria-label": options.title}, this.canvas, this.words);
-    this.canvas.setAttribute("aria-label", `${options.title}: a picture; the table below has its figures. Arrows move, Enter zooms in or chooses an op, Escape zooms out.`);
+    this.canvas.setAttribute(
+      "aria-label",
+      `${options.title}: a picture; the table below has its figures. Arrows move, Enter zooms in or chooses an op, Escape zooms out.`,
+    );
     this.canvas.addEventListener("mousemove", (event) => this.hover(this.find(event)));
     this.canvas.addEventListener("mouseleave", () => this.hover(undefined));
     this.canvas.addEventListener("click", (event) => this.open(this.find(event)));
@@ -76,7 +82,13 @@ class Icicle {
         left += share;
       }
     };
-    place(root, this.top.map((tree) => tree.name), 0, width, 0);
+    place(
+      root,
+      this.top.map((tree) => tree.name),
+      0,
+      width,
+      0,
+    );
   }
 
   private draw(): void {
@@ -118,7 +130,10 @@ class Icicle {
 
   private say(box: Box | undefined): void {
     if (!box) {
-      this.words.textContent = this.top.length > 1 ? "Escape, or a click on the topmost box, goes back." : "A box is as wide as its share of GPU time. A click zooms in.";
+      this.words.textContent =
+        this.top.length > 1
+          ? "Escape, or a click on the topmost box, goes back."
+          : "A box is as wide as its share of GPU time. A click zooms in.";
       return;
     }
     const path = box.path.slice(1);
@@ -168,8 +183,15 @@ class Icicle {
     const row = this.boxes.filter((box) => box.depth === here.depth);
     const beside = (step: number): Box | undefined => row[row.indexOf(here) + step];
     const middle = here.x + here.width / 2;
-    const over = (depth: number): Box | undefined => this.boxes.find((box) => box.depth === depth && middle >= box.x && middle < box.x + box.width) ?? this.boxes.find((box) => box.depth === depth);
-    const next: Record<string, () => Box | undefined> = {ArrowRight: () => beside(1), ArrowLeft: () => beside(-1), ArrowDown: () => over(here.depth + 1), ArrowUp: () => over(here.depth - 1)};
+    const over = (depth: number): Box | undefined =>
+      this.boxes.find((box) => box.depth === depth && middle >= box.x && middle < box.x + box.width) ??
+      this.boxes.find((box) => box.depth === depth);
+    const next: Record<string, () => Box | undefined> = {
+      ArrowRight: () => beside(1),
+      ArrowLeft: () => beside(-1),
+      ArrowDown: () => over(here.depth + 1),
+      ArrowUp: () => over(here.depth - 1),
+    };
     const go = next[event.key];
     if (go) this.hover(index < 0 ? here : (go() ?? here));
     else if (event.key === "Enter") this.open(this.at ?? here);

@@ -15,7 +15,12 @@ export function series(x: number[], y: number[], xName: string, yName: string, p
   const draw = (): void => {
     plot?.destroy();
     const axis = {stroke: colour("ink"), grid: {stroke: colour("line")}, ticks: {stroke: colour("line")}};
-    const line: uPlot.Series = {label: yName, stroke: colour("c-tc"), width: points ? 0 : 1, points: {show: points, size: 6, fill: colour("c-tc")}};
+    const line: uPlot.Series = {
+      label: yName,
+      stroke: colour("c-tc"),
+      width: points ? 0 : 1,
+      points: {show: points, size: 6, fill: colour("c-tc")},
+    };
     if (points) line.paths = () => null;
     plot = new uPlot(
       {

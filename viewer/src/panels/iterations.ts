@@ -20,7 +20,20 @@ function rangeForm(context: Context, last: number): HTMLElement {
   };
   const [from, fromLabel] = field("range-from", "From iteration", range?.from ?? 0);
   const [to, toLabel] = field("range-to", "to", range?.to ?? last);
-  const form = h("form", {class: "tools"}, fromLabel, toLabel, h("button", {type: "submit", id: "range-use"}, "Show these in every panel"), range ? h("button", {type: "button", id: "range-drop", onclick: () => chooseRange(undefined, undefined)}, "Back to the iterations aggregated") : null);
+  const form = h(
+    "form",
+    {class: "tools"},
+    fromLabel,
+    toLabel,
+    h("button", {type: "submit", id: "range-use"}, "Show these in every panel"),
+    range
+      ? h(
+          "button",
+          {type: "button", id: "range-drop", onclick: () => chooseRange(undefined, undefined)},
+          "Back to the iterations aggregated",
+        )
+      : null,
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const [a, b] = [Number(from.value), Number(to.value)].sort((x, y) => x - y);
@@ -35,19 +48,37 @@ async function utilization(context: Context): Promise<HTMLElement | null> {
   if (metrics.rows.length === 0) return null;
   const select = h("select", {id: "utilization-metric"}, ...metrics.rows.map((row) => h("option", {}, str(row[0]))));
   const asked = chosen.state.more["iterations.metric"];
-  const usual = metrics.rows.map((row) => str(row[0])).find((name) => name.includes("sm__throughput") || name.includes("cycles_active"));
+  const usual = metrics.rows
+    .map((row) => str(row[0]))
+    .find((name) => name.includes("sm__throughput") || name.includes("cycles_active"));
   select.value = asked ?? usual ?? str(metrics.rows[0]?.[0]);
   const place = h("div");
   const draw = async (): Promise<void> => {
-    const found = await context.query("SELECT (start_ns - (SELECT first_ns FROM about)) / 1e9, value FROM utilization WHERE metric = ? AND device = 0 ORDER BY start_ns", [select.value]);
-    place.replaceChildren(series(found.rows.map((row) => num(row[0])), found.rows.map((row) => num(row[1])), "time (s)", select.value));
+    const found = await context.query(
+      "SELECT (start_ns - (SELECT first_ns FROM about)) / 1e9, value FROM utilization WHERE metric = ? AND device = 0 ORDER BY start_ns",
+      [select.value],
+    );
+    place.replaceChildren(
+      series(
+        found.rows.map((row) => num(row[0])),
+        found.rows.map((row) => num(row[1])),
+        "time (s)",
+        select.value,
+      ),
+    );
   };
   select.addEventListener("change", () => {
     chosen.keep("iterations.metric", select.value);
     void draw();
   });
   await draw();
-  return h("section", {"aria-label": "GPU over time"}, h("h2", {}, "GPU over time, sampled"), h("div", {class: "tools"}, h("label", {}, "Metric ", select)), place);
+  return h(
+    "section",
+    {"aria-label": "GPU over time"},
+    h("h2", {}, "GPU over time, sampled"),
+    h("div", {class: "tools"}, h("label", {}, "Metric ", select)),
+    place,
+  );
 }
 
 export const iterations: Panel = {
@@ -55,8 +86,16 @@ export const iterations: Panel = {
   title: "Iterations",
   about: "How long each iteration took. Choose some, and every panel shows the times of these.",
   async show(place, context) {
-    const rows = await context.query("SELECT iteration, duration_ns, gpu_ns, calls, aggregated, steady, start_ns - (SELECT min(start_ns) FROM iterations) AS start_ns FROM iterations ORDER BY iteration");
-    const all = named(rows).map((row) => ({iteration: num(row.iteration), duration: num(row.duration_ns), gpu: num(row.gpu_ns), aggregated: row.aggregated === 1, start: num(row.start_ns)}));
+    const rows = await context.query(
+      "SELECT iteration, duration_ns, gpu_ns, calls, aggregated, steady, start_ns - (SELECT min(start_ns) FROM iterations) AS start_ns FROM iterations ORDER BY iteration",
+    );
+    const all = named(rows).map((row) => ({
+      iteration: num(row.iteration),
+      duration: num(row.duration_ns),
+      gpu: num(row.gpu_ns),
+      aggregated: row.aggregated === 1,
+      start: num(row.start_ns),
+    }));
     const range = rangeOf(context.state);
     place.append(iterationBars(all, range, chooseRange), rangeForm(context, Math.max(0, all.length - 1)));
     const table = new Table({

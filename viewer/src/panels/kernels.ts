@@ -9,7 +9,19 @@ import {configPage} from "./config";
 import {kernelsOfRange, RANGE_HELP} from "./sums";
 
 const KERNEL_COLUMNS = ["kernel_name", "op_name", "direction", "calls", "gpu_total_ns", "gpu_avg_ns", "uses_tc", "samples"];
-const CONFIG_COLUMNS = ["kernel_name", "config", "grid", "block", "launches", "gpu_total_ns", "samples", "theoretical_pct", "achieved_pct", "limiter", "waves"];
+const CONFIG_COLUMNS = [
+  "kernel_name",
+  "config",
+  "grid",
+  "block",
+  "launches",
+  "gpu_total_ns",
+  "samples",
+  "theoretical_pct",
+  "achieved_pct",
+  "limiter",
+  "waves",
+];
 
 async function kernelTable(context: Context): Promise<HTMLElement> {
   const {state, facts} = context;
@@ -23,9 +35,15 @@ async function kernelTable(context: Context): Promise<HTMLElement> {
     hidden: !KERNEL_COLUMNS.includes(name),
     bar: name === "gpu_total_ns",
     help: range ? RANGE_HELP[name] : undefined,
-    note: name === "kernel_name" ? (row) => str(row[at("long_kernel_name")]) : name === "samples" ? (row) => [str(row[at("collected_by")]), `caches: ${str(row[at("cache_control")])}`].join("; ") : undefined,
+    note:
+      name === "kernel_name"
+        ? (row) => str(row[at("long_kernel_name")])
+        : name === "samples"
+          ? (row) => [str(row[at("collected_by")]), `caches: ${str(row[at("cache_control")])}`].join("; ")
+          : undefined,
   }));
-  const isChosen = (row: Cell[]): boolean => row[at("kernel")] === state.kernel && (state.op === undefined || row[at("op_id")] === state.op);
+  const isChosen = (row: Cell[]): boolean =>
+    row[at("kernel")] === state.kernel && (state.op === undefined || row[at("op_id")] === state.op);
   return new Table({
     id: "kernels",
     caption: "Kernels",
@@ -36,7 +54,10 @@ async function kernelTable(context: Context): Promise<HTMLElement> {
     keys: ["op_id", "kernel", "uses_tc"],
     order: "-gpu_total_ns",
     isChosen,
-    choose: (row) => chosen.choose(isChosen(row) ? {kernel: undefined, config: undefined} : {kernel: Number(row[at("kernel")]), config: undefined}),
+    choose: (row) =>
+      chosen.choose(
+        isChosen(row) ? {kernel: undefined, config: undefined} : {kernel: Number(row[at("kernel")]), config: undefined},
+      ),
   }).element;
 }
 
@@ -53,7 +74,9 @@ async function configTable(context: Context): Promise<HTMLElement> {
     conditions.push("c.config IN (SELECT s.config FROM page_steps s WHERE s.op_id = ?)");
     parameters.push(state.op);
   }
-  const plain = (facts.views.occupancy?.columns ?? []).map(([name]) => name).filter((name) => !/^(grid|block)_[xyz]$|^kernel_name$/.test(name));
+  const plain = (facts.views.occupancy?.columns ?? [])
+    .map(([name]) => name)
+    .filter((name) => !/^(grid|block)_[xyz]$|^kernel_name$/.test(name));
   const sql = `SELECT kernel_name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block, ${plain.join(", ")} FROM occupancy c ${conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : ""}`;
   const rows = await context.query(sql, parameters);
   const at = (name: string): number => rows.columns.indexOf(name);
@@ -87,6 +110,7 @@ export const kernels: Panel = {
     const {state} = context;
     if (state.config !== undefined) place.append(await configPage(context, state.config));
     place.append(await kernelTable(context), await configTable(context));
-    if (state.kernel !== undefined) place.append(h("p", {}, h("a", {href: chosen.address({panel: "source", more: {}})}, "Source of the chosen kernel")));
+    if (state.kernel !== undefined)
+      place.append(h("p", {}, h("a", {href: chosen.address({panel: "source", more: {}})}, "Source of the chosen kernel")));
   },
 };

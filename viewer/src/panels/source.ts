@@ -7,7 +7,9 @@ import {Table} from "../table";
 import type {Cell} from "../types";
 
 async function kernelNames(context: Context): Promise<string[]> {
-  return (await context.query("SELECT kernel_name, sum(samples) FROM pc_samples GROUP BY 1 ORDER BY 2 DESC")).rows.map((row) => str(row[0]));
+  return (await context.query("SELECT kernel_name, sum(samples) FROM pc_samples GROUP BY 1 ORDER BY 2 DESC")).rows.map((row) =>
+    str(row[0]),
+  );
 }
 
 // The kernel to begin with: the chosen one, one of the chosen op, or that with the most samples.
@@ -20,7 +22,9 @@ async function wanted(context: Context, names: string[]): Promise<string> {
     if (names.includes(name)) return name;
   }
   if (state.op !== undefined) {
-    const of = (await context.query("SELECT kernel_name FROM op_kernels WHERE op_id = ?", [state.op])).rows.map((row) => str(row[0]));
+    const of = (await context.query("SELECT kernel_name FROM op_kernels WHERE op_id = ?", [state.op])).rows.map((row) =>
+      str(row[0]),
+    );
     const found = of.find((name) => names.includes(name));
     if (found !== undefined) return found;
   }
@@ -28,7 +32,10 @@ async function wanted(context: Context, names: string[]): Promise<string> {
 }
 
 async function stallList(context: Context, kernel: string): Promise<HTMLElement> {
-  const rows = await context.query("SELECT coalesce(r.name, s.reason) AS name, sum(s.samples) AS samples, 100.0 * sum(s.samples) / sum(sum(s.samples)) OVER () AS pct, r.meaning, r.remedy FROM pc_samples s LEFT JOIN page_pc_reason r ON r.reason = s.reason WHERE s.kernel_name = ? GROUP BY s.reason ORDER BY 2 DESC", [kernel]);
+  const rows = await context.query(
+    "SELECT coalesce(r.name, s.reason) AS name, sum(s.samples) AS samples, 100.0 * sum(s.samples) / sum(sum(s.samples)) OVER () AS pct, r.meaning, r.remedy FROM pc_samples s LEFT JOIN page_pc_reason r ON r.reason = s.reason WHERE s.kernel_name = ? GROUP BY s.reason ORDER BY 2 DESC",
+    [kernel],
+  );
   return new Table({
     id: "reasons",
     caption: "What warps of the kernel were found waiting for",
@@ -46,12 +53,15 @@ async function stallList(context: Context, kernel: string): Promise<HTMLElement>
 }
 
 async function places(context: Context, kernel: string, byLine: boolean): Promise<HTMLElement> {
-  const at = byLine ? "coalesce(source_file, '(not known)') || ':' || coalesce(source_line, '?')" : "printf('0x%04x', byte_offset)";
+  const at = byLine
+    ? "coalesce(source_file, '(not known)') || ':' || coalesce(source_line, '?')"
+    : "printf('0x%04x', byte_offset)";
   const order = byLine ? "source_file, source_line" : "byte_offset";
   const rows = await context.query(
     `SELECT ${at} AS place, ${byLine ? "NULL" : "min(source_file) || ':' || min(source_line)"} AS line, sum(samples) AS samples, 100.0 * sum(samples) / sum(sum(samples)) OVER () AS pct, ` +
       `(SELECT coalesce(r.name, x.reason) FROM pc_samples x LEFT JOIN page_pc_reason r ON r.reason = x.reason WHERE x.kernel_name = s.kernel_name AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY x.reason ORDER BY sum(x.samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles FROM pc_samples s WHERE kernel_name = ? GROUP BY ${order} ORDER BY ${order}`,
-    [kernel]);
+    [kernel],
+  );
   const largest = Math.max(0, ...rows.rows.map((row) => num(row[2])));
   const table = new Table({
     id: byLine ? "lines" : "instructions",
@@ -59,7 +69,11 @@ async function places(context: Context, kernel: string, byLine: boolean): Promis
     view: context.facts.views.pc_samples,
     viewName: "pc_samples",
     columns: [
-      {name: "place", label: byLine ? "Source line" : "Instruction", help: byLine ? "File and line, from the line information of the kernel." : "Offset from the function's start, in bytes."},
+      {
+        name: "place",
+        label: byLine ? "Source line" : "Instruction",
+        help: byLine ? "File and line, from the line information of the kernel." : "Offset from the function's start, in bytes.",
+      },
       {name: "line", label: "Source line", help: "Where line information is there.", hidden: byLine},
       {name: "samples", bar: true},
       {name: "pct", unit: "%", label: "Of the kernel's samples"},
@@ -68,7 +82,13 @@ async function places(context: Context, kernel: string, byLine: boolean): Promis
     ],
     rows: rows.rows,
   });
-  return h("section", {"aria-label": byLine ? "Source lines" : "Instructions"}, h("h2", {}, byLine ? "Source lines" : "Instructions"), heat(rows.rows, largest), table.element);
+  return h(
+    "section",
+    {"aria-label": byLine ? "Source lines" : "Instructions"},
+    h("h2", {}, byLine ? "Source lines" : "Instructions"),
+    heat(rows.rows, largest),
+    table.element,
+  );
 }
 
 // The kernel from its first place to its last, each as warm as its samples.
@@ -89,7 +109,13 @@ export const source: Panel = {
   async show(place, context) {
     const names = await kernelNames(context);
     if (names.length === 0) {
-      place.append(h("p", {class: "hint"}, "No PC samples were taken in this run. Profile with --pc-sampling, and build kernels with line information (nvcc -lineinfo) to see source lines."));
+      place.append(
+        h(
+          "p",
+          {class: "hint"},
+          "No PC samples were taken in this run. Profile with --pc-sampling, and build kernels with line information (nvcc -lineinfo) to see source lines.",
+        ),
+      );
       return;
     }
     const kernel = await wanted(context, names);
@@ -99,10 +125,15 @@ export const source: Panel = {
       chosen.keep("source.kernel", select.value);
       chosen.choose({});
     });
-    const lines = await context.query("SELECT count(*) FROM pc_samples WHERE kernel_name = ? AND source_line IS NOT NULL", [kernel]);
+    const lines = await context.query("SELECT count(*) FROM pc_samples WHERE kernel_name = ? AND source_line IS NOT NULL", [
+      kernel,
+    ]);
     place.append(h("div", {class: "tools"}, h("label", {}, "Kernel ", select)), await stallList(context, kernel));
     if (num(lines.rows[0]?.[0]) > 0) place.append(await places(context, kernel, true));
-    else place.append(h("p", {class: "hint"}, "This kernel has no line information: build it with nvcc -lineinfo, or with Triton as it is."));
+    else
+      place.append(
+        h("p", {class: "hint"}, "This kernel has no line information: build it with nvcc -lineinfo, or with Triton as it is."),
+      );
     place.append(await places(context, kernel, false));
   },
 };

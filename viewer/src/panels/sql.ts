@@ -15,7 +15,11 @@ class Console {
   private readonly field = h("textarea", {id: "sql", rows: 6, spellcheck: "false", "aria-label": "SQL"});
   private readonly answer = h("div", {"aria-live": "polite"});
   private readonly run = h("button", {type: "submit", id: "sql-run"}, "Run (Ctrl+Enter)");
-  private readonly stop = h("button", {type: "button", id: "sql-stop", disabled: true, onclick: () => this.context.database.stop()}, "Stop");
+  private readonly stop = h(
+    "button",
+    {type: "button", id: "sql-stop", disabled: true, onclick: () => this.context.database.stop()},
+    "Stop",
+  );
 
   constructor(private readonly context: Context) {
     this.field.value = chosen.state.more["sql.text"] ?? FIRST;
@@ -56,16 +60,38 @@ class Console {
     try {
       const rows = await database.query(this.field.value.trim().replace(/;\s*$/, ""), [], state.run);
       const took = `${number(rows.rows.length)} rows in ${number(Math.round(performance.now() - before))} ms${rows.cut ? "; there are more: add a LIMIT" : ""}`;
-      const table = new Table({id: "answer", caption: "Answer", columns: rows.columns.map((name) => ({name, label: name})), rows: rows.rows, empty: "The answer has no rows."});
+      const table = new Table({
+        id: "answer",
+        caption: "Answer",
+        columns: rows.columns.map((name) => ({name, label: name})),
+        rows: rows.rows,
+        empty: "The answer has no rows.",
+      });
       this.answer.replaceChildren(h("p", {class: "count"}, took), table.element);
     } catch (error) {
-      this.answer.replaceChildren(h("p", {class: "wrong", role: "alert"}, error instanceof Error ? error.message : String(error)));
+      this.answer.replaceChildren(
+        h("p", {class: "wrong", role: "alert"}, error instanceof Error ? error.message : String(error)),
+      );
     }
     this.stop.disabled = true;
   }
 
   private schema(): HTMLElement {
-    const views = Object.entries(this.context.facts.views).map(([name, view]) => h("details", {}, h("summary", {}, name), h("p", {}, view.meaning), h("ul", {class: "columns"}, ...view.columns.map(([column, unit, meaning]) => h("li", {}, h("code", {}, column), unit ? ` (${unit})` : "", meaning ? ` ${meaning}` : "")))));
+    const views = Object.entries(this.context.facts.views).map(([name, view]) =>
+      h(
+        "details",
+        {},
+        h("summary", {}, name),
+        h("p", {}, view.meaning),
+        h(
+          "ul",
+          {class: "columns"},
+          ...view.columns.map(([column, unit, meaning]) =>
+            h("li", {}, h("code", {}, column), unit ? ` (${unit})` : "", meaning ? ` ${meaning}` : ""),
+          ),
+        ),
+      ),
+    );
     return h("section", {"aria-label": "Views"}, h("h2", {}, "Views"), ...views);
   }
 }

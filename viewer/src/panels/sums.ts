@@ -3,7 +3,8 @@
 import {rangeOf, type Context} from "../panel";
 import type {Cell, Rows} from "../types";
 
-const TIMES = "sum(s.calls) AS calls, sum(s.gpu_ns) AS gpu_total_ns, 1.0 * sum(s.gpu_ns) / sum(s.timed) AS gpu_avg_ns, min(s.gpu_min_ns) AS gpu_min_ns, max(s.gpu_max_ns) AS gpu_max_ns";
+const TIMES =
+  "sum(s.calls) AS calls, sum(s.gpu_ns) AS gpu_total_ns, 1.0 * sum(s.gpu_ns) / sum(s.timed) AS gpu_avg_ns, min(s.gpu_min_ns) AS gpu_min_ns, max(s.gpu_max_ns) AS gpu_max_ns";
 
 // The ops with the most GPU time, at most `most`.
 export function topOps(context: Context, most: number): Promise<Rows> {

@@ -16,8 +16,18 @@ interface Found {
 class TimelineView {
   readonly element: HTMLElement;
   private readonly canvas = h("canvas", {tabindex: "0", role: "img", id: "timeline"});
-  private readonly words = h("p", {class: "hover", role: "status"}, "Drag to pan, Ctrl and the wheel to zoom. Keys: arrows pan and zoom, 0 shows all, n and p go to the next and the last match.");
-  private readonly search = h("input", {type: "search", id: "timeline-search", placeholder: "Search: a regular expression", "aria-label": "Search events by regular expression", spellcheck: "false"});
+  private readonly words = h(
+    "p",
+    {class: "hover", role: "status"},
+    "Drag to pan, Ctrl and the wheel to zoom. Keys: arrows pan and zoom, 0 shows all, n and p go to the next and the last match.",
+  );
+  private readonly search = h("input", {
+    type: "search",
+    id: "timeline-search",
+    placeholder: "Search: a regular expression",
+    "aria-label": "Search events by regular expression",
+    spellcheck: "false",
+  });
   private readonly count = h("span", {class: "count"});
   private view: View;
   private loaded: View | undefined; // whose events are in the lanes
@@ -29,14 +39,26 @@ class TimelineView {
   private drag: {x: number; view: View} | undefined;
   private frame = 0;
 
-  constructor(private readonly context: Context, private readonly data: TimelineData) {
+  constructor(
+    private readonly context: Context,
+    private readonly data: TimelineData,
+  ) {
     const {state} = context;
     this.view = this.startView();
     this.wanted.kernel = state.kernel;
     for (const [id, op] of data.opIds) if (op === state.op) this.wanted.op = id;
     this.search.value = chosen.state.more["timeline.search"] ?? "";
-    this.element = h("div", {}, this.tools(), h("figure", {class: "timeline", "aria-label": "Timeline"}, this.canvas), this.words);
-    this.canvas.setAttribute("aria-label", "Timeline of streams and threads: a picture. Its figures are in the panels Ops and Kernels. Arrow keys pan and zoom.");
+    this.element = h(
+      "div",
+      {},
+      this.tools(),
+      h("figure", {class: "timeline", "aria-label": "Timeline"}, this.canvas),
+      this.words,
+    );
+    this.canvas.setAttribute(
+      "aria-label",
+      "Timeline of streams and threads: a picture. Its figures are in the panels Ops and Kernels. Arrow keys pan and zoom.",
+    );
     this.listen();
     redrawn(this.element, () => this.draw());
   }
@@ -57,13 +79,30 @@ class TimelineView {
   }
 
   private tools(): HTMLElement {
-    const button = (id: string, words: string, act: () => void): HTMLElement => h("button", {type: "button", id, onclick: act}, words);
-    const jump = h("select", {"aria-label": "Show an iteration", id: "timeline-iteration"}, h("option", {value: ""}, "an iteration"), ...this.data.iterations.map((one) => h("option", {value: one.iteration}, `${one.iteration}${this.isKept(one) ? "" : " (no events inside)"}`)));
+    const button = (id: string, words: string, act: () => void): HTMLElement =>
+      h("button", {type: "button", id, onclick: act}, words);
+    const jump = h(
+      "select",
+      {"aria-label": "Show an iteration", id: "timeline-iteration"},
+      h("option", {value: ""}, "an iteration"),
+      ...this.data.iterations.map((one) =>
+        h("option", {value: one.iteration}, `${one.iteration}${this.isKept(one) ? "" : " (no events inside)"}`),
+      ),
+    );
     jump.addEventListener("change", () => {
       const one = this.data.iterations.find((found) => String(found.iteration) === jump.value);
       if (one) this.go(one.start, one.end);
     });
-    return h("div", {class: "tools"}, button("zoom-in", "Zoom in", () => this.zoom(0.5)), button("zoom-out", "Zoom out", () => this.zoom(2)), button("zoom-all", "All", () => this.go(0, this.data.span)), h("label", {}, "Show ", jump), this.search, this.count);
+    return h(
+      "div",
+      {class: "tools"},
+      button("zoom-in", "Zoom in", () => this.zoom(0.5)),
+      button("zoom-out", "Zoom out", () => this.zoom(2)),
+      button("zoom-all", "All", () => this.go(0, this.data.span)),
+      h("label", {}, "Show ", jump),
+      this.search,
+      this.count,
+    );
   }
 
   private isKept(one: {start: number; end: number}): boolean {
@@ -134,13 +173,21 @@ class TimelineView {
     if (moved) return;
     const found = this.find(event);
     const op = found && this.data.opIds.get(found.row.op[found.event] ?? -1);
-    if (op !== undefined) chosen.choose({op: op === this.context.state.op ? undefined : op, kernel: undefined, config: undefined});
+    if (op !== undefined)
+      chosen.choose({op: op === this.context.state.op ? undefined : op, kernel: undefined, config: undefined});
   }
 
   private onKey(event: KeyboardEvent): void {
     const acts: Record<string, () => void> = {
-      ArrowLeft: () => this.pan(-0.2), ArrowRight: () => this.pan(0.2), ArrowUp: () => this.zoom(0.5), ArrowDown: () => this.zoom(2),
-      "+": () => this.zoom(0.5), "-": () => this.zoom(2), "0": () => this.go(0, this.data.span), n: () => this.step(1), p: () => this.step(-1),
+      ArrowLeft: () => this.pan(-0.2),
+      ArrowRight: () => this.pan(0.2),
+      ArrowUp: () => this.zoom(0.5),
+      ArrowDown: () => this.zoom(2),
+      "+": () => this.zoom(0.5),
+      "-": () => this.zoom(2),
+      "0": () => this.go(0, this.data.span),
+      n: () => this.step(1),
+      p: () => this.step(-1),
     };
     const act = acts[event.key];
     if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -169,7 +216,13 @@ class TimelineView {
     const {row, event, lane} = found;
     const [start, end] = [row.start[event] ?? 0, row.end[event] ?? 0];
     const op = this.data.opNames.get(row.op[event] ?? -1);
-    this.words.textContent = [`${this.nameOf(found)}: ${quantity(end - start, "ns")} from ${quantity(start, "ns")}`, lane.title, op ? `op ${op}` : ""].filter(Boolean).join("; ");
+    this.words.textContent = [
+      `${this.nameOf(found)}: ${quantity(end - start, "ns")} from ${quantity(start, "ns")}`,
+      lane.title,
+      op ? `op ${op}` : "",
+    ]
+      .filter(Boolean)
+      .join("; ");
   }
 
   // Names that match, then every event that has one of them.
@@ -190,11 +243,18 @@ class TimelineView {
       this.count.textContent = "not a regular expression";
       return;
     }
-    const of = (names: Map<number, string>): Set<number> => new Set([...names].filter(([, name]) => pattern.test(name)).map(([id]) => id));
-    const matching = {kernel: of(this.data.names.kernel), string: of(this.data.names.string), iteration: of(this.data.names.iteration)};
+    const of = (names: Map<number, string>): Set<number> =>
+      new Set([...names].filter(([, name]) => pattern.test(name)).map(([id]) => id));
+    const matching = {
+      kernel: of(this.data.names.kernel),
+      string: of(this.data.names.string),
+      iteration: of(this.data.names.iteration),
+    };
     this.matching = matching;
     for (const lane of this.data.lanes) {
-      for (const row of lane.rows) for (let i = 0; i < row.length; ++i) if (matching[lane.names].has(row.name[i] ?? -1)) this.matches.push({lane, row, event: i});
+      for (const row of lane.rows)
+        for (let i = 0; i < row.length; ++i)
+          if (matching[lane.names].has(row.name[i] ?? -1)) this.matches.push({lane, row, event: i});
     }
     this.matches.sort((a, b) => (a.row.start[a.event] ?? 0) - (b.row.start[b.event] ?? 0));
     this.count.textContent = `${number(this.matches.length)} events${this.isWhole() ? "" : " of those loaded"}`;
@@ -220,7 +280,8 @@ class TimelineView {
   // All events where they are few enough; else those around the window.
   async load(): Promise<void> {
     const whole = this.data.events <= MOST_EVENTS;
-    if (this.loading || (this.loaded && (whole || (this.loaded.from <= this.view.from && this.loaded.to >= this.view.to)))) return;
+    if (this.loading || (this.loaded && (whole || (this.loaded.from <= this.view.from && this.loaded.to >= this.view.to))))
+      return;
     const width = this.view.to - this.view.from;
     const expected = whole ? 0 : this.eventsIn(this.view.from - width, this.view.to + width);
     if (!whole && expected > MOST_EVENTS) return;
@@ -240,7 +301,9 @@ class TimelineView {
     for (const busy of this.data.busy.values()) {
       const level = busy.levels[1];
       const width = busy.bin[1] ?? 1;
-      if (level) for (let i = 0; i < level.at.length; ++i) if ((level.at[i] ?? 0) * width < to && ((level.at[i] ?? 0) + 1) * width > from) sum += level.events[i] ?? 0;
+      if (level)
+        for (let i = 0; i < level.at.length; ++i)
+          if ((level.at[i] ?? 0) * width < to && ((level.at[i] ?? 0) + 1) * width > from) sum += level.events[i] ?? 0;
     }
     return sum;
   }
@@ -262,7 +325,10 @@ class TimelineView {
       matches: (lane, row, event) => {
         if (matching) return matching[lane.names].has(row.name[event] ?? -1);
         if (lane.names !== "kernel" || row.op[event] === -1) return false;
-        return (wanted.op === undefined || row.op[event] === wanted.op) && (wanted.kernel === undefined || row.name[event] === wanted.kernel);
+        return (
+          (wanted.op === undefined || row.op[event] === wanted.op) &&
+          (wanted.kernel === undefined || row.name[event] === wanted.kernel)
+        );
       },
       range: this.iterationsChosen(),
       exact: (from, to) => this.isExact(from, to),
@@ -278,9 +344,20 @@ export const timeline: Panel = {
   async show(place, context) {
     const data = await loadTimeline(context);
     const kept = context.facts.runs[context.state.run]?.kept ?? [];
-    if (kept.length > 0) place.append(h("p", {class: "hint"}, `Single events are inside for iterations ${kept.join(", ")}: the first, the median and the slowest.`));
+    if (kept.length > 0)
+      place.append(
+        h(
+          "p",
+          {class: "hint"},
+          `Single events are inside for iterations ${kept.join(", ")}: the first, the median and the slowest.`,
+        ),
+      );
     const view = new TimelineView(context, data);
     place.append(view.element);
-    void view.load().catch((error: unknown) => place.append(h("p", {class: "wrong", role: "alert"}, `Events cannot be shown: ${String(error)}`)));
+    void view
+      .load()
+      .catch((error: unknown) =>
+        place.append(h("p", {class: "wrong", role: "alert"}, `Events cannot be shown: ${String(error)}`)),
+      );
   },
 };

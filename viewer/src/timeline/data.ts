@@ -53,8 +53,18 @@ async function dictionary(context: Context, sql: string): Promise<Map<number, st
 }
 
 async function loadBusy(context: Context): Promise<Map<number, Busy>> {
-  const {length, columns} = await context.database.arrays("SELECT lane, level, bin, bin_ns, busy_ns, events FROM page_busy ORDER BY lane, level, bin", context.state.run);
-  const [lane, level, bin, width, busy, events] = columns as [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
+  const {length, columns} = await context.database.arrays(
+    "SELECT lane, level, bin, bin_ns, busy_ns, events FROM page_busy ORDER BY lane, level, bin",
+    context.state.run,
+  );
+  const [lane, level, bin, width, busy, events] = columns as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
   const all = new Map<number, Busy>();
   for (let i = 0; i < length; ) {
     let end = i;
@@ -70,16 +80,22 @@ async function loadBusy(context: Context): Promise<Map<number, Busy>> {
 }
 
 async function lanesOf(context: Context): Promise<Lane[]> {
-  const rows = (await context.query(
-    "SELECT l.id, l.what, l.device, l.stream, l.thread, t.tid, p.pid, (SELECT count(*) FROM process), d.name FROM page_lane l LEFT JOIN thread t ON t.id = l.thread LEFT JOIN process p ON p.id = t.process LEFT JOIN device d ON d.id = l.device ORDER BY l.device IS NULL, l.device, l.stream, l.thread, l.what DESC")).rows;
+  const rows = (
+    await context.query(
+      "SELECT l.id, l.what, l.device, l.stream, l.thread, t.tid, p.pid, (SELECT count(*) FROM process), d.name FROM page_lane l LEFT JOIN thread t ON t.id = l.thread LEFT JOIN process p ON p.id = t.process LEFT JOIN device d ON d.id = l.device ORDER BY l.device IS NULL, l.device, l.stream, l.thread, l.what DESC",
+    )
+  ).rows;
   const lanes = new Map<string, Lane>();
   lanes.set("iterations", {title: "Iterations", rows: [], busy: [], names: "iteration"}); // filled by loadTimeline()
   for (const [id, what, device, stream, thread, tid, pid, processes] of rows) {
     const onGpu = device !== null;
     const process = num(processes) > 1 ? `process ${str(pid)} ` : "";
     const key = onGpu ? `stream ${str(device)} ${str(stream)}` : `${str(what)} ${str(thread)}`;
-    const title = onGpu ? `GPU ${str(device)}, stream ${str(stream)}` : `${process}thread ${str(tid)}: ${what === "range" ? "ranges" : "CUDA calls"}`;
-    if (onGpu && !lanes.has(`gaps ${str(device)}`)) lanes.set(`gaps ${str(device)}`, {title: `GPU ${str(device)}, gaps`, rows: [], busy: [], names: "kernel"});
+    const title = onGpu
+      ? `GPU ${str(device)}, stream ${str(stream)}`
+      : `${process}thread ${str(tid)}: ${what === "range" ? "ranges" : "CUDA calls"}`;
+    if (onGpu && !lanes.has(`gaps ${str(device)}`))
+      lanes.set(`gaps ${str(device)}`, {title: `GPU ${str(device)}, gaps`, rows: [], busy: [], names: "kernel"});
     const lane = lanes.get(key) ?? {title, rows: [], busy: [], names: onGpu ? "kernel" : "string"};
     lane.busy.push(num(id));
     lanes.set(key, lane);
@@ -92,21 +108,29 @@ let laneKeys: string[] = [];
 
 export async function loadTimeline(context: Context): Promise<TimelineData> {
   const span = num((await context.query("SELECT max(1, last_ns - first_ns) FROM about")).rows[0]?.[0]);
-  const iterations = (await context.query(`SELECT iteration, start_ns - ${SINCE}, stop_ns - ${SINCE}, aggregated FROM iterations ORDER BY 1`)).rows.map((row) => ({iteration: num(row[0]), start: num(row[1]), end: num(row[2]), aggregated: row[3] === 1}));
+  const iterations = (
+    await context.query(`SELECT iteration, start_ns - ${SINCE}, stop_ns - ${SINCE}, aggregated FROM iterations ORDER BY 1`)
+  ).rows.map((row) => ({iteration: num(row[0]), start: num(row[1]), end: num(row[2]), aggregated: row[3] === 1}));
   const keptNames = context.facts.runs[context.state.run]?.kept ?? [];
   const filling = new Filling();
   for (const one of iterations) filling.add("iterations", one.start, one.end, one.iteration, -1, "iteration");
   const lanes = await lanesOf(context);
   const row = filling.row("iterations");
   if (lanes[0] && row) lanes[0].rows = [row];
-  const events = num((await context.query("SELECT (SELECT count(*) FROM activity) + (SELECT count(*) FROM range) + (SELECT count(*) FROM call)")).rows[0]?.[0]);
+  const events = num(
+    (await context.query("SELECT (SELECT count(*) FROM activity) + (SELECT count(*) FROM range) + (SELECT count(*) FROM call)"))
+      .rows[0]?.[0],
+  );
   return {
     span,
     lanes,
     busy: await loadBusy(context),
     names: {
       kernel: await dictionary(context, "SELECT id, name FROM kernel"),
-      string: await dictionary(context, "SELECT id, value FROM string WHERE id IN (SELECT message FROM range UNION SELECT name FROM call)"),
+      string: await dictionary(
+        context,
+        "SELECT id, value FROM string WHERE id IN (SELECT message FROM range UNION SELECT name FROM call)",
+      ),
       iteration: new Map(iterations.map((one) => [one.iteration, `Iteration ${one.iteration}`])),
     },
     opIds: await dictionary(context, `SELECT id, op_id FROM op WHERE aggregation = ${NEWEST}`),
@@ -132,13 +156,29 @@ class Filling {
 
   row(key: string): Row | undefined {
     const one = this.rows.get(key);
-    return one && {start: Float64Array.from(one.start), end: Float64Array.from(one.end), name: Int32Array.from(one.name), op: Int32Array.from(one.op), kind: Uint8Array.from(one.kind), length: one.start.length};
+    return (
+      one && {
+        start: Float64Array.from(one.start),
+        end: Float64Array.from(one.end),
+        name: Int32Array.from(one.name),
+        op: Int32Array.from(one.op),
+        kind: Uint8Array.from(one.kind),
+        length: one.start.length,
+      }
+    );
   }
 }
 
 // The depth of each range, by its parents.
 function addRanges(filling: Filling, {length, columns}: Arrays): void {
-  const [id, start, end, parent, thread, message] = columns as [Float64Array, Float64Array, Float64Array, Float64Array, Float64Array, Float64Array];
+  const [id, start, end, parent, thread, message] = columns as [
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+    Float64Array,
+  ];
   const depths = new Map<number, number>();
   for (let i = 0; i < length; ++i) {
     const depth = (depths.get(parent[i] ?? NaN) ?? -1) + 1;
@@ -150,19 +190,34 @@ function addRanges(filling: Filling, {length, columns}: Arrays): void {
 // Puts the events between two times into the lanes.
 export async function loadEvents(context: Context, data: TimelineData, from: number, to: number): Promise<void> {
   const {run} = context.state;
-  const window = (name: string): string => `${name}.start_ns < ${SINCE} + ${Math.ceil(to)} AND ${name}.end_ns > ${SINCE} + ${Math.floor(from)}`;
+  const window = (name: string): string =>
+    `${name}.start_ns < ${SINCE} + ${Math.ceil(to)} AND ${name}.end_ns > ${SINCE} + ${Math.floor(from)}`;
   const ask = (sql: string): Promise<Arrays> => context.database.arrays(sql, run);
   const [activities, gaps, ranges, calls] = await Promise.all([
-    ask(`SELECT a.start_ns - ${SINCE}, a.end_ns - ${SINCE}, a.kernel, k.kind, a.device, a.stream, p.op FROM activity a JOIN kernel k ON k.id = a.kernel LEFT JOIN placement p ON p.aggregation = ${NEWEST} AND p.activity = a.id WHERE ${window("a")} ORDER BY a.id`),
-    ask(`SELECT g.start_ns - ${SINCE}, g.start_ns + g.gap_ns - ${SINCE}, g.device, g.called_late FROM gaps g WHERE g.start_ns < ${SINCE} + ${Math.ceil(to)} AND g.start_ns + g.gap_ns > ${SINCE} + ${Math.floor(from)} ORDER BY 1`),
-    ask(`SELECT r.id, r.start_ns - ${SINCE}, r.end_ns - ${SINCE}, r.parent, r.thread, r.message FROM range r WHERE ${window("r")} ORDER BY r.id`),
+    ask(
+      `SELECT a.start_ns - ${SINCE}, a.end_ns - ${SINCE}, a.kernel, k.kind, a.device, a.stream, p.op FROM activity a JOIN kernel k ON k.id = a.kernel LEFT JOIN placement p ON p.aggregation = ${NEWEST} AND p.activity = a.id WHERE ${window("a")} ORDER BY a.id`,
+    ),
+    ask(
+      `SELECT g.start_ns - ${SINCE}, g.start_ns + g.gap_ns - ${SINCE}, g.device, g.called_late FROM gaps g WHERE g.start_ns < ${SINCE} + ${Math.ceil(to)} AND g.start_ns + g.gap_ns > ${SINCE} + ${Math.floor(from)} ORDER BY 1`,
+    ),
+    ask(
+      `SELECT r.id, r.start_ns - ${SINCE}, r.end_ns - ${SINCE}, r.parent, r.thread, r.message FROM range r WHERE ${window("r")} ORDER BY r.id`,
+    ),
     ask(`SELECT c.start_ns - ${SINCE}, c.end_ns - ${SINCE}, c.thread, c.name FROM call c WHERE ${window("c")} ORDER BY c.id`),
   ]);
   const filling = new Filling();
   for (const one of data.iterations) filling.add("iterations", one.start, one.end, one.iteration, -1, "iteration");
   const kinds: Kind[] = ["kernel", "copy", "set"];
   for (let i = 0; i < activities.length; ++i) {
-    const [start, end, kernel, kind, device, stream, op] = activities.columns.map((column) => column[i] ?? NaN) as [number, number, number, number, number, number, number];
+    const [start, end, kernel, kind, device, stream, op] = activities.columns.map((column) => column[i] ?? NaN) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
     filling.add(`stream ${device} ${stream}`, start, end, kernel, Number.isNaN(op) ? -1 : op, kinds[kind] ?? "kernel");
   }
   for (let i = 0; i < gaps.length; ++i) {
@@ -176,7 +231,9 @@ export async function loadEvents(context: Context, data: TimelineData, from: num
   }
   data.lanes.forEach((lane, at) => {
     const key = laneKeys[at] ?? "";
-    const rows = key.startsWith("range ") ? Array.from({length: DEEPEST}, (_, depth) => filling.row(`${key} ${depth}`)) : [filling.row(key)];
+    const rows = key.startsWith("range ")
+      ? Array.from({length: DEEPEST}, (_, depth) => filling.row(`${key} ${depth}`))
+      : [filling.row(key)];
     lane.rows = rows.filter((row): row is Row => row !== undefined);
   });
 }

@@ -50,7 +50,15 @@ export function firstAfter(row: Row, time: number): number {
   return low;
 }
 
-const FILLS: Record<string, string> = {iteration: "quiet", kernel: "c-tc", copy: "c-memory", set: "c-io", gap: "c-loader", range: "c-cpu", call: "c-kernel"};
+const FILLS: Record<string, string> = {
+  iteration: "quiet",
+  kernel: "c-tc",
+  copy: "c-memory",
+  set: "c-io",
+  gap: "c-loader",
+  range: "c-cpu",
+  call: "c-kernel",
+};
 
 class Painter {
   private readonly fills: string[];
@@ -59,7 +67,12 @@ class Painter {
   private readonly onColour = colour("on-colour");
   private readonly mark = colour("mark");
 
-  constructor(private readonly surface: Surface, private readonly data: TimelineData, private readonly view: View, private readonly marks: Marks) {
+  constructor(
+    private readonly surface: Surface,
+    private readonly data: TimelineData,
+    private readonly view: View,
+    private readonly marks: Marks,
+  ) {
     this.fills = KINDS.map((kind) => colour(FILLS[kind] ?? "c-other"));
     this.scale = (surface.width - LABELS) / (view.to - view.from);
   }
@@ -107,7 +120,12 @@ class Painter {
     }
     if (this.marks.range) {
       context.fillStyle = colour("shade");
-      context.fillRect(this.x(this.marks.range.start), AXIS, (this.marks.range.end - this.marks.range.start) * this.scale, height - AXIS);
+      context.fillRect(
+        this.x(this.marks.range.start),
+        AXIS,
+        (this.marks.range.end - this.marks.range.start) * this.scale,
+        height - AXIS,
+      );
     }
   }
 
@@ -122,7 +140,7 @@ class Painter {
 
   private bins(busy: Busy, top: number, height: number, fill: string): void {
     const {context} = this.surface;
-    const fine = ((busy.bin[0] ?? 1) * this.scale > 4 && busy.levels[1]) ? 1 : 0;
+    const fine = (busy.bin[0] ?? 1) * this.scale > 4 && busy.levels[1] ? 1 : 0;
     const level = busy.levels[fine];
     const width = busy.bin[fine] ?? 1;
     if (!level) return;
