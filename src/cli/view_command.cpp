@@ -12,7 +12,7 @@
 #include <memory>
 #include <utility>
 
-#include "advise/compare_runs.h"
+#include "advise/compare/compare_runs.h"
 #include "advise/diagnosis.h"
 #include "advise/run_figures.h"
 #include "base/error.h"
