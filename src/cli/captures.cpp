@@ -92,19 +92,6 @@ std::vector<fs::path> captures_in(const fs::path& folder, const std::string& bas
   return found;
 }
 
-std::string run_name(const std::string& file) {
-  constexpr std::string_view kDatabase = "_dldb";
-  std::error_code ignored;
-  fs::path path = file;
-  if (fs::is_directory(path, ignored)) {
-    path = fs::weakly_canonical(path, ignored);
-    return path.has_filename() ? path.filename().string() : file;
-  }
-  std::string name = path.stem().string();
-  if (name.size() > kDatabase.size() && name.ends_with(kDatabase)) name.resize(name.size() - kDatabase.size());
-  return name;
-}
-
 RunFiles run_files(const fs::path& path, const std::string& base_name) {
   std::error_code failure;
   if (!fs::exists(path, failure) && !failure) throw no_file(path);

@@ -19,9 +19,6 @@ namespace dlkprof::cli {
 // Those of captures_by_name() that are of no other run.
 [[nodiscard]] std::vector<std::filesystem::path> captures_in(const std::filesystem::path& folder, const std::string& base_name);
 
-// What a run is called: "dlkprof" for dlkprof_dldb.sqlite and for dlkprof.dlkcap; of a folder its own name.
-[[nodiscard]] std::string run_name(const std::string& file);
-
 // What a command is about: captures, a database, or an SQLite file of Nsight Systems.
 struct RunFiles {
   std::vector<std::filesystem::path> captures;

@@ -11,6 +11,7 @@
 #include "cli/captures.h"
 #include "cli/installation.h"
 #include "cli/report_command.h"
+#include "cli/run_loader.h"
 #include "cli/verbs.h"
 #include "report/registry.h"
 

@@ -23,6 +23,7 @@
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/outputs.h"
+#include "cli/run_loader.h"
 #include "model/timeline/raw_counters.h"
 #include "report/compare/compare_view.h"
 #include "store/database.h"

@@ -67,8 +67,7 @@ QueryAnswer QueryDatabase::ask(std::string_view sql, const QueryLimits& limits, 
   try {
     std::string_view rest;
     Statement statement = database_.connection.prepare(sql, &rest);
-    if (statement.columns() == 0 || !is_nothing(rest))
-      throw UsageError("that is not one query", "", kOneSelect);
+    if (statement.columns() == 0 || !is_nothing(rest)) throw UsageError("that is not one query", "", kOneSelect);
     for (int i = 0; i < statement.columns(); ++i) answer.columns.push_back(valid_utf8(statement.column_name(i)));
     for (std::size_t bytes = 0; statement.step();) {
       std::vector<QueryCell> row;

@@ -232,7 +232,8 @@ class ServeTest(EndToEndTest):
     def test_others_are_refused(self):
         address = self.serve(SOURCE / "samples/captures/cifar10_b4.dlkcap")
         token = address.path.strip("/")
-        for path in ("/", "/sql", f"/{token[:-1]}0/x/", f"/{token}", f"/{token}x/", f"/{'0' * 32}/", "/../" + token + "/"):
+        other = token[:-1] + ("1" if token[-1] == "0" else "0")
+        for path in ("/", "/sql", f"/{other}/x/", f"/{token}", f"/{token}x/", f"/{'0' * 32}/", "/../" + token + "/"):
             self.assertEqual(403, self.request(address, path=path)[0], path)
         for host in ("evil.example", "evil.example:80", f"127.0.0.1.evil.example:{address.port}", ""):
             self.assertEqual(403, self.request(address, Host=host)[0], host)

@@ -140,8 +140,8 @@ void TimelineLoader::add(capture::RawCountersRecord&& record) {
   const auto device = set == parts_.metric_sets.end() ? parts_.devices.end() : parts_.devices.find(set->second.device);
   if (device == parts_.devices.end()) return notices_.count("Kept counters of an unknown metric set or GPU left out");
   const std::uint64_t index = record.launch_index;
-  const auto launch = parts_.launches.find(index);  // it comes first
-  const bool stored = launch != parts_.launches.end() && !launch->second.values.empty();
+  const auto launch = parts_.launches.find(index);                                        // it comes first
+  const bool stored = launch == parts_.launches.end() || !launch->second.values.empty();  // of an unknown one nobody asks
   if (auto values = evaluator_->evaluate(std::move(record), set->second, device->second.chip, stored)) {
     parts_.evaluated[index] = std::move(*values);
   }
