@@ -225,7 +225,7 @@ class Speller {
 void print(const std::string& text) { print_data(text.ends_with('\n') ? text : text + '\n'); }
 
 // In our words what CLI11 complains of.
-std::string words_of(const CLI::ParseError& error, const CLI::App& app) {
+std::string words_of_misuse(const CLI::ParseError& error, const CLI::App& app) {
   const std::string text = printable(error.what());
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
     return fmt::format("<{}> is missing", text.substr(0, text.find(' ')));
@@ -268,7 +268,7 @@ Parsed parse(CLI::App& app, int argc, char** argv, OptionsEnd end) {
     print(version.what());
     parsed.done = true;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(words_of(error, app), "", fmt::format("See {} --help.", app.get_name()));
+    throw UsageError(words_of_misuse(error, app), "", fmt::format("See {} --help.", app.get_name()));
   }
   return parsed;
 }

@@ -118,7 +118,7 @@ std::string shortened(std::string part) {
   return part.substr(0, kKept) + "~" + Fingerprint().add(part).text();  // no value has a ~
 }
 
-std::optional<std::uint64_t> whole_number(std::string_view text) {
+std::optional<std::uint64_t> number_in(std::string_view text) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 53U;  // as compare takes
   std::uint64_t value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -129,7 +129,7 @@ std::optional<std::uint64_t> whole_number(std::string_view text) {
 bool is_batch_size(const Parameter& parameter) {
   const bool called = parameter.name == "batch_size" || parameter.name == "batch-size" || parameter.name == "bs";
   return called && std::all_of(parameter.values.begin(), parameter.values.end(),
-                               [](const std::string& value) { return whole_number(value).has_value(); });
+                               [](const std::string& value) { return number_in(value).has_value(); });
 }
 
 PlannedRun planned(const std::vector<Parameter>& parameters, const std::vector<std::string>& program, const Combination& values) {
@@ -139,7 +139,7 @@ PlannedRun planned(const std::vector<Parameter>& parameters, const std::vector<s
     const std::string& name = parameters[i].name;
     run.label += fmt::format("{}{}={}", i == 0 ? "" : " ", name, values[i]);
     run.base_name += fmt::format("{}{}-{}", i == 0 ? "_" : ",", name, file_name_of(values[i]));
-    if (!run.batch_size && is_batch_size(parameters[i])) run.batch_size = whole_number(values[i]);
+    if (!run.batch_size && is_batch_size(parameters[i])) run.batch_size = number_in(values[i]);
   }
   run.base_name = shortened(std::move(run.base_name));
   return run;
