@@ -30,8 +30,9 @@ LAUNCHES_OF_AN_ITERATION = [ADD, GEMM, ROTATE, GEMM, NVJET, SGEMM]
 
 TIMEOUT_S = 600 if os.environ.get("DLKPROF_SOAK") else 60
 # Programs that crash on purpose shall die as they do without sanitizers; CUPTI never frees some of its memory; and forked
-# children of programs with threads go on.
-SANITIZER_OPTIONS = "handle_segv=0:handle_abort=0:detect_leaks=0:die_after_fork=0"
+# children of programs with threads go on. What sanitizers say goes to files beside the build tree's programs: they would say it
+# on stderr, of which tests ask that it be empty, also where nothing is wrong; errors end a program with a code of their own.
+SANITIZER_OPTIONS = f"handle_segv=0:handle_abort=0:detect_leaks=0:die_after_fork=0:log_path={os.environ['DLKPROF_BUILD']}/sanitizer"
 
 
 def _read_recorded():
