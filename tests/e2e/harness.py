@@ -30,9 +30,10 @@ LAUNCHES_OF_AN_ITERATION = [ADD, GEMM, ROTATE, GEMM, NVJET, SGEMM]
 
 TIMEOUT_S = 600 if os.environ.get("DLKPROF_SOAK") else 60
 # Programs that crash on purpose shall die as they do without sanitizers; CUPTI never frees some of its memory; and forked
-# children of programs with threads go on. What sanitizers say goes to files beside the build tree's programs: they would say it
-# on stderr, of which tests ask that it be empty, also where nothing is wrong; errors end a program with a code of their own.
-SANITIZER_OPTIONS = f"handle_segv=0:handle_abort=0:detect_leaks=0:die_after_fork=0:log_path={os.environ['DLKPROF_BUILD']}/sanitizer"
+# children of programs with threads go on. What sanitizers say goes to files
+# in the build tree: they would say it on stderr, of which tests ask that it be empty, also where nothing is wrong.
+SANITIZER_OPTIONS = "handle_segv=0:handle_abort=0:detect_leaks=0:die_after_fork=0"
+SANITIZER_FILES = f"log_path={os.environ['DLKPROF_BUILD']}/sanitizer"
 
 
 def _read_recorded():
@@ -90,11 +91,13 @@ class EndToEndTest(unittest.TestCase):
         self.folder = pathlib.Path(self._scratch.name)
         self.journal = self.folder / "journal"
 
+    sanitizer_files = SANITIZER_FILES
+
     def environment(self, **more):
         """Variables of a run: the fakes instead of a driver and a toolkit, and no colours."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS") if os.environ.get("DLKPROF_SANITIZE") else ():
-            kept[name] = ":".join(filter(None, [os.environ.get(name), SANITIZER_OPTIONS]))
+            kept[name] = ":".join(filter(None, [os.environ.get(name), SANITIZER_OPTIONS, self.sanitizer_files]))
         kept |= {"LD_LIBRARY_PATH": str(FAKES), "CUDA_HOME": str(FAKES / "toolkit"), "FAKE_JOURNAL": str(self.journal)}
         return kept | more
 
