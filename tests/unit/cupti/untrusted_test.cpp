@@ -96,7 +96,7 @@ TEST_F(Untrusted, OneChildEvaluatesManyImages) {
 }
 
 TEST_F(Untrusted, PassesOnWhyNvperfRefused) {
-  if (test::kSanitized) GTEST_SKIP() << "beside sanitizers the child says only that there are no values";
+  if (test::kSanitized) GTEST_SKIP() << "beside AddressSanitizer the child gives no reason; the cause is not known yet";
   try {
     (void)evaluate(image_, 0, {"sm__nonsense.sum"});
     FAIL();
