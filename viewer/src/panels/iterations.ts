@@ -106,7 +106,7 @@ export const iterations: Panel = {
       columns: rows.columns.map((name) => ({
         name,
         bar: name === "duration_ns",
-        help: name === "start_ns" ? "After the first iteration began." : name === "gpu_ns" ? undefined : undefined,
+        help: name === "start_ns" ? "After the first iteration began." : undefined,
       })),
       rows: rows.rows,
       keys: ["iteration"],
