@@ -41,10 +41,27 @@ constexpr bool kLimitsMemory = true;
 #endif
 
 // What computing and answering take. All else fails with EPERM, so that what merely asks (for a configuration, say) goes on.
-constexpr std::array kAllowed{
-    SYS_read,   SYS_write,  SYS_close,       SYS_munmap,       SYS_mremap,           SYS_brk,           SYS_madvise,
-    SYS_futex,  SYS_exit,   SYS_exit_group,  SYS_rt_sigreturn, SYS_rt_sigprocmask,   SYS_clock_gettime, SYS_gettimeofday,
-    SYS_getpid, SYS_gettid, SYS_sched_yield, SYS_getrandom,    SYS_sched_getaffinity};
+// AddressSanitizer calls sigaltstack() before each throw and each _exit(), and ends the process where that fails.
+constexpr std::array kAllowed{SYS_read,
+                              SYS_write,
+                              SYS_close,
+                              SYS_munmap,
+                              SYS_mremap,
+                              SYS_brk,
+                              SYS_madvise,
+                              SYS_futex,
+                              SYS_exit,
+                              SYS_exit_group,
+                              SYS_rt_sigreturn,
+                              SYS_rt_sigprocmask,
+                              SYS_clock_gettime,
+                              SYS_gettimeofday,
+                              SYS_getpid,
+                              SYS_gettid,
+                              SYS_sched_yield,
+                              SYS_getrandom,
+                              SYS_sched_getaffinity,
+                              SYS_sigaltstack};
 // Allowed but for memory that can be run.
 constexpr std::array kWithoutCode{SYS_mmap, SYS_mprotect};
 
