@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "base/error.h"
 
@@ -15,8 +17,16 @@ constexpr int kFastest = 1;
 
 using BlockNumber = std::uint32_t;
 
-std::vector<std::uint8_t> differences(std::span<const std::uint8_t> image, std::span<const std::uint8_t> empty) {
-  std::vector<std::uint8_t> blocks;
+void flip(PackedRange::Blocks& blocks, const PackedRange::Blocks& like) {
+  std::transform(blocks.begin(), blocks.end(), like.begin(), blocks.begin(), std::bit_xor<>());
+}
+
+[[noreturn]] void fail(std::size_t result) { throw Error("counters of a launch cannot be kept", ZSTD_getErrorName(result), ""); }
+
+}  // namespace
+
+PackedRange::Blocks PackedRange::blocks_of(std::span<const std::uint8_t> image, std::span<const std::uint8_t> empty) {
+  Blocks blocks;
   for (std::size_t at = 0; at < image.size(); at += kBlock) {
     const std::size_t size = std::min(kBlock, image.size() - at);
     if (std::memcmp(&image[at], &empty[at], size) == 0) continue;
@@ -28,13 +38,9 @@ std::vector<std::uint8_t> differences(std::span<const std::uint8_t> image, std::
   return blocks;
 }
 
-[[noreturn]] void fail(std::size_t result) { throw Error("counters of a launch cannot be kept", ZSTD_getErrorName(result), ""); }
-
-}  // namespace
-
-PackedRange::PackedRange(std::span<const std::uint8_t> image, std::span<const std::uint8_t> empty) {
-  const auto blocks = differences(image, empty);
-  size_ = blocks.size();
+PackedRange::PackedRange(Blocks blocks, std::shared_ptr<const Blocks> like) : size_(blocks.size()) {
+  if (like && like->size() == size_) like_ = std::move(like);
+  if (like_) flip(blocks, *like_);
   packed_.resize(ZSTD_compressBound(size_));
   const std::size_t size = ZSTD_compress(packed_.data(), packed_.size(), blocks.data(), size_, kFastest);
   if (ZSTD_isError(size) != 0) fail(size);
@@ -43,9 +49,10 @@ PackedRange::PackedRange(std::span<const std::uint8_t> image, std::span<const st
 }
 
 void PackedRange::put_into(std::span<std::uint8_t> image) const {
-  std::vector<std::uint8_t> blocks(size_);
+  Blocks blocks(size_);
   const std::size_t unpacked = ZSTD_decompress(blocks.data(), blocks.size(), packed_.data(), packed_.size());
   if (ZSTD_isError(unpacked) != 0) fail(unpacked);
+  if (like_) flip(blocks, *like_);
   for (std::size_t at = 0; at < blocks.size();) {
     BlockNumber number = 0;
     std::memcpy(&number, &blocks[at], sizeof number);

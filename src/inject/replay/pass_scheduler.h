@@ -3,8 +3,8 @@
 // A window holds one pass, and of the launches that come while it is open those that are picked; all others run as ever. A launch
 // configuration needs samples of every pass, and each may come from another launch of it: nothing has to come again in the same
 // surroundings. A window is of the pass that is of most use to what came in the last round of the program's loop, for its price.
-// It ends when it is full, when another pass is of use and all of that round that lacked its pass has come, or when it has missed
-// enough launches that lacked other passes.
+// It ends when it is full, when another pass is of use and as many samples have come as it was best to wait for, or when it has
+// missed enough launches that lacked other passes.
 //
 // The first pass may be one that each configuration is to have from the first time that it comes, before all others: windows of
 // other passes give way to it.
@@ -74,16 +74,28 @@ class PassScheduler {
 
  private:
   struct State {
-    std::uint64_t wanted = 0;      // samples; the most that were asked for
-    std::uint64_t launches = 0;    // so far
-    std::uint64_t sampled_at = 0;  // of these, when one last became a sample
-    std::uint64_t position = 0;    // of the last launch among all launches, from 1; 0: none
-    std::uint64_t before = 0;      // of the one before
-    std::uint64_t looked_at = 0;   // when what is foreseen was last gone through
-    std::uint32_t in_window = 0;   // samples in the window that is open
-    std::uint16_t lacking = 0;     // passes without all samples
+    std::uint64_t wanted = 0;         // samples; the most that were asked for
+    std::uint64_t launches = 0;       // so far
+    std::uint64_t sampled_at = 0;     // of these, when one last became a sample
+    std::uint64_t position = 0;       // of the last launch among all launches, from 1; 0: none
+    std::uint64_t before = 0;         // of the one before
+    std::uint64_t regular_since = 0;  // of the first since when it has come in every round
+    std::uint64_t looked_at = 0;      // when what is foreseen was last gone through
+    std::uint32_t in_window = 0;      // samples in the window that is open
+    std::uint16_t lacking = 0;        // passes without all samples
     std::uint8_t failures = 0;
     bool given_up = false;
+  };
+
+  struct Foreseen {
+    Key key = 0;
+    std::uint64_t launches = 0;  // that come before it
+  };
+  // Of a window.
+  struct Plan {
+    std::size_t pass = 0;
+    std::size_t samples = 0;  // that are expected of it; 0 where nothing is foreseen
+    double gain = -1;         // what they are worth, for each nanosecond
   };
 
   [[nodiscard]] std::size_t passes() const noexcept { return prices_.size(); }
@@ -99,13 +111,14 @@ class PassScheduler {
   [[nodiscard]] bool is_worth_window(Key key) const;
   [[nodiscard]] bool is_idle() const noexcept { return open_ && launches_ - added_at_ >= kIdleLaunches; }
   [[nodiscard]] double patience() const noexcept;
+  [[nodiscard]] double expectation() const noexcept;
   void count_lacking(Key key);
   void count_missed(const State& state);
-  [[nodiscard]] std::size_t choose_pass(Key key);
+  [[nodiscard]] Plan choose_pass(Key key);
   void add_sample(Key key);
   void foresee(Key key);
   [[nodiscard]] std::uint64_t round() const;
-  [[nodiscard]] double gain(std::size_t pass) const;
+  [[nodiscard]] Plan plan_of(std::size_t pass) const;
   void clear_window();
 
   std::vector<Price> prices_;  // by pass
@@ -122,10 +135,10 @@ class PassScheduler {
 
   bool open_ = false;
   std::size_t pass_ = 0;
-  std::vector<Key> window_;    // keys of its samples
-  std::vector<Key> foreseen_;  // distinct ones
-  std::size_t expected_ = 0;   // samples; 0 where nothing is foreseen
-  double missed_ = 0;          // launches that lack other passes than that of the window, by what each is worth
+  std::vector<Key> window_;         // keys of its samples
+  std::vector<Foreseen> foreseen_;  // distinct ones
+  std::size_t expected_ = 0;        // samples of the plan
+  double missed_ = 0;               // launches that lack other passes than that of the window, by what each is worth
 };
 
 }  // namespace dlkprof::inject

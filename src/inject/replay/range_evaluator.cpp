@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <exception>
 #include <future>
 #include <limits>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "inject/signals_blocked.h"
 
@@ -27,15 +30,24 @@ class RangeEvaluator::Worker {
     for (const Plan& plan : shared_.plans) partial_.emplace_back(plan.passes, shared_.most_bytes);
   }
 
-  void evaluate(Window window);
-  // What there is of configurations that lack passes.
-  void evaluate_incomplete();
+  // Evaluates or keeps all that is in it.
+  void read(Window window);
+  [[nodiscard]] bool has_complete() const noexcept { return !complete_.empty(); }
+  // One configuration that has all passes, or what there is of all that lack some.
+  void evaluate_complete() noexcept;
+  void evaluate_incomplete() noexcept;
 
  private:
+  struct Ranges {  // of a configuration: of each pass that it has, one
+    std::size_t plan = 0;
+    std::vector<PartialCounters::Range> of_passes;
+  };
   [[nodiscard]] const cupti::Host& host();
   void keep(Window window);
-  [[nodiscard]] std::vector<PackedRange> pack(const Window& window) const;
-  void combine(std::size_t plan, std::vector<PartialCounters::Range> ranges);
+  [[nodiscard]] std::vector<PackedRange> pack(const Window& window);
+  [[nodiscard]] PackedRange::Blocks blocks_of(const Window& window, std::size_t range) const;
+  void combine(Ranges ranges) noexcept;
+  [[nodiscard]] MeasuredLaunch sum_up(Ranges& ranges);
   void deliver(std::size_t plan, MeasuredLaunch launch);
   void blank_throughputs(std::size_t plan, std::vector<double>& values);
 
@@ -43,6 +55,9 @@ class RangeEvaluator::Worker {
   const Shared& shared_;
   std::optional<cupti::Host> host_;
   std::vector<PartialCounters> partial_;  // by plan
+  std::deque<Ranges> complete_;
+  std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const PackedRange::Blocks>> likes_;  // by plan and pass
+  std::vector<std::uint8_t> scratch_;                                                                // an image of one range
 };
 
 const cupti::Host& RangeEvaluator::Worker::host() {
@@ -50,7 +65,7 @@ const cupti::Host& RangeEvaluator::Worker::host() {
   return *host_;
 }
 
-void RangeEvaluator::Worker::evaluate(Window window) {
+void RangeEvaluator::Worker::read(Window window) {
   const Plan& plan = shared_.plans.at(window.plan);
   for (MeasuredLaunch& launch : window.launches) launch.record.metric_set = plan.metric_set;
   if (plan.passes > 1) return keep(std::move(window));
@@ -68,22 +83,21 @@ void RangeEvaluator::Worker::keep(Window window) {
   for (std::size_t range = 0; range < packed.size(); ++range) {
     const Ledger::Entry entry = window.launches[range].entry;
     partial.add(window.pass, {std::move(window.launches[range]), std::move(packed[range])});
-    if (auto all = partial.take_complete(entry); !all.empty()) combine(window.plan, std::move(all));
+    if (auto all = partial.take_complete(entry); !all.empty()) complete_.push_back({window.plan, std::move(all)});
   }
   evaluator_.given_up_ = partial.given_up();
 }
 
 // By several threads: a range takes longer than measuring it did, and the next window waits for this one's image.
-std::vector<PackedRange> RangeEvaluator::Worker::pack(const Window& window) const {
+std::vector<PackedRange> RangeEvaluator::Worker::pack(const Window& window) {
   constexpr std::size_t kMostThreads = 4;
-  const cupti::NvPerf& nvperf = cupti::NvPerf::open(shared_.library);
+  auto& like = likes_[{window.plan, window.pass}];
+  if (!like) like = std::make_shared<const PackedRange::Blocks>(blocks_of(window, 0));
   std::vector<PackedRange> packed(window.launches.size());
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t range = next++; range < packed.size(); range = next++) {
-      cupti::CounterCombiner alone(nvperf, shared_.empty_image);
-      alone.add(window.image->bytes(), range);
-      packed[range] = PackedRange(alone.image(), shared_.empty_image);
+      packed[range] = PackedRange(blocks_of(window, range), like);
     }
   };
   std::vector<std::future<void>> others;
@@ -93,26 +107,40 @@ std::vector<PackedRange> RangeEvaluator::Worker::pack(const Window& window) cons
   return packed;
 }
 
+PackedRange::Blocks RangeEvaluator::Worker::blocks_of(const Window& window, std::size_t range) const {
+  cupti::CounterCombiner alone(cupti::NvPerf::open(shared_.library), shared_.empty_image);
+  alone.add(window.image->bytes(), range);
+  return PackedRange::blocks_of(alone.image(), shared_.empty_image);
+}
+
+void RangeEvaluator::Worker::combine(Ranges ranges) noexcept {
+  try {
+    MeasuredLaunch launch = sum_up(ranges);
+    if (any_is_finite(launch.record.values)) deliver(ranges.plan, std::move(launch));
+  } catch (const std::exception& error) {
+    shared_.listener.on_failure(error);
+  }
+}
+
 // One launch of them all: the last, with the passes and the cost of each.
-void RangeEvaluator::Worker::combine(std::size_t index, std::vector<PartialCounters::Range> ranges) {
-  const Plan& plan = shared_.plans.at(index);
+MeasuredLaunch RangeEvaluator::Worker::sum_up(Ranges& ranges) {
   cupti::CounterCombiner sum(cupti::NvPerf::open(shared_.library), shared_.empty_image);
   std::uint64_t cost_ns = 0;
-  for (const auto& range : ranges) {
-    std::vector<std::uint8_t> image = shared_.empty_image;
-    range.counters.put_into(image);
-    sum.add(image, 0);
+  for (const auto& range : ranges.of_passes) {
+    scratch_ = shared_.empty_image;
+    range.counters.put_into(scratch_);
+    sum.add(scratch_, 0);
     cost_ns += range.launch.record.cost_ns;
   }
-  const auto last = std::max_element(ranges.begin(), ranges.end(), [](const auto& one, const auto& other) {
-    return one.launch.record.index < other.launch.record.index;
-  });
+  const auto earlier = [](const auto& one, const auto& other) { return one.launch.record.index < other.launch.record.index; };
+  const auto last = std::max_element(ranges.of_passes.begin(), ranges.of_passes.end(), earlier);
   MeasuredLaunch launch = std::move(last->launch);
+  const Plan& plan = shared_.plans.at(ranges.plan);
   launch.record.cost_ns = cost_ns;
-  launch.record.passes = static_cast<std::uint32_t>(ranges.size());
+  launch.record.passes = static_cast<std::uint32_t>(ranges.of_passes.size());
   launch.record.values = host().evaluate(sum.image(), 0, plan.metrics);
-  if (ranges.size() < plan.passes) blank_throughputs(index, launch.record.values);
-  if (any_is_finite(launch.record.values)) deliver(index, std::move(launch));
+  if (ranges.of_passes.size() < plan.passes) blank_throughputs(ranges.plan, launch.record.values);
+  return launch;
 }
 
 // A throughput is the greatest of several figures, and NVPerf takes the greatest of those it has: while passes lack that is a
@@ -137,14 +165,16 @@ void RangeEvaluator::Worker::deliver(std::size_t plan, MeasuredLaunch launch) {
   shared_.listener.on_values(std::move(launch));
 }
 
-void RangeEvaluator::Worker::evaluate_incomplete() {
+void RangeEvaluator::Worker::evaluate_complete() noexcept {
+  Ranges ranges = std::move(complete_.front());
+  complete_.pop_front();
+  combine(std::move(ranges));
+}
+
+void RangeEvaluator::Worker::evaluate_incomplete() noexcept {
   for (std::size_t plan = 0; plan < partial_.size(); ++plan) {
     for (auto some = partial_[plan].take_incomplete(); !some.empty(); some = partial_[plan].take_incomplete()) {
-      try {
-        combine(plan, std::move(some));
-      } catch (const std::exception& error) {
-        shared_.listener.on_failure(error);
-      }
+      combine({plan, std::move(some)});
     }
   }
 }
@@ -173,28 +203,32 @@ void RangeEvaluator::wait_for_room() {
   changed_.wait(lock, [this] { return !busy_; });
 }
 
+// Windows first: the program may wait for room.
 void RangeEvaluator::run() noexcept {
   Worker worker(*this);
   for (;;) {
-    std::optional<Window> window;
-    {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || window_; });
-      if (!window_) break;
-      window = std::exchange(window_, std::nullopt);
+    if (auto window = next_window(!worker.has_complete())) {
+      read(worker, std::move(*window));
+    } else if (worker.has_complete()) {
+      worker.evaluate_complete();
+    } else {
+      break;
     }
-    work(worker, std::move(*window));
-    const std::lock_guard lock(mutex_);
-    busy_ = false;
-    changed_.notify_all();
   }
   worker.evaluate_incomplete();
 }
 
-void RangeEvaluator::work(Worker& worker, Window window) noexcept {
+// `wait`: for one, until there will be none any more.
+std::optional<RangeEvaluator::Window> RangeEvaluator::next_window(bool wait) {
+  std::unique_lock lock(mutex_);
+  if (wait) changed_.wait(lock, [this] { return stopping_ || window_; });
+  return std::exchange(window_, std::nullopt);
+}
+
+void RangeEvaluator::read(Worker& worker, Window window) noexcept {
   const auto image = window.image;
   try {
-    worker.evaluate(std::move(window));
+    worker.read(std::move(window));
   } catch (const std::exception& error) {
     shared_.listener.on_failure(error);
   }
@@ -203,6 +237,9 @@ void RangeEvaluator::work(Worker& worker, Window window) noexcept {
   } catch (const std::exception& error) {
     shared_.listener.on_failure(error);
   }
+  const std::lock_guard lock(mutex_);
+  busy_ = false;
+  changed_.notify_all();
 }
 
 void RangeEvaluator::finish() noexcept {

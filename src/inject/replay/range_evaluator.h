@@ -1,7 +1,7 @@
 // Turns the counters of windows into values of launches, on a thread of its own: evaluating a launch takes as long as measuring
 // it. Ranges of a plan of one pass are evaluated as they come. Of a plan of several passes those of one launch configuration are
-// kept until it has every pass (partial_counters.h), and then added up. Thread-safe but for finish(), after which nothing may be
-// given any more.
+// kept until it has every pass (partial_counters.h), and then added up; for that no window waits, as its image is emptied before.
+// Thread-safe but for finish(), after which nothing may be given any more.
 #pragma once
 
 #include <atomic>
@@ -35,7 +35,7 @@ class RangeEvaluator {
     std::uint32_t metric_set = 0;
   };
   struct Window {
-    std::shared_ptr<cupti::ReusableImage> image;  // a range a launch; emptied once it is evaluated
+    std::shared_ptr<cupti::ReusableImage> image;  // a range a launch; emptied once all are evaluated or kept
     std::size_t plan = 0, pass = 0;
     std::vector<MeasuredLaunch> launches;  // in the order of the ranges
   };
@@ -47,7 +47,7 @@ class RangeEvaluator {
   RangeEvaluator& operator=(const RangeEvaluator&) = delete;
   ~RangeEvaluator() { finish(); }
 
-  // Only once there is room: one window is evaluated at a time.
+  // Only once there is room: there is one image.
   void give(Window window);
   void wait_for_room();
   // Waits for what was given, and gives what configurations have that did not get all passes.
@@ -68,13 +68,14 @@ class RangeEvaluator {
     const Listener listener;
   };
   void run() noexcept;
-  void work(Worker& worker, Window window) noexcept;
+  [[nodiscard]] std::optional<Window> next_window(bool wait);
+  void read(Worker& worker, Window window) noexcept;
 
   const Shared shared_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::optional<Window> window_;  // given, and not taken yet
-  bool busy_ = false;             // one is there, or being evaluated
+  bool busy_ = false;             // one is there, or being read
   bool stopping_ = false;
   std::atomic<std::size_t> given_up_{0};
   std::thread thread_;

@@ -186,11 +186,22 @@ void WindowCollector::stop(bool alone) noexcept {
   for_each([](PassWindows& windows) { windows.finish(); });
 }
 
+void WindowCollector::note_given_up(std::size_t configurations) {
+  services_->recorder.note(capture::Severity::warning,
+                           "counters of " + std::to_string(configurations) + " launch configurations were given up",
+                           "what waits for further passes takes more memory than it may",
+                           "Give more --max-memory, or measure fewer metrics (--set quick needs one pass).");
+}
+
 // Closes what is open, and says what was not measured. `why`: besides that it came too rarely.
 void WindowCollector::end(const std::string& why) noexcept {
   stop(true);
-  std::size_t incomplete = 0;
-  for (const auto& [context, held] : windows_) incomplete += held.windows->scheduler().incomplete();
+  std::size_t incomplete = 0, given_up = 0;
+  for (const auto& [context, held] : windows_) {
+    incomplete += held.windows->scheduler().incomplete();
+    given_up += held.windows->given_up();
+  }
+  if (given_up > 0) note_given_up(given_up);
   const bool some_are_enough = services_->options.samples.has_value() || why.empty();
   if (incomplete == 0 && some_are_enough) return;
   const std::string what =

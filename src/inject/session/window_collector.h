@@ -51,6 +51,7 @@ class WindowCollector final : public Collector {
   void for_each(Act act) noexcept;
   void fail(const std::exception& error) noexcept;
   void end(const std::string& why) noexcept;
+  void note_given_up(std::size_t configurations);
 
   CollectorServices& services_;
   const bool cautious_;

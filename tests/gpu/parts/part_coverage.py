@@ -28,7 +28,7 @@ class Case:
 
 
 CASES = (
-    Case("cifar10_b512", ("cifar10", "--batch_size", "512"), most_added=3),
+    Case("cifar10_b512", ("cifar10", "--batch_size", "512", "--iters", "40"), most_added=3),
     Case("flax_cnn", ("flax_cnn.py", "400"), share=95),
     Case("threads", ("threads.py", "200"), often=True),
     Case("cupy_blur", ("cupy_blur.py", "60"), often=True),

@@ -19,7 +19,7 @@ PartialCounters::Range range_of(Ledger::Entry entry, std::uint64_t launch, std::
   std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same each time; what is random does not shrink
   std::vector<std::uint8_t> image(bytes);
   for (auto& byte : image) byte = static_cast<std::uint8_t>(random());
-  range.counters = PackedRange(image, std::vector<std::uint8_t>(bytes));
+  range.counters = PackedRange(PackedRange::blocks_of(image, std::vector<std::uint8_t>(bytes)), nullptr);
   return range;
 }
 
