@@ -65,6 +65,7 @@ struct ProcessRecord {
   std::uint32_t cupti_version = 0;   // cuptiGetVersion
   std::uint32_t driver_version = 0;  // cuDriverGetVersion, 1000 * major + 10 * minor
   std::string options_json;          // what was asked for (capture/options.h)
+  bool graph_nodes = false;          // GraphEvents are recorded
 };
 
 // A GPU on which the process has a context. Attribute names and units as in cuda.h, CUdevice_attribute.
@@ -211,7 +212,7 @@ struct StringsRecord {
 
 // What follows are the events of the timeline. They come in batches of one kind, column by column (capture/events.h says
 // how), since there are millions. All times are CLOCK_MONOTONIC in ns, those of the GPU converted by CUPTI.
-enum class EventKind : std::uint8_t { range = 1, call = 2, activity = 3 };
+enum class EventKind : std::uint8_t { range = 1, call = 2, activity = 3, graph = 4 };
 struct EventsRecord {
   EventKind kind = EventKind::range;
   std::uint32_t count = 0;
@@ -288,6 +289,24 @@ struct ActivityEvent {
   CopyKind copy = CopyKind::unknown;
   std::uint64_t bytes = 0;  // copied or set
   friend bool operator==(const ActivityEvent&, const ActivityEvent&) = default;
+};
+
+// How the nodes of CUDA graphs came to be, so that a kernel in a graph finds the op that was open when it was captured: its
+// ActivityEvent::graph_node is cloned, in one step or several, from a node that was made. Numbers are CUPTI's.
+enum class GraphEventKind : std::uint8_t {
+  node_made = 0,        // captured from a stream, or added to a graph
+  node_cloned = 1,      // with its graph: instantiated, or put into another graph as its child
+  graph_cloned = 2,     // `id` and `original` are graphs
+  executable_made = 3,  // `id` is of an executable graph, `original` the graph that it was instantiated from
+};
+struct GraphEvent {
+  GraphEventKind kind = GraphEventKind::node_made;
+  std::uint64_t id = 0;
+  std::uint64_t original = 0;
+  std::uint64_t graph = 0;          // of a node that was made: the graph that it was made in
+  std::uint64_t range = 0;          // likewise: RangeEvent::id of the innermost range open on the thread; 0: none
+  std::uint64_t capture_range = 0;  // likewise: the innermost open where capturing the graph began; 0: none
+  friend bool operator==(const GraphEvent&, const GraphEvent&) = default;
 };
 
 // What the program's framework said of itself: {"pytorch", "cudnn.benchmark", "false"}.

@@ -28,6 +28,8 @@ template <>
 constexpr EventKind kKindOf<CallEvent> = EventKind::call;
 template <>
 constexpr EventKind kKindOf<ActivityEvent> = EventKind::activity;
+template <>
+constexpr EventKind kKindOf<GraphEvent> = EventKind::graph;
 
 Error malformed_batch(std::string detail) {
   return {"a batch of events of the capture cannot be unpacked", std::move(detail), ""};
@@ -147,8 +149,10 @@ std::vector<Event> unpack_events(const EventsRecord& record) {
 template EventsRecord pack_events(std::span<const RangeEvent>);
 template EventsRecord pack_events(std::span<const CallEvent>);
 template EventsRecord pack_events(std::span<const ActivityEvent>);
+template EventsRecord pack_events(std::span<const GraphEvent>);
 template std::vector<RangeEvent> unpack_events(const EventsRecord&);
 template std::vector<CallEvent> unpack_events(const EventsRecord&);
 template std::vector<ActivityEvent> unpack_events(const EventsRecord&);
+template std::vector<GraphEvent> unpack_events(const EventsRecord&);
 
 }  // namespace dlkprof::capture

@@ -26,7 +26,7 @@ inline constexpr std::size_t kMostEventsInABatch = std::size_t{1} << 16U;
 // A capture of so many bytes may hold so many events. Ours have one in 7 bytes.
 [[nodiscard]] constexpr std::uint64_t most_events_of(std::uint64_t file_bytes) { return kMostEventsInABatch + 2 * file_bytes; }
 
-// Event is RangeEvent, CallEvent or ActivityEvent.
+// Event is RangeEvent, CallEvent, ActivityEvent or GraphEvent.
 template <typename Event>
 [[nodiscard]] EventsRecord pack_events(std::span<const Event> events);
 

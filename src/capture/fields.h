@@ -16,8 +16,8 @@ concept Either = std::same_as<std::remove_const_t<T>, Of>;  // const where it is
 
 template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<ProcessRecord> auto& record) {
-  auto& [pid, parent_pid, start, host, arguments, version, cupti, driver, options] = record;
-  return visit(pid, parent_pid, start, host, arguments, version, cupti, driver, options);
+  auto& [pid, parent_pid, start, host, arguments, version, cupti, driver, options, graph_nodes] = record;
+  return visit(pid, parent_pid, start, host, arguments, version, cupti, driver, options, graph_nodes);
 }
 
 template <typename Visit>
@@ -122,6 +122,12 @@ template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<ActivityEvent> auto& event) {
   auto& [kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes] = event;
   return visit(kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<GraphEvent> auto& event) {
+  auto& [kind, id, original, graph, range, capture_range] = event;
+  return visit(kind, id, original, graph, range, capture_range);
 }
 
 template <typename Visit>

@@ -97,6 +97,12 @@ namespace dlkprof::cupti {
   X(cuptiProfilerDisableProfiling)                           \
   X(cuptiProfilerFlushCounterData)
 
+// Those that number CUDA graphs and their nodes: null in a library that has none.
+#define DLKPROF_CUPTI_GRAPH_FUNCTIONS(X) \
+  X(cuptiGetGraphId)                     \
+  X(cuptiGetGraphExecId)                 \
+  X(cuptiGetGraphNodeId)
+
 // What cuptiGetVersion gives for CUDA 12.6, the first with the range profiler and its host side (cupti_version.h).
 inline constexpr std::uint32_t kMinimumVersion = 24;
 
@@ -108,6 +114,7 @@ struct Functions {
   DLKPROF_CUPTI_FUNCTIONS(X)
   DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
   DLKPROF_CUPTI_SESSION_FUNCTIONS(X)
+  DLKPROF_CUPTI_GRAPH_FUNCTIONS(X)
 #undef X
 };
 

@@ -25,6 +25,7 @@ class TimelineReader {
     read_all(reading_, timeline_.kernels);
     read_all(reading_, timeline_.configs);
     read_all(reading_, timeline_.functions);
+    read_all(reading_, timeline_.graph_nodes);
     activities();
     read_all(reading_, timeline_.detachments);
     read_all(reading_, timeline_.lone_steps);

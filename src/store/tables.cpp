@@ -18,9 +18,9 @@ std::span<const Table> timeline_tables() {
   using namespace model;
   static const std::vector<Table> tables =
       tables_of<About, Process, Argument, Device, ProcessDevice, Thread, String, Range, Call, Kernel, Config, LoadedFunction,
-                ActivityRow, Detachment, LoneStep, capture::Fact, capture::NoticeRecord, Metric, MetricSet, MeasuredLaunchRow,
-                MeasuredRow, MeasuredFigureRow, LaunchCountRow, SampledRow, SampleBin, PcReason, PcFile, PcFunction,
-                PcInstruction, PcStall, PcTotals>();
+                GraphNode, ActivityRow, Detachment, LoneStep, capture::Fact, capture::NoticeRecord, Metric, MetricSet,
+                MeasuredLaunchRow, MeasuredRow, MeasuredFigureRow, LaunchCountRow, SampledRow, SampleBin, PcReason, PcFile,
+                PcFunction, PcInstruction, PcStall, PcTotals>();
   return tables;
 }
 

@@ -230,9 +230,19 @@ void columns(const auto& visit, Of<ActivityRow> auto& row) {
         nullable(reference("config", activity.config, "config", "Of kernels.")), reference("device", activity.device, "device"),
         number("stream", activity.stream, "", "As CUPTI numbers them."),
         flag("in_graph", activity.in_graph, "1: of a CUDA graph, whose launch was its call."),
+        nullable(
+            reference("graph_node", activity.graph_node, "graph_node", "Of a CUDA graph: what was captured, as far as known.")),
         flag("replayed", activity.replayed, "1: its length is gpu__time_duration, measured while it was replayed."),
         flag("uses_tc", derived(row.use.uses), "1: uses tensor cores."),
         number("tc_source", derived(row.use.source), "", "How that is known: 0 not, 1 by name, 2 by counter."));
+}
+
+void columns(const auto& visit, Of<model::GraphNode> auto& row) {
+  visit(Head{"graph_node", "What was captured into a CUDA graph, or added to one."}, row_id("From 0."),
+        nullable(reference("range", row.range, "range", "The innermost open then on that thread.")),
+        nullable(reference("capture_range", row.capture_range, "range", "The innermost open where capturing its graph began.")),
+        number("graph", row.graph, "", "Number of that graph."),
+        flag("in_child", row.in_child, "1: its graph was put into another before that was instantiated."));
 }
 
 void columns(const auto& visit, Of<capture::Fact> auto& row) {

@@ -118,7 +118,8 @@ View kernels_view() {
                  {"data_types", "o.data_types", "", "Of the op."},
                  {"input_shapes", "o.input_shapes", "", "Of the op's first instance."},
                  {"long_kernel_name", "k.long_name"},
-                 {"op_instance", "p.range", "id of range", "Tells instances of the op apart; NULL: outside of every range."},
+                 {"op_instance", "p.range", "id of range",
+                  "Tells instances of the op apart; NULL: outside of every range, or captured into a CUDA graph."},
                  {"config", "w.config", "id of config", "Its launch configuration."},
                  {"launch_index", "w.launch_index", "", "Position among all kernel launches of its process."}}}),
           "FROM placement p JOIN activity w ON w.id = p.activity JOIN kernel k ON k.id = w.kernel "

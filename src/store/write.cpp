@@ -35,6 +35,7 @@ void insert_events(const Connection& connection, const Timeline& timeline) {
   insert_all(connection, timeline.kernels);
   insert_all(connection, timeline.configs);
   insert_all(connection, timeline.functions);
+  insert_all(connection, timeline.graph_nodes);
   InsertMany<ActivityRow> activities(connection);
   const model::TensorCoreTable tensor_cores(timeline);
   for (const model::Activity& activity : timeline.activities) activities.add({activity, tensor_cores.of(activity)});

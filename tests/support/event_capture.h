@@ -79,6 +79,7 @@ class EventCapture {
     add_batches<capture::RangeEvent>(all, ranges);
     add_batches<capture::CallEvent>(all, calls);
     add_batches<capture::ActivityEvent>(all, activities);
+    if (!graphs.empty()) add_batches<capture::GraphEvent>(all, graphs);
     all.emplace_back(capture::EndRecord{});
     return all;
   }
@@ -91,6 +92,7 @@ class EventCapture {
   std::vector<capture::RangeEvent> ranges;
   std::vector<capture::CallEvent> calls;
   std::vector<capture::ActivityEvent> activities;
+  std::vector<capture::GraphEvent> graphs;
 
  private:
   // One where there are none.

@@ -98,8 +98,10 @@ inline model::Timeline small_timeline() {
                           .kernel = 1,
                           .config = 0,
                           .stream = 7,
+                          .graph_node = 1,
                           .in_graph = true,
                           .replayed = true}};
+  timeline.graph_nodes = {{kNone, kNone, 0, false}, {1, 0, 3, true}};
   timeline.facts = {{"pytorch", "cudnn.benchmark", "false"}, {"pytorch", "version", "2.11"}};
   timeline.notices = {{capture::Severity::warning, "what", "detail", "remedy"}, {capture::Severity::info, "so", "", ""}};
   timeline.measured[0] = {{"sm__cycles_active.avg", {1.5, 2.5}}, {"tensor.pct", {std::numeric_limits<double>::quiet_NaN()}}};

@@ -75,6 +75,21 @@ class TimelineBuilder {
     made_.activities.push_back(activity);
     return *this;
   }
+  // What was captured at a time on a thread, into a graph whose capture began at another time on its own: a number for
+  // graph_work().
+  std::uint32_t node(std::int64_t captured, std::uint32_t graph, std::int64_t began, std::uint32_t thread = 0,
+                     std::uint32_t began_on = 0, bool in_child = false) {
+    made_.graph_nodes.push_back({.graph = graph, .in_child = in_child});
+    captured_.push_back({captured, began, thread, began_on});
+    return last(made_.graph_nodes);
+  }
+  TimelineBuilder& graph_work(std::uint32_t call, std::uint32_t node, const std::string& kernel, std::int64_t start,
+                              std::int64_t end) {
+    activity(call, kernel, start, end);
+    made_.activities.back().graph_node = node;
+    made_.activities.back().in_graph = true;
+    return *this;
+  }
   // A kernel and its launch, which takes 2 ns.
   TimelineBuilder& launch(const std::string& kernel, std::int64_t call_start, std::int64_t start, std::int64_t end,
                           std::uint32_t thread = 0, std::uint32_t device = 0) {
@@ -112,6 +127,11 @@ class TimelineBuilder {
     sort_calls(timeline);
     std::stable_sort(timeline.activities.begin(), timeline.activities.end(), by_start);
     join(timeline);
+    for (std::size_t i = 0; i < captured_.size(); ++i) {
+      const auto& [captured, began, thread, began_on] = captured_[i];
+      timeline.graph_nodes[i].range = range_at(timeline, captured, thread);
+      timeline.graph_nodes[i].capture_range = range_at(timeline, began, began_on);
+    }
     set_bounds(timeline);
     return timeline;
   }
@@ -182,6 +202,15 @@ class TimelineBuilder {
     open_until(std::numeric_limits<std::int64_t>::max());
   }
 
+  static std::uint32_t range_at(const model::Timeline& timeline, std::int64_t now, std::uint32_t thread) {
+    std::uint32_t innermost = model::kNone;
+    for (std::uint32_t i = 0; i < timeline.ranges.size(); ++i) {
+      const model::Range& range = timeline.ranges[i];
+      if (range.thread == thread && range.start_ns <= now && now < range.end_ns) innermost = i;
+    }
+    return innermost;
+  }
+
   static void set_bounds(model::Timeline& timeline) {
     bool first = true;
     const auto extend = [&](const auto& events) {
@@ -196,7 +225,13 @@ class TimelineBuilder {
     extend(timeline.activities);
   }
 
+  struct Captured {
+    std::int64_t captured = 0, began = 0;
+    std::uint32_t thread = 0, began_on = 0;
+  };
+
   model::Timeline made_;
+  std::vector<Captured> captured_;  // of each of graph_nodes
   std::map<std::string, std::uint32_t> strings_, kernels_;
   std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> configs_;
 };

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "inject/session/launch_call.h"
+#include "inject/timeline/graph_log.h"
 
 namespace dlkprof::inject {
 namespace {
@@ -73,6 +74,9 @@ void DriverCalls::watch(CUpti_SubscriberHandle subscriber, bool on) const {
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
   enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING);
   if (wanted_.loaded_modules) enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED);
+  for (const auto id : kGraphResources) {
+    if (wanted_.timeline) enable(CUPTI_CB_DOMAIN_RESOURCE, id);
+  }
 }
 
 }  // namespace dlkprof::inject

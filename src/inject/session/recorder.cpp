@@ -82,6 +82,7 @@ capture::ProcessRecord Recorder::describe_process() const {
   record.cupti_version = cupti_version_;
   record.driver_version = driver_version_;
   record.options_json = capture::to_json(options_);
+  record.graph_nodes = options_.timeline;
   return record;
 }
 

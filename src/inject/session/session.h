@@ -29,6 +29,7 @@
 #include "inject/session/thread_state.h"
 #include "inject/session/timing_windows.h"
 #include "inject/timeline/event_log.h"
+#include "inject/timeline/graph_log.h"
 #include "inject/timeline/ranges.h"
 #include "inject/timeline/timeline.h"
 
@@ -53,8 +54,8 @@ class Session {
   [[nodiscard]] bool on_quick_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
   void on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
-  void on_graph_call(CUpti_CallbackId id, const CUpti_CallbackData& data);
-  void on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data);
+  void on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_context_end(CUcontext context);
   void on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data);
   void on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);

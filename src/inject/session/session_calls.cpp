@@ -3,8 +3,17 @@
 
 #include "base/uncancelled.h"
 #include "inject/session/session.h"
+#include "inject/timeline/ranges.h"
 
 namespace dlkprof::inject {
+namespace {
+
+// At a call's exit.
+bool failed(const CUpti_CallbackData& data) {
+  return data.functionReturnValue != nullptr && *static_cast<const CUresult*>(data.functionReturnValue) != CUDA_SUCCESS;
+}
+
+}  // namespace
 
 [[gnu::hot]] void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   auto& session = *static_cast<Session*>(self);
@@ -21,7 +30,7 @@ namespace dlkprof::inject {
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && is_launch(id) && session.attachment_.detaching()) return;
   try {
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) session.on_driver_call(thread, id, *static_cast<const CUpti_CallbackData*>(data));
-    if (domain == CUPTI_CB_DOMAIN_RESOURCE) session.on_resource(id, *static_cast<const CUpti_ResourceData*>(data));
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE) session.on_resource(thread, id, *static_cast<const CUpti_ResourceData*>(data));
   } catch (const std::exception& error) {
     session.fail(error);
     thread.collecting = false;
@@ -70,7 +79,7 @@ void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   const bool gated = calls_.is_gated(id);
   if (gated && entry && active_) thread.enter_shared(gate_);
-  on_graph_call(id, data);
+  on_graph_call(thread, id, data);
   if (!options_.profile_from_start && DriverCalls::opens_or_closes_range(id) && !entry) {
     counter_.set_profiler_range(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
   }
@@ -82,7 +91,7 @@ void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   if (gated && !entry) thread.leave(gate_);
 }
 
-void Session::on_graph_call(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+void Session::on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   const bool launched = DriverCalls::launches_graph(id), begins = DriverCalls::begins_capture(id);
   const bool ends = DriverCalls::ends_capture(id);
@@ -92,11 +101,20 @@ void Session::on_graph_call(CUpti_CallbackId id, const CUpti_CallbackData& data)
     if (pc_sampling_ && !graphs_.capturing()) sample_pcs(data.context);
   }
   graphs_.saw_graph();
-  if (begins && !entry) graphs_.capture_begins();
-  if (ends && entry) graphs_.capture_ends();
+  if (begins && entry) thread.capture_range = current_range();
+  if (begins && !entry && !failed(data)) graphs_.capture_begins();
+  if (begins && !entry && failed(data)) thread.capture_range = kNotCapturing;
+  if (!ends) return;
+  if (entry) graphs_.capture_ends();
+  thread.capture_range = kNotCapturing;
 }
 
-void Session::on_resource(CUpti_CallbackId id, const CUpti_ResourceData& data) {
+void Session::on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data) {
+  if (tells_of_graph(id) && data.resourceDescriptor != nullptr && active_) {
+    graphs_.saw_graph();  // made with CUPTI's help, which stays
+    return event_log_.graphs().on_resource(library_, id, *static_cast<const CUpti_GraphData*>(data.resourceDescriptor),
+                                           thread.capture_range);
+  }
   if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && pc_sampling_) pc_sampling_->module_loaded(data);
   if (id == CUPTI_CBID_RESOURCE_MODULE_UNLOAD_STARTING) counter_.module_ends();
   if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) on_context_end(data.context);

@@ -12,6 +12,7 @@
 
 #include "inject/own_pointer.h"
 #include "inject/session/counter_cache.h"
+#include "inject/timeline/graph_log.h"
 #include "inject/timeline/timeline.h"
 
 namespace dlkprof::inject {
@@ -54,6 +55,7 @@ struct alignas(64) ThreadState {
   OpenCall call;
   SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
   CounterCache counters;
+  std::uint64_t capture_range = kNotCapturing;  // the innermost open where it began to capture a stream
 
   void enter_shared(std::shared_mutex& mutex) {
     mutex.lock_shared();

@@ -59,7 +59,8 @@ struct EventLog::Owner {
   }
 };
 
-EventLog::EventLog(Recorder& recorder) : number_(new_log_number()), writer_(recorder, table_, [this] { flush(); }) {}
+EventLog::EventLog(Recorder& recorder)
+    : number_(new_log_number()), writer_(recorder, table_, [this] { flush(); }), graphs_(recorder) {}
 
 [[gnu::cold, gnu::noinline]] EventLog::Buffer* EventLog::find_buffer() noexcept {
   const Local& mine = local();
@@ -173,6 +174,7 @@ void EventLog::make_room(EventQueue<Event>& queue) noexcept {
 void EventLog::flush() noexcept {
   tune_event_clock();
   if (!writer_.is_ready()) return;
+  graphs_.flush();
   const std::lock_guard lock(buffers_mutex_);
   writer_.write_all([this] { take_all(); });
 }
@@ -182,6 +184,7 @@ void EventLog::flush_soon() noexcept {
 }
 
 void EventLog::finish() noexcept {
+  graphs_.flush();
   const std::lock_guard lock(buffers_mutex_);
   writer_.write_all([this] {
     if (writer_.is_ready()) {
@@ -215,6 +218,7 @@ void EventLog::take_all() noexcept {
 void EventLog::lock() {
   late_mutex_.lock();
   buffers_mutex_.lock();
+  graphs_.lock();
   writer_.lock();
   table_.lock();
 }
@@ -222,6 +226,7 @@ void EventLog::lock() {
 void EventLog::unlock() {
   table_.unlock();
   writer_.unlock();
+  graphs_.unlock();
   buffers_mutex_.unlock();
   late_mutex_.unlock();
 }
@@ -237,6 +242,7 @@ void EventLog::forget() noexcept {
     late_buffer_.ends.clear();
     late_buffer_.calls.clear();
     late_buffer_.activities.clear();
+    graphs_.forget();
     table_.forget();
     writer_.forget();
     number_ = new_log_number();

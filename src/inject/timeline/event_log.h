@@ -5,7 +5,7 @@
 // Until there is a capture (inject/session/recorder.h) events are held, kMostHeld of each kind and thread, and ranges that are
 // open then; of threads that have ended those of the last kMostThreads. They open none.
 //
-// Locks, in this order: late_mutex_, buffers_mutex_, then the writer's, which include a queue's.
+// Locks, in this order: late_mutex_, buffers_mutex_, that of graphs_, then the writer's, which include a queue's.
 #pragma once
 
 #include <atomic>
@@ -23,6 +23,7 @@
 #include "inject/session/recorder.h"
 #include "inject/timeline/event_queue.h"
 #include "inject/timeline/event_writer.h"
+#include "inject/timeline/graph_log.h"
 #include "inject/timeline/string_table.h"
 
 namespace dlkprof::inject {
@@ -57,6 +58,7 @@ class EventLog {
   // From CUPTI's thread.
   void add(const capture::ActivityEvent& event) noexcept { add_event(event); }
   void add(capture::Fact fact) noexcept { writer_.add(std::move(fact)); }
+  [[nodiscard]] GraphLog& graphs() noexcept { return graphs_; }
 
   // What a thread gathers, for those that have much to add: as add(), but from that thread alone, and the event is filled in
   // where it is kept, by fill(event). False where there is no room: then it is to be counted by who leaves it out.
@@ -129,6 +131,7 @@ class EventLog {
   std::atomic<std::uint64_t> number_;  // of this log, and another one in a forked child: what thread-locals are known by
   StringTable table_;
   EventWriter writer_;
+  GraphLog graphs_;
 
   std::mutex late_mutex_;
   Buffer late_buffer_;  // of all threads whose own is gone

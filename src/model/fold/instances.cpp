@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "model/aggregate/grouped_indices.h"
+#include "model/fold/captured_ops.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -14,7 +18,13 @@ class InstanceMaker {
  public:
   InstanceMaker(const Timeline& timeline, const RangeMarkers& markers, const OpPaths& paths, OpTree& tree, TextTable& texts,
                 OpTable& table)
-      : timeline_(timeline), markers_(markers), paths_(paths), tree_(tree), texts_(texts), table_(table) {}
+      : timeline_(timeline),
+        markers_(markers),
+        paths_(paths),
+        tree_(tree),
+        texts_(texts),
+        table_(table),
+        captured_ops_(timeline, markers, paths, tree) {}
 
   Instances make() {
     find_outside();
@@ -28,19 +38,21 @@ class InstanceMaker {
   // Fills made_.outside, and activity_instance of their works with indices into it.
   void find_outside() {
     made_.activity_instance.assign(timeline_.activities.size(), kNone);
+    add_captured();
     const GroupedIndices activities(timeline_.activities.size(), timeline_.calls.size(), [&](std::size_t i) {
       const std::uint32_t call = timeline_.activities[i].call;
-      return call != kNone && is_outside(call) ? call : std::size_t{kNone};
+      return call != kNone && made_.activity_instance[i] == kNone && is_outside(call) ? call : std::size_t{kNone};
     });
     last_outside_.assign(timeline_.kernels.size(), kNone);
     for (std::uint32_t call = 0; call < timeline_.calls.size(); ++call) {
       if (is_outside(call)) add_call(call, activities[call]);
     }
+    captured_calls_ = {};
     for (std::uint32_t i = 0; i < timeline_.activities.size(); ++i) {
       const Activity& activity = timeline_.activities[i];
       if (activity.call != kNone) continue;
       made_.activity_instance[i] = static_cast<std::uint32_t>(made_.outside.size());
-      made_.outside.push_back({activity.start_ns, activity.end_ns, kNone, activity.kernel});
+      made_.outside.push_back({activity.start_ns, activity.end_ns, kNone, activity.kernel, kNone});
     }
     sort_outside();
   }
@@ -58,11 +70,41 @@ class InstanceMaker {
       std::uint32_t& last = last_outside_[kernel];
       if (last == kNone || last < before) {
         last = static_cast<std::uint32_t>(made_.outside.size());
-        made_.outside.push_back({call.start_ns, call.end_ns, index, kernel, kNone, last == before});
+        made_.outside.push_back({call.start_ns, call.end_ns, index, kernel, kNone, kNone, last == before});
       }
       made_.activity_instance[activity] = last;
     }
-    if (activities.empty()) made_.outside.push_back({call.start_ns, call.end_ns, index});
+    const bool counted = captured_calls_.contains(index);
+    if (activities.empty() && !counted) made_.outside.push_back({call.start_ns, call.end_ns, index});
+    if (counted && made_.outside.size() > before) made_.outside[before].first = false;
+  }
+
+  // A graph launch is an instance of each op that its works were captured in.
+  void add_captured() {
+    struct Work {
+      std::uint32_t call = 0, number = 0, activity = 0;
+    };
+    std::vector<Work> works;
+    for (std::uint32_t i = 0; i < timeline_.activities.size() && !timeline_.graph_nodes.empty(); ++i) {
+      const Activity& activity = timeline_.activities[i];
+      if (activity.graph_node == kNone || activity.call == kNone) continue;
+      const std::uint32_t launching = counted_range(markers_, paths_, timeline_.calls[activity.call]);
+      const std::uint32_t number = captured_ops_.captured_of(activity, launching);
+      if (number != kNone) works.push_back({activity.call, number, i});
+    }
+    std::stable_sort(works.begin(), works.end(),
+                     [](const Work& a, const Work& b) { return std::tie(a.call, a.number) < std::tie(b.call, b.number); });
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      const auto& [call, number, activity] = works[i];
+      const bool same_call = i > 0 && works[i - 1].call == call;
+      if (!same_call || works[i - 1].number != number) {
+        const bool first = is_outside(call) && !same_call;
+        if (first) captured_calls_.insert(call);
+        made_.outside.push_back(
+            {timeline_.calls[call].start_ns, timeline_.calls[call].end_ns, call, kNone, number, kNone, first});
+      }
+      made_.activity_instance[activity] = static_cast<std::uint32_t>(made_.outside.size() - 1);
+    }
   }
 
   void sort_outside() {
@@ -105,11 +147,31 @@ class InstanceMaker {
   }
 
   void add_outside(Outside& outside) {
+    if (outside.captured != kNone) return add_captured(outside);
     const std::string& name =
         outside.kernel != kNone ? timeline_.kernels[outside.kernel].name : timeline_.strings[timeline_.calls[outside.call].name];
     OpInstance instance;
     instance.op = table_.find({tree_.stray("unassociated_" + name), texts_.intern(name)}, kNone);
     outside.instance = static_cast<std::uint32_t>(made_.all.size());
+    made_.all.push_back(instance);
+  }
+
+  void add_captured(Outside& outside) {
+    const std::uint32_t launching = counted_range(markers_, paths_, timeline_.calls[outside.call]);
+    const std::uint32_t range = captured_ops_.captured(outside.captured).range;
+    const Signature& signature = markers_.signature(range);
+    OpInstance instance;
+    instance.op = table_.find({captured_ops_.node_below(launching, outside.captured), signature.type,
+                               captured_ops_.direction_of(launching, outside.captured), signature.framework},
+                              range);
+    if (!captured_ops_.is_leaf(outside.captured)) table_.set_not_leaf(instance.op);
+    if (launching != kNone) table_.set_not_leaf(made_.all[of_range_[launching]].op);
+    outside.instance = static_cast<std::uint32_t>(made_.all.size());
+    if (const std::uint32_t forward = paths_.forward[range]; forward == kNone) {
+      for (const std::uint32_t step : captured_ops_.path_of(outside.captured)) of_captured_range_[step] = outside.instance;
+    } else if (const auto latest = of_captured_range_.find(forward); latest != of_captured_range_.end()) {
+      instance.forward = latest->second;
+    }
     made_.all.push_back(instance);
   }
 
@@ -136,9 +198,12 @@ class InstanceMaker {
   OpTree& tree_;
   TextTable& texts_;
   OpTable& table_;
+  CapturedOps captured_ops_;
   Instances made_;
-  std::vector<std::uint32_t> of_range_;      // of each range, index into made_.all; kNone where it does not count
-  std::vector<std::uint32_t> last_outside_;  // of each kernel, index into made_.outside
+  std::vector<std::uint32_t> of_range_;               // of each range, index into made_.all; kNone where it does not count
+  std::vector<std::uint32_t> last_outside_;           // of each kernel, index into made_.outside
+  std::unordered_set<std::uint32_t> captured_calls_;  // calls outside of all ranges, with captured works
+  std::unordered_map<std::uint32_t, std::uint32_t> of_captured_range_;  // the latest of each range, index into made_.all
 };
 
 // How long a thread was inside CUDA calls until any instant.

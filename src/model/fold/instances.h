@@ -14,11 +14,13 @@
 
 namespace dlkprof::model {
 
-// An instance that is no range: a call outside of all ranges with its work of one kernel, or work whose call is not known.
+// An instance that is no range: a call outside of all ranges with its work of one kernel, or work whose call is not known; or
+// what a graph launch ran of one range that was open when the graph was captured.
 struct Outside {
   std::int64_t start_ns = 0, end_ns = 0;  // of the call, or of the work
   std::uint32_t call = kNone;
   std::uint32_t kernel = kNone;    // kNone: the call caused no work
+  std::uint32_t captured = kNone;  // of a graph launch: the range, as CapturedOps numbers it
   std::uint32_t instance = kNone;  // index into Instances::all
   bool first = true;               // of its call, whose length counts once
 };

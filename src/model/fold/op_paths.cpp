@@ -148,6 +148,7 @@ class PathFinder {
     for (std::uint32_t range = 0; range < paths_.node.size(); ++range) {
       if (markers_.counts(range)) place(range);
     }
+    paths_.named_parent = std::move(named_parent_);
     return std::move(paths_);
   }
 

@@ -13,9 +13,10 @@ namespace dlkprof::model {
 
 // Of each range, where it counts; arrays as long as Timeline::ranges.
 struct OpPaths {
-  std::vector<std::uint32_t> parent;   // the innermost range around it that counts, also where it does not count itself
-  std::vector<std::uint32_t> forward;  // the forward range that it belongs to; kNone: it is not of a backward pass
-  std::vector<std::uint32_t> node;     // of OpTree: its path, or that of its forward range
+  std::vector<std::uint32_t> parent;        // the innermost range around it that counts, also where it does not count itself
+  std::vector<std::uint32_t> named_parent;  // likewise, that is named in paths
+  std::vector<std::uint32_t> forward;       // the forward range that it belongs to; kNone: it is not of a backward pass
+  std::vector<std::uint32_t> node;          // of OpTree: its path, or that of its forward range
   std::vector<Direction> direction;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace dlkprof::model {
@@ -23,13 +24,26 @@ std::uint32_t OpTree::child(std::uint32_t parent, std::uint32_t name, std::uint3
   if (!text.starts_with('/')) path += '/';
   path += text;
   if (repetition > 1) path += fmt::format("({})", repetition);
-  if (path.size() > kMaxOpPath || nodes_[parent].depth + 1 >= kMaxOpDepth || bytes_ > kMaxOpPathsBytes) {
-    const std::uint32_t node = find(parent, nodes_[parent].path + "/...");
-    nodes_[node].cut = true;
-    return node;
-  }
+  if (is_too_deep(parent, path)) return cut_in(parent);
   const std::uint32_t node = find(parent, std::move(path));
   edges_.emplace(edge, node);
+  return node;
+}
+
+std::uint32_t OpTree::grafted(std::uint32_t parent, std::uint32_t node) {
+  if (nodes_[parent].cut) return parent;
+  const std::size_t before = nodes_[nodes_[node].parent].path.size();
+  std::string path = nodes_[parent].path + nodes_[node].path.substr(std::min(before, nodes_[node].path.size()));
+  return is_too_deep(parent, path) ? cut_in(parent) : find(parent, std::move(path));
+}
+
+bool OpTree::is_too_deep(std::uint32_t parent, const std::string& path) const {
+  return path.size() > kMaxOpPath || nodes_[parent].depth + 1 >= kMaxOpDepth || bytes_ > kMaxOpPathsBytes;
+}
+
+std::uint32_t OpTree::cut_in(std::uint32_t parent) {
+  const std::uint32_t node = find(parent, nodes_[parent].path + "/...");
+  nodes_[node].cut = true;
   return node;
 }
 

@@ -26,6 +26,8 @@ class OpTree {
 
   // The node of what is called `name` (of the texts) in `parent`, for the `repetition`th time, from 1.
   std::uint32_t child(std::uint32_t parent, std::uint32_t name, std::uint32_t repetition);
+  // The node in `parent` that is called as `node` is in its own.
+  std::uint32_t grafted(std::uint32_t parent, std::uint32_t node);
   // A node of its own, outside of all paths.
   std::uint32_t stray(const std::string& path) { return find(kRoot, path); }
 
@@ -50,6 +52,8 @@ class OpTree {
   };
 
   std::uint32_t find(std::uint32_t parent, std::string path);
+  [[nodiscard]] bool is_too_deep(std::uint32_t parent, const std::string& path) const;
+  std::uint32_t cut_in(std::uint32_t parent);
 
   const TextTable& texts_;
   std::deque<Node> nodes_;  // a deque, since by_path_ points into its elements

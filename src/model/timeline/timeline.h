@@ -80,8 +80,18 @@ struct Activity {
   std::uint32_t config = kNone;  // index into Timeline::configs, of kernels only
   std::uint32_t device = 0;      // index into Timeline::devices
   std::uint32_t stream = 0;
+  std::uint32_t graph_node = kNone;  // index into Timeline::graph_nodes; kNone: not of a graph, or not known how it was made
   bool in_graph = false;
   bool replayed = false;  // its length is gpu__time_duration, measured while it was replayed; it stands right after its call
+};
+
+// What was captured into a CUDA graph, or added to one: what its clones in executable graphs run as.
+struct GraphNode {
+  std::uint32_t range = kNone;          // the innermost open then on that thread
+  std::uint32_t capture_range = kNone;  // the innermost open where capturing its graph began
+  std::uint32_t graph = 0;              // number of that graph among all, from 0
+  bool in_child = false;                // its graph was put into another before that was instantiated
+  friend bool operator==(const GraphNode&, const GraphNode&) = default;
 };
 
 // The metrics that launches were measured with, and the passes they took.
@@ -179,7 +189,8 @@ struct Timeline {
   std::vector<Kernel> kernels;
   std::vector<Config> configs;
   std::vector<LoadedFunction> functions;  // by process and id
-  std::vector<Activity> activities;       // by start on the GPU, those not timed by their call, which comes first
+  std::vector<GraphNode> graph_nodes;
+  std::vector<Activity> activities;  // by start on the GPU, those not timed by their call, which comes first
   std::vector<capture::Fact> facts;
   std::vector<capture::NoticeRecord> notices;
   // Metrics of measured configurations: index into configs -> metric -> values of the launches measured, each at the position

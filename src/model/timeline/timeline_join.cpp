@@ -35,6 +35,7 @@ std::optional<std::int64_t> HostClocks::shift_ns(const std::string& host, const 
 void TimelineLoader::join() {
   drop_absent_ranges();
   join_ranges();
+  join_graphs();
   join_calls();
   join_strings();
   const std::map<std::uint32_t, std::uint32_t> devices = join_devices();  // indices by ordinal
@@ -104,6 +105,22 @@ void TimelineLoader::join_calls() {
   notices_.count("CUDA calls inside a range that the capture does not hold, taken for calls outside of ranges", unknown);
   notices_.count("CUDA calls with the number of another, taken for calls without GPU work", parts_.correlations.sort().size());
   parts_.range_ids = {};
+}
+
+// Until now works of graphs have the number that GraphNodes gave to their node.
+void TimelineLoader::join_graphs() {
+  const auto range_of = [this](std::uint64_t id) { return id == 0 ? kNone : parts_.range_ids.find(id); };
+  const std::vector<std::uint32_t> nodes = std::move(parts_.graph_nodes).resolve(range_of, timeline_.graph_nodes);
+  std::uint64_t unknown = 0;
+  for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
+    Activity& activity = timeline_.activities[i];
+    if (!activity.in_graph) continue;
+    activity.graph_node = activity.graph_node == kNone ? kNone : nodes[activity.graph_node];
+    if (activity.graph_node == kNone) ++unknown;
+  }
+  if (!parts_.tells_graphs) return;  // of an older version, which nobody asks for ops within graphs
+  notices_.count("Work of CUDA graphs that were made before profiling began, counted for the op that launches the graph",
+                 unknown);
 }
 
 void TimelineLoader::join_strings() {

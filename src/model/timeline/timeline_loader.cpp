@@ -92,6 +92,7 @@ void TimelineLoader::add(capture::ProcessRecord&& record) {
   if (std::exchange(parts_.has_process, true)) return notices_.count("Descriptions of a process that has one left out");
   for (std::string* text : {&record.host, &record.dlkprof_version, &record.options_json}) *text = valid_utf8(*text);
   for (std::string& argument : record.arguments) argument = valid_utf8(argument);
+  parts_.tells_graphs = record.graph_nodes;
   timeline_.processes.back().record = std::move(record);
 }
 
@@ -231,10 +232,20 @@ void TimelineLoader::add(capture::EventsRecord&& record) {
         return add_events<capture::CallEvent>(record);
       case capture::EventKind::activity:
         return add_events<capture::ActivityEvent>(record);
+      case capture::EventKind::graph:
+        return add_graph_events(record);
     }
     notices_.count("Batches of events of a kind that this version does not know left out");
   } catch (const Error&) {  // one bad batch must not hide those after it
     notices_.count("Damaged batches of events left out");
+  }
+}
+
+void TimelineLoader::add_graph_events(const capture::EventsRecord& record) {
+  const auto events = capture::unpack_events<capture::GraphEvent>(record);
+  parts_.most_events -= events.size();
+  for (const capture::GraphEvent& event : events) {
+    if (!parts_.graph_nodes.add(event)) notices_.count("What was told of CUDA graphs that this version does not know, left out");
   }
 }
 
@@ -311,6 +322,7 @@ void TimelineLoader::add_event(const capture::ActivityEvent& event) {
   activity.device = event.device;
   activity.stream = event.stream;
   activity.in_graph = event.graph_node != 0;
+  if (activity.in_graph) activity.graph_node = parts_.graph_nodes.number_of(event.graph_node);
   if (event.kind == capture::ActivityKind::kernel) {
     activity.config = shape_number(event);
   } else {

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "capture/reader.h"
 #include "model/fold/time_arithmetic.h"
+#include "model/timeline/graph_nodes.h"
 #include "model/timeline/join_index.h"
 #include "model/timeline/kernel_table.h"
 #include "model/timeline/notice_counts.h"
@@ -72,6 +73,7 @@ struct CaptureParts {
   std::unordered_map<std::uint32_t, std::uint32_t> function_of_kernel;  // where only one function is it; else 0
   std::map<std::uint32_t, capture::FunctionRecord> loaded;              // by FunctionRecord::id
   std::map<std::uint32_t, capture::DeviceRecord> devices;               // by CUDA ordinal
+  GraphNodes graph_nodes;
   std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
   std::map<std::uint64_t, capture::LaunchRecord> launches;           // by LaunchRecord::index
@@ -82,7 +84,7 @@ struct CaptureParts {
   std::optional<capture::DetachRecord> detach;
   std::vector<capture::Fact> facts;
   std::map<std::pair<std::string, std::string>, std::size_t> fact_numbers;
-  bool has_process = false, ended = false;
+  bool has_process = false, ended = false, tells_graphs = false;
 };
 
 class TimelineLoader {
@@ -118,6 +120,7 @@ class TimelineLoader {
   void add_event(const capture::RangeEvent& event);
   void add_event(const capture::CallEvent& event);
   void add_event(const capture::ActivityEvent& event);
+  void add_graph_events(const capture::EventsRecord& record);
   template <typename Event>
   void add_events(const capture::EventsRecord& record);
   [[nodiscard]] std::uint32_t thread_index(std::uint32_t tid);
@@ -129,6 +132,7 @@ class TimelineLoader {
   void join_ranges();
   void close_open_ranges();
   void join_calls();
+  void join_graphs();
   void join_activities(const std::map<std::uint32_t, std::uint32_t>& devices);
   void join_activity(Activity& activity, std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels);
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> kernel_and_config(const LaunchShape& shape, std::uint32_t function);

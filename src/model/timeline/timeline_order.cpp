@@ -67,6 +67,10 @@ void order_ranges(Timeline& timeline, const std::vector<std::uint32_t>& rank) {
   ranges.resize(ranges.size() - left_out);
   for (Range& range : ranges) follow(range.parent, moved);
   for (Call& call : timeline.calls) follow(call.range, moved);
+  for (GraphNode& node : timeline.graph_nodes) {
+    follow(node.range, moved);
+    follow(node.capture_range, moved);
+  }
 }
 
 // Parents before children is also what breaks cycles: in none can each come before the next.

@@ -91,6 +91,9 @@ struct DriverTable {
   Image (*cubin)();
   std::uint32_t (*stream_id)(CUcontext context, CUstream stream, bool per_thread);
   void (*number_calls_anew)();  // by CUPTI's correlation
+  std::uint32_t (*graph_id)(CUgraph graph);
+  std::uint32_t (*executable_id)(CUgraphExec executable);
+  std::uint64_t (*node_id)(CUgraphNode node);
 };
 
 inline constexpr const char* kDriverTableSymbol = "fake_driver_table";

@@ -1,4 +1,4 @@
-// Streams, recording them into graphs, graph launches, and the program's own profiler calls.
+// Streams, recording them into graphs, and the program's own profiler calls.
 #include <algorithm>
 #include <atomic>
 
@@ -62,7 +62,7 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
   const cuStreamBeginCapture_v2_params params{stream, mode};
   fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, "cuStreamBeginCapture_v2", &params);
   const std::lock_guard lock(fakes::g_mutex);
-  stream->recording = new CUgraph_st;
+  stream->recording = fakes::make_graph();
   stream->spoilt = false;
   fakes::g_recording.push_back(stream);
   return call.gives(CUDA_SUCCESS);
@@ -77,25 +77,6 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   *graph = stream->recording;
   stream->recording = nullptr;
   return call.gives(stream->spoilt ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS);
-}
-
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
-  FAKE_ENTRY(cuGraphInstantiateWithFlags);
-  *executable = new CUgraphExec_st{graph->nodes};
-  return CUDA_SUCCESS;
-}
-
-CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
-  FAKE_ENTRY(cuGraphLaunch);
-  const cuGraphLaunch_params params{executable, stream};
-  fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "cuGraphLaunch", &params);
-  std::uint64_t node = 0;
-  for (auto run : executable->nodes) {
-    run.correlation = call.correlation();
-    run.graph_node = ++node;
-    fakes::enqueue(std::move(run));
-  }
-  return call.gives(CUDA_SUCCESS);
 }
 
 CUresult cuProfilerStart() {

@@ -82,6 +82,9 @@ const fakes::DriverTable* fake_driver_table() {
       .cubin = fakes::cubin,
       .stream_id = fakes::stream_id,
       .number_calls_anew = fakes::number_calls_anew,
+      .graph_id = [](CUgraph graph) { return graph->id; },
+      .executable_id = [](CUgraphExec executable) { return executable->id; },
+      .node_id = [](CUgraphNode node) { return node->id; },
   };
   return &table;
 }

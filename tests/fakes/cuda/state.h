@@ -48,11 +48,19 @@ struct CUlib_st {
   std::deque<CUkern_st> kernels;
   std::set<CUcontext> loaded_in;  // see fakes::load_lazily
 };
+// A kernel, or another graph as its child.
+struct CUgraphNode_st {
+  std::uint64_t id = 0;  // as CUPTI numbers it: that of the graph, and the node's own
+  fakes::KernelRun run{};
+  CUgraph child = nullptr;
+};
 struct CUgraph_st {
-  std::vector<fakes::KernelRun> nodes;
+  std::uint32_t id = 0;
+  std::deque<CUgraphNode_st> nodes;
 };
 struct CUgraphExec_st {
-  std::vector<fakes::KernelRun> nodes;
+  std::uint32_t id = 0;
+  CUgraph graph = nullptr;  // a clone of its own
 };
 
 namespace fakes {
@@ -67,6 +75,10 @@ namespace fakes {
 
 // The module of a library is loaded into a context when one of its kernels is first needed there, whatever call that is in.
 void load_lazily(CUkernel kernel);
+
+// What CUPTI is told of graphs, on the thread that calls. A node is told of when it is captured, and so are its clones.
+[[nodiscard]] CUgraph make_graph();
+void capture_node(CUgraph graph, KernelRun run);
 
 [[nodiscard]] CUcontext current_context();
 // Calls that wait for the GPU or take memory spoil every recording that is going on (capture mode global).

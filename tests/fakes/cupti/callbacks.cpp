@@ -124,6 +124,24 @@ CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, std::uint8_t 
   return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiGetGraphId(CUgraph graph, std::uint32_t* id) {
+  FAKE_GPU_CALL(cuptiGetGraphId);
+  *id = fakes::driver()->graph_id(graph);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphExecId(CUgraphExec executable, std::uint32_t* id) {
+  FAKE_GPU_CALL(cuptiGetGraphExecId);
+  *id = fakes::driver()->executable_id(executable);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiGetGraphNodeId(CUgraphNode node, std::uint64_t* id) {
+  FAKE_GPU_CALL(cuptiGetGraphNodeId);
+  *id = fakes::driver()->node_id(node);
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiDeviceGetChipName(CUpti_Device_GetChipName_Params* params) {
   FAKE_CALL(cuptiDeviceGetChipName);
   params->pChipName = "GH100";

@@ -7,25 +7,13 @@
 #include <thread>
 #include <vector>
 
+#include "targets/ranges.h"
 #include "targets/training.h"
 
 namespace target {
 namespace {
 
-constexpr const char* kAdd = "_Z12add_in_placePfPKfi";
-constexpr const char* kRotate = "_Z6rotatePfPKfi";
-constexpr const char* kCutlass = "_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_tn_align1EEvNT_6ParamsE";
-constexpr const char* kNvjet = "nvjet_tst_128x64_64x8_2x1_v_bz_TNT";
-constexpr const char* kSgemm = "volta_sgemm_128x64_nn";
 constexpr std::uint8_t kBatch = 3;
-
-class Range {
- public:
-  explicit Range(const std::string& message) { nvtxRangePushA(message.c_str()); }
-  Range(const Range&) = delete;
-  Range& operator=(const Range&) = delete;
-  ~Range() { nvtxRangePop(); }
-};
 
 // In a domain of the program's own.
 class DomainRange {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "targets/graphs.h"
 #include "targets/hostile.h"
 #include "targets/hostile_steps.h"
 #include "targets/marked.h"
@@ -137,6 +138,18 @@ void capture(const Arguments& arguments) {
   report("capture", training.checksum());
 }
 
+// graphs:N - so many steps whose ops are in CUDA graphs (targets/graphs.h).
+void run_graphs(const Arguments& arguments) {
+  need_device();
+  report("graphs", train_in_graphs(g_program.entry, arguments.number(0)));
+}
+
+// captures:T:N - so many threads capture side by side, and launch their graphs N times.
+void capture_in_threads(const Arguments& arguments) {
+  need_device();
+  report("captures", capture_side_by_side(g_program.entry, arguments.number(0), arguments.number(1)));
+}
+
 void launch_special(const char* step, int count, const std::function<void(Training&)>& launch) {
   need_device();
   Training training(g_program.entry, g_program.stream);
@@ -215,6 +228,8 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
       {"uploads", upload_meanwhile},
       {"contexts", train_in_contexts},
       {"capture", capture},
+      {"graphs", run_graphs},
+      {"captures", capture_in_threads},
       {"reload", reload},
       {"entry", choose_entry},
       {"stream", new_stream},

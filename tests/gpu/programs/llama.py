@@ -1,4 +1,4 @@
-"""Trains a small Llama of transformers on random tokens: llama.py [steps] [--compile] [--lengths]."""
+"""Trains a small Llama of transformers on random tokens: llama.py [steps] [--compile] [--reduce-overhead] [--lengths]."""
 
 import random
 import sys
@@ -7,13 +7,13 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 
 
-def main(steps, compiled, lengths):
+def main(steps, mode, lengths):
     torch.manual_seed(0)
     random.seed(0)
     config = LlamaConfig(vocab_size=8192, hidden_size=1024, intermediate_size=2816, num_hidden_layers=8, num_attention_heads=16,
                          num_key_value_heads=8, max_position_embeddings=1024)
     model = LlamaForCausalLM(config).cuda().to(torch.bfloat16).train()
-    step_of = torch.compile(model) if compiled else model
+    step_of = torch.compile(model, mode=mode) if mode else model
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     for _ in range(steps):
         length = random.randrange(64, 513, 8) if lengths else 512
@@ -28,4 +28,5 @@ def main(steps, compiled, lengths):
 
 if __name__ == "__main__":
     numbers = [int(word) for word in sys.argv[1:] if word.isdigit()]
-    main(numbers[0] if numbers else 40, "--compile" in sys.argv, "--lengths" in sys.argv)
+    chosen = "reduce-overhead" if "--reduce-overhead" in sys.argv else "default" if "--compile" in sys.argv else ""
+    main(numbers[0] if numbers else 40, chosen, "--lengths" in sys.argv)

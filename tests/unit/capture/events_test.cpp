@@ -146,6 +146,8 @@ TEST(Events, OneRoundTrips) {
   EXPECT_EQ(round_trip<RangeEvent>({sample_range()}), std::vector{sample_range()});
   EXPECT_EQ(round_trip<CallEvent>({sample_call()}), std::vector{sample_call()});
   EXPECT_EQ(round_trip<ActivityEvent>({sample_activity()}), std::vector{sample_activity()});
+  const GraphEvent node{GraphEventKind::node_cloned, (9ULL << 32U) | 4, (7ULL << 32U) | 4, 7, 1ULL << 40U, ~0ULL};
+  EXPECT_EQ(round_trip<GraphEvent>({node, {}, node}), (std::vector<GraphEvent>{node, {}, node}));
 }
 
 TEST(Events, ExtremesRoundTrip) {

@@ -25,6 +25,7 @@ struct CapturedEvents {
   std::vector<capture::RangeEvent> ranges;
   std::vector<capture::CallEvent> calls;
   std::vector<capture::ActivityEvent> activities;
+  std::vector<capture::GraphEvent> graphs;
   std::vector<capture::Fact> facts;
   std::vector<capture::NoticeRecord> notices;
   std::size_t batches = 0;
@@ -69,6 +70,10 @@ inline CapturedEvents read_events(const std::filesystem::path& file) {
         to.push_back(event);
       }
     };
+    if (events->kind == capture::EventKind::graph) {
+      const auto unpacked = capture::unpack_events<capture::GraphEvent>(*events);
+      all.graphs.insert(all.graphs.end(), unpacked.begin(), unpacked.end());
+    }
     if (events->kind == capture::EventKind::range) append(all.ranges, capture::unpack_events<capture::RangeEvent>(*events));
     if (events->kind == capture::EventKind::call) append(all.calls, capture::unpack_events<capture::CallEvent>(*events));
     if (events->kind == capture::EventKind::activity)

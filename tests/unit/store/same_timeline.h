@@ -12,7 +12,7 @@
 namespace dlkprof::test {
 
 inline auto fields_of(const model::Process& process) {
-  const auto& [pid, parent, start, host, arguments, version, cupti, driver, options] = process.record;
+  const auto& [pid, parent, start, host, arguments, version, cupti, driver, options, graph_nodes] = process.record;
   const auto& [monotonic, unix_time] = process.clock;
   return std::tuple(pid, parent, start, host, arguments, version, cupti, driver, options, monotonic, unix_time,
                     process.gpu_early_ns, process.gpu_late_ns, process.held_ns, process.graph_launches, process.graph_gpu_ns,
@@ -49,8 +49,8 @@ inline auto fields_of(const model::LoadedFunction& function) {
   return std::tuple(function.process, id, name, registers, shared, local, constant, threads, carveout, binary);
 }
 inline auto fields_of(const model::Activity& activity) {
-  const auto& [start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed] = activity;
-  return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, graph, replayed);
+  const auto& [start, end, bytes, launch, call, kernel, config, device, stream, node, graph, replayed] = activity;
+  return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, node, graph, replayed);
 }
 inline auto fields_of(const model::SampledFigure& figure) {
   const auto& [samples, launches, mean, deviation, interval] = figure;
@@ -87,6 +87,7 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
   expect_same_rows(found.configs, wanted.configs, "config");
   expect_same_rows(found.functions, wanted.functions, "function");
   expect_same_rows(found.activities, wanted.activities, "work");
+  EXPECT_EQ(found.graph_nodes, wanted.graph_nodes);
   EXPECT_EQ(found.facts, wanted.facts);
   expect_same_rows(found.notices, wanted.notices, "notice");
   ASSERT_EQ(found.measured.size(), wanted.measured.size());

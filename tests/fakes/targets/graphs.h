@@ -1,0 +1,18 @@
+// Steps of the fake program whose ops were captured into CUDA graphs, with the ranges that PyTorch and XLA have open then.
+#pragma once
+
+#include <string>
+
+#include "targets/training.h"
+
+namespace target {
+
+// As torch.cuda.make_graphed_callables does: a forward graph, with a child graph in one of its ops, and a backward graph that is
+// captured on another thread; then so many steps that launch both. Clones, updates and destroys graphs on the way, and spoils a
+// capture. Gives what the buffers hold in the end.
+[[nodiscard]] std::string train_in_graphs(Entry entry, int steps);
+
+// Each thread captures an op of its own name, at the same time, and launches it so many times.
+[[nodiscard]] std::string capture_side_by_side(Entry entry, int threads, int launches);
+
+}  // namespace target
