@@ -67,11 +67,14 @@ void RunCopy::keep_three_iterations() {
   keep_figures(connection);
   kept_ = choose_iterations(connection);
   const std::string kept = fmt::format("{}", fmt::join(kept_, ","));
-  const auto leave_out = [&connection, &kept](const char* table, const char* unless) {
+  // A table of its own: every range and call is compared with these, and not with all iterations.
+  connection.run(fmt::format(
+      "CREATE TEMP TABLE kept_times AS SELECT start_ns, stop_ns FROM iterations WHERE iteration IN ({})", kept));
+  const auto leave_out = [&connection](const char* table, const char* unless) {
     connection.run(
-        fmt::format("DELETE FROM {0} WHERE NOT EXISTS (SELECT 1 FROM iterations i WHERE i.iteration IN ({1}) "
-                    "AND {0}.end_ns >= i.start_ns AND {0}.start_ns <= i.stop_ns){2}",
-                    table, kept, unless));
+        fmt::format("DELETE FROM {0} WHERE NOT EXISTS (SELECT 1 FROM kept_times i "
+                    "WHERE {0}.end_ns >= i.start_ns AND {0}.start_ns <= i.stop_ns){1}",
+                    table, unless));
   };
   connection.run(fmt::format("DELETE FROM placement WHERE iteration NOT IN ({})", kept));
   connection.run("DELETE FROM activity WHERE id NOT IN (SELECT activity FROM placement)");
