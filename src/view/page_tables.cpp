@@ -13,24 +13,18 @@ namespace {
 using store::Connection;
 using store::Statement;
 
-// Times and calls of each op and kernel in each iteration: what any range of iterations is summed up from.
-void add_steps(Connection& connection) {
-  connection.run(
-      "CREATE TABLE page_steps AS SELECT p.iteration, o.op_id, w.kernel, w.config, w.uses_tc, count(*) AS calls, "
-      "count(w.start_ns) AS timed, sum(w.end_ns - w.start_ns) AS gpu_ns, min(w.end_ns - w.start_ns) AS gpu_min_ns, "
-      "max(w.end_ns - w.start_ns) AS gpu_max_ns FROM placement p JOIN activity w ON w.id = p.activity "
-      "JOIN op o ON o.aggregation = p.aggregation AND o.id = p.op GROUP BY 1, 2, 3, 4, 5");
-  connection.run("CREATE INDEX page_steps_op ON page_steps (op_id, kernel)");
-}
-
 // View ops with the layer group and the module of each op that launched anything, and with a key that joins find.
 void add_ops(Connection& connection, const model::Profile& profile) {
   connection.run(
       "CREATE TABLE page_op (op_id TEXT PRIMARY KEY, op_name TEXT, direction TEXT, op_type TEXT, phase TEXT, data_types TEXT, "
-      "input_shapes TEXT, layer TEXT NOT NULL DEFAULT '', module TEXT NOT NULL DEFAULT '') WITHOUT ROWID");
+      "input_shapes TEXT, tc_eligible INTEGER, layer TEXT NOT NULL DEFAULT '', module TEXT NOT NULL DEFAULT '', op INTEGER) "
+      "WITHOUT ROWID");
   connection.run(
-      "INSERT OR IGNORE INTO page_op (op_id, op_name, direction, op_type, phase, data_types, input_shapes) "
-      "SELECT op_id, op_name, direction, op_type, phase, data_types, input_shapes FROM ops");
+      "INSERT OR IGNORE INTO page_op (op_id, op_name, direction, op_type, phase, data_types, input_shapes, tc_eligible) "
+      "SELECT op_id, op_name, direction, op_type, phase, data_types, input_shapes, tc_eligible FROM ops");
+  Statement number = connection.prepare("UPDATE page_op SET op = ? WHERE op_id = ?");
+  for (std::size_t op = 0; op < profile.fold.ops.size(); ++op) number.run(op, profile.fold.ops[op].id);
+  connection.run("CREATE INDEX page_op_number ON page_op (op)");
   Statement update = connection.prepare("UPDATE page_op SET layer = ?, module = ? WHERE op_id = ?");
   const std::vector<model::LayerPath> paths = model::find_layer_paths(profile.fold, profile.aggregate.ops);
   for (std::size_t row = 0; row < paths.size(); ++row) {
@@ -83,7 +77,7 @@ void add_verdict(Connection& connection, const model::Profile& profile) {
 }  // namespace
 
 void add_page_tables(Connection& connection, const model::Profile& profile, const cupti::Catalogue& catalogue) {
-  add_steps(connection);
+  add_step_tables(connection, profile);
   add_ops(connection, profile);
   add_sections(connection, catalogue);
   add_stall_words(connection);

@@ -11,7 +11,11 @@ namespace dlkprof::view {
 // Into a copy of the profile's database (store/copy.h).
 void add_page_tables(store::Connection& connection, const model::Profile& profile, const cupti::Catalogue& catalogue);
 
+// Iterations are summed up in blocks of 2^kBlockBits, these in larger ones of as many, and so on.
+inline constexpr std::int64_t kBlockBits = 4;
+
 // Their parts.
+void add_step_tables(store::Connection& connection, const model::Profile& profile);
 void add_busy_times(store::Connection& connection, const model::Timeline& timeline);
 void add_config_tables(store::Connection& connection, const model::Profile& profile);
 

@@ -68,8 +68,8 @@ void RunCopy::keep_three_iterations() {
   kept_ = choose_iterations(connection);
   const std::string kept = fmt::format("{}", fmt::join(kept_, ","));
   // A table of its own: every range and call is compared with these, and not with all iterations.
-  connection.run(fmt::format(
-      "CREATE TEMP TABLE kept_times AS SELECT start_ns, stop_ns FROM iterations WHERE iteration IN ({})", kept));
+  connection.run(
+      fmt::format("CREATE TEMP TABLE kept_times AS SELECT start_ns, stop_ns FROM iterations WHERE iteration IN ({})", kept));
   const auto leave_out = [&connection](const char* table, const char* unless) {
     connection.run(
         fmt::format("DELETE FROM {0} WHERE NOT EXISTS (SELECT 1 FROM kept_times i "
@@ -84,6 +84,17 @@ void RunCopy::keep_three_iterations() {
   connection.run(
       "DELETE FROM string WHERE id > 0 AND id NOT IN (SELECT message FROM range UNION SELECT domain FROM range "
       "UNION SELECT name FROM call)");
+  connection.run("VACUUM");
+}
+
+void RunCopy::leave_out_single_iterations() {
+  Connection connection(file_->path(), Access::build);
+  const auto few = fmt::format("(SELECT key FROM page_block GROUP BY key HAVING max(level) = 0)");  // one block alone
+  const std::string left_out = fmt::format("level = 0 AND key NOT IN {}", few);
+  for (const char* table : {"page_step", "page_op_step"})
+    connection.run(fmt::format("DELETE FROM {} WHERE block IN (SELECT id FROM page_block WHERE {})", table, left_out));
+  connection.run(fmt::format("UPDATE page_key SET grain = {} WHERE key NOT IN {}", 1 << kBlockBits, few));
+  connection.run(fmt::format("DELETE FROM page_block WHERE {}", left_out));
   connection.run("VACUUM");
 }
 

@@ -36,6 +36,8 @@ class RunCopy {
   // Leaves of the timeline the first, the median and the slowest of the iterations aggregated, event by event. Views of other
   // things keep their figures.
   void keep_three_iterations();
+  // Leaves out times of single iterations, which ranges of iterations are summed up from: ranges begin and end with blocks then.
+  void leave_out_single_iterations();
   // Leaves out counters launch by launch; those of launch configurations keep theirs.
   void leave_out_launches();
   // Leaves out the counters and stall reasons of ops, and of kernels within ops, but of the kOpsWithCounters with the most GPU

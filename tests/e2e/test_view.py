@@ -131,12 +131,16 @@ class BrowserTest(unittest.TestCase):
         if cell["view"] == "page_steps":
             sums = {"calls": "count(*)", "gpu_total_ns": "sum(gpu_ns)", "gpu_avg_ns": "avg(gpu_ns)", "gpu_min_ns": "min(gpu_ns)",
                     "gpu_max_ns": "max(gpu_ns)", "uses_tc": "max(uses_tc)"}
-            if "." in cell["column"]:  # counters are of the iterations aggregated
+            if "." in cell["column"] or cell["column"] in ("instances", "cpu_total_ns", "tc_eligible"):
                 return None
             column = sums.get(cell["column"], f"max({cell['column']})")
             first, last = cell["range"]
             where += f" AND iteration BETWEEN {first} AND {last}"
             return self.ask(cell["database"], f"SELECT {column} FROM kernels WHERE {where}", cell["key"])[0]
+        if "." in cell["column"] and cell["view"] == "detail":
+            sql = "SELECT value FROM op_metrics WHERE op_id IS ? AND metric = ?"
+            rows = self.ask(cell["database"], sql, (cell["key"][0], cell["column"]))
+            return rows[0] if rows else (None,)
         columns = [row[1] for row in self.ask(cell["database"], f"PRAGMA table_info({cell['view']})")]
         if cell["column"] not in columns or any(key not in columns for key in cell["keys"]):
             return None
@@ -163,6 +167,27 @@ class BrowserTest(unittest.TestCase):
                     shown = float(text.replace(",", ""))
                     self.assertTrue(math.isclose(value / cell["factor"], shown, rel_tol=6e-4, abs_tol=6e-4), shown)
         self.assertGreaterEqual(checked, LEAST_CELLS)
+
+    def test_counters_say_of_how_many_launches_they_are_and_how_measured(self):
+        counters = [cell for cell in self.seen["cells"] if "." in cell["column"] and cell["text"]]
+        self.assertGreaterEqual(len(counters), 10)
+        for cell in counters:
+            self.assertRegex(cell["beside"], r"n \d+, \w+ replay")
+        self.assertTrue(any("±" in cell["beside"] for cell in counters))
+
+    def test_a_chosen_range_is_judged_by_its_own_iterations(self):
+        sql = "SELECT start_ns FROM iterations WHERE iteration BETWEEN 3 AND 8 ORDER BY 1"
+        starts = [row[0] for row in self.ask(MAIN, sql)]
+        lengths = sorted(end - start for start, end in zip(starts, starts[1:]))
+        self.assertEqual("5 of", self.seen["range"]["Aggregated"][:4])
+        shown, unit = self.seen["range"]["Iteration, median"].split()
+        self.assertAlmostEqual(lengths[2] / {"ms": 1e6, "µs": 1e3, "s": 1e9}[unit], float(shown), delta=0.0006 * float(shown) + 6e-4)
+
+    def test_another_key_node_parts_iterations_anew(self):
+        node = self.seen["keyNode"]
+        self.assertEqual([f"{node['found'] + 1} rows"], node["iterations"])
+        self.assertEqual("page_steps", node["view"])
+        self.assertGreater(node["ops"], 5)
 
     def test_runs_are_compared_op_by_op(self):
         def per_iteration(database, op):

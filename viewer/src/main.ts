@@ -11,7 +11,7 @@ import {overview} from "./panels/overview";
 import {source} from "./panels/source";
 import {sql} from "./panels/sql";
 import {timeline} from "./panels/timeline";
-import type {Context, Panel} from "./panel";
+import {keyNodesOf, num, rangeOf, type Context, type KeyNode, type Panel} from "./panel";
 import {contextBar, footer, header, themeFromStorage} from "./shell";
 import {chosen, type State} from "./state";
 
@@ -25,9 +25,24 @@ const main = h("main", {id: "main", tabindex: "-1"});
 let showing = 0;
 let shown = "";
 
-function contextOf(state: State): Context {
-  const run = state.run < facts.runs.length ? state.run : 0;
-  return {facts, state: {...state, run}, database, query: (words, parameters) => database.query(words, parameters, run)};
+interface Parted {
+  keys: KeyNode[];
+  iterations: Map<number, number>; // of each key node
+}
+const parted: Promise<Parted>[] = []; // by run
+
+async function howParted(query: Context["query"]): Promise<Parted> {
+  const rows = (await query("SELECT key, count(*) FROM page_iteration GROUP BY 1")).rows;
+  return {keys: await keyNodesOf(query), iterations: new Map(rows.map((row) => [num(row[0]), num(row[1])]))};
+}
+
+async function contextOf(asked: State): Promise<Context> {
+  const run = asked.run < facts.runs.length ? asked.run : 0;
+  const state = {...asked, run};
+  const query: Context["query"] = (words, parameters) => database.query(words, parameters, run);
+  const {keys, iterations} = await (parted[run] ??= howParted(query));
+  const range = rangeOf(state, keys, iterations.get(state.key ?? 0) ?? 0);
+  return {facts, state, database, query, keys, range};
 }
 
 let last: State | undefined; // that the panel was filled for
@@ -36,7 +51,9 @@ let last: State | undefined; // that the panel was filled for
 function onlyMarks(panel: Panel, state: State): boolean {
   if (last === undefined || shown !== panel.id || main.childElementCount === 0) return false;
   const before = last;
-  const changed = (["run", "op", "kernel", "config", "from", "to"] as const).filter((name) => before[name] !== state[name]);
+  const changed = (["run", "op", "kernel", "config", "key", "from", "to"] as const).filter(
+    (name) => before[name] !== state[name],
+  );
   return changed.length > 0 && changed.every((name) => panel.marks?.includes(name));
 }
 
@@ -48,7 +65,8 @@ async function show(state: State): Promise<void> {
     if (link.dataset.panel === panel.id) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   });
-  const context = contextOf(state);
+  const context = await contextOf(state);
+  if (turn !== showing) return;
   if (onlyMarks(panel, state)) {
     last = {...state};
     document.dispatchEvent(new Event("dlkprof:chosen"));
@@ -107,7 +125,7 @@ function onKey(event: KeyboardEvent): void {
   if (panel) chosen.choose({panel: panel.id, more: {}});
   else if (event.key === "/") main.querySelector<HTMLElement>("input[type=search]")?.focus();
   else if (event.key === "Escape")
-    chosen.choose({op: undefined, kernel: undefined, config: undefined, from: undefined, to: undefined});
+    chosen.choose({op: undefined, kernel: undefined, config: undefined, key: undefined, from: undefined, to: undefined});
   else return;
   event.preventDefault();
 }

@@ -6,6 +6,8 @@ import type {Cell, Database, Facts, Rows} from "./types";
 export interface Context {
   facts: Facts;
   state: State;
+  keys: KeyNode[];
+  range: Range;
   // To the run that is shown.
   query(sql: string, parameters?: Cell[]): Promise<Rows>;
   database: Database;
@@ -30,14 +32,57 @@ export function named(rows: Rows): Named[] {
 export const num = (cell: Cell | undefined): number => (typeof cell === "number" ? cell : NaN);
 export const str = (cell: Cell | undefined): string => (cell === null || cell === undefined ? "" : String(cell));
 
-export interface Range {
-  from: number;
-  to: number;
+// A key node that the page can part iterations by: the first is that of the database.
+export interface KeyNode {
+  key: number;
+  name: string;
+  source: string;
+  found: number; // how often
+  first: number; // the iterations that figures are of unless others are chosen
+  last: number;
+  block: number; // of page_block: these iterations
+  grain: number; // ranges begin and end at multiples of it
 }
 
-// The iterations that somebody chose, if they chose any.
-export function rangeOf(state: State): Range | undefined {
-  if (state.from === undefined && state.to === undefined) return undefined;
-  const from = state.from ?? 0;
-  return {from, to: state.to ?? from};
+export async function keyNodesOf(query: Context["query"]): Promise<KeyNode[]> {
+  const rows = named(await query("SELECT * FROM page_key ORDER BY key"));
+  return rows.map((row) => ({
+    key: num(row.key),
+    name: str(row.key_node),
+    source: str(row.source),
+    found: num(row.found),
+    first: num(row.first),
+    last: num(row.last),
+    block: num(row.block),
+    grain: num(row.grain),
+  }));
 }
+
+// The iterations that figures are of.
+export interface Range {
+  key: number;
+  from: number;
+  to: number;
+  isOwn: boolean; // those of the database, whose views have all figures
+  blocks: string; // SQL: the rows of page_block that they are made of
+}
+
+export function rangeOf(state: State, keys: KeyNode[], iterations: number): Range {
+  const node = keys.find((one) => one.key === (state.key ?? 0)) ?? keys[0];
+  if (!node) throw new Error("the page holds no iterations");
+  const isAsked = state.from !== undefined || state.to !== undefined;
+  const from = snapped(isAsked ? (state.from ?? 0) : node.first, node.grain, 0);
+  const to = snapped(isAsked ? (state.to ?? from) : node.last, node.grain, node.grain - 1);
+  const last = Math.max(0, iterations - 1);
+  const range = {key: node.key, from: Math.min(from, last), to: Math.min(to, last)};
+  if (!isAsked || (range.from === node.first && range.to === node.last))
+    return {...range, from: node.first, to: node.last, isOwn: node.key === 0, blocks: `(${node.block})`};
+  const inside = (name: string): string => `${name}first >= ${range.from} AND ${name}last <= ${range.to}`;
+  const blocks = `(SELECT id FROM page_block WHERE key = ${node.key} AND level >= 0 AND ${inside("")} AND NOT (${inside("parent_")}))`;
+  return {...range, isOwn: false, blocks};
+}
+
+// To where a block of so many iterations begins, or ends.
+const snapped = (iteration: number, grain: number, offset: number): number => Math.floor(iteration / grain) * grain + offset;
+
+export const isOf = (range: Range, iteration: number): boolean => iteration >= range.from && iteration <= range.to;

@@ -46,7 +46,15 @@ export function header(facts: Facts, links: HTMLElement[]): HTMLElement {
   const runs = h("select", {"aria-label": "Run", id: "run"}, ...facts.runs.map((run, i) => h("option", {value: i}, run.label)));
   runs.value = String(chosen.state.run);
   runs.addEventListener("change", () =>
-    chosen.choose({run: Number(runs.value), op: undefined, kernel: undefined, config: undefined, from: undefined, to: undefined}),
+    chosen.choose({
+      run: Number(runs.value),
+      op: undefined,
+      kernel: undefined,
+      config: undefined,
+      key: undefined,
+      from: undefined,
+      to: undefined,
+    }),
   );
   chosen.listen((state) => (runs.value = String(state.run)));
   const name = facts.runs.length > 1 ? runs : h("strong", {class: "run"}, facts.runs[0]?.label ?? "");
@@ -69,14 +77,16 @@ function chip(words: string, title: string, change: Partial<State>): HTMLElement
 }
 
 // What is chosen, each with a way to let go of it.
-export async function contextBar({state, query}: Context): Promise<HTMLElement[]> {
+export async function contextBar({state, query, keys, range}: Context): Promise<HTMLElement[]> {
   const chips: HTMLElement[] = [];
-  if (state.from !== undefined || state.to !== undefined) {
-    const from = state.from ?? 0;
-    chips.push(
-      chip(`Iterations ${from} to ${state.to ?? from}`, "Times are of these iterations", {from: undefined, to: undefined}),
-    );
+  if (state.key !== undefined && state.key !== 0) {
+    const name = keys.find((one) => one.key === state.key)?.name ?? "";
+    chips.push(chip(`Key node ${shorten(name, 60)}`, "It parts iterations", {key: undefined, from: undefined, to: undefined}));
   }
+  if (state.from !== undefined || state.to !== undefined)
+    chips.push(
+      chip(`Iterations ${range.from} to ${range.to}`, "Figures are of these iterations", {from: undefined, to: undefined}),
+    );
   if (state.op !== undefined) {
     const found = await query("SELECT op_name, direction FROM page_op WHERE op_id = ?", [state.op]);
     const name = found.rows[0] ? `${str(found.rows[0][0])} ${str(found.rows[0][1])}`.trim() : state.op;

@@ -6,6 +6,7 @@ export interface State {
   op?: string; // op_id
   kernel?: number;
   config?: number;
+  key?: number; // of page_key: the key node that parts iterations
   from?: number; // iterations, both inclusive
   to?: number;
   more: Record<string, string>; // what a panel keeps for itself: filter, sort, columns
@@ -13,7 +14,7 @@ export interface State {
 
 type Listener = (state: State) => void;
 
-const PLAIN = ["op", "kernel", "config", "from", "to", "run"] as const;
+const PLAIN = ["op", "kernel", "config", "key", "from", "to", "run"] as const;
 
 function parse(hash: string): State {
   const [panel = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
@@ -30,6 +31,7 @@ function parse(hash: string): State {
     op: parameters.get("op") ?? undefined,
     kernel: whole("kernel"),
     config: whole("config"),
+    key: whole("key"),
     from: whole("from"),
     to: whole("to"),
     more,
@@ -40,7 +42,7 @@ function written(state: State): string {
   const parameters = new URLSearchParams();
   for (const name of PLAIN) {
     const value = state[name];
-    if (value !== undefined && !(name === "run" && value === 0)) parameters.set(name, String(value));
+    if (value !== undefined && !((name === "run" || name === "key") && value === 0)) parameters.set(name, String(value));
   }
   for (const [name, value] of Object.entries(state.more)) if (value !== "") parameters.set(name, value);
   const query = parameters.toString();

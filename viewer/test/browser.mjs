@@ -70,7 +70,8 @@ async function takeCells(page, database, most) {
             column: heads[i].dataset.column,
             unit: heads[i].dataset.unit,
             factor: Number(heads[i].dataset.factor),
-            text: cell.textContent,
+            text: [...cell.childNodes].map((node) => (node.nodeName === "SMALL" ? "" : node.textContent)).join(""),
+            beside: cell.querySelector("small")?.textContent ?? "",
           })),
         );
     }),
@@ -168,6 +169,23 @@ async function useTables(browser, {file}) {
   await page.close();
 }
 
+// Another key node parts iterations anew.
+async function chooseKeyNode(page) {
+  await go(page, "iterations?key=0&again=1");
+  const before = await texts(page, "main .count");
+  const names = await texts(page, "#key-node option");
+  expect(names.length >= 2, "no other key node is offered");
+  await page.selectOption("#key-node", {index: 1});
+  await page.waitForSelector(".chip");
+  const key = await page.inputValue("#key-node");
+  const found = Number(/\((\d+) times/.exec(names[1])[1]);
+  seen.keyNode = {name: names[1].replace(/ \(.*/, ""), found, iterations: await texts(page, "main .count"), before};
+  await go(page, `ops?key=${key}`);
+  seen.keyNode.view = await page.getAttribute("table[data-table=ops]", "data-view");
+  seen.keyNode.ops = await page.$$eval("table[data-table=ops] tbody tr", (rows) => rows.length);
+  await click(page, ".chip");
+}
+
 // A range of iterations counts in every panel.
 async function chooseRange(browser, {file, database}) {
   const page = await open(browser, file);
@@ -184,8 +202,16 @@ async function chooseRange(browser, {file, database}) {
     "ops are not of the range",
   );
   seen.cells.slice(before).forEach((cell) => (cell.range = [3, 7]));
+  await click(page, "nav a[data-panel=overview]");
+  seen.range = Object.fromEntries(
+    await page.$$eval("main .facts > div", (all) =>
+      all.map((one) => [one.querySelector("dt").textContent, one.querySelector("dd").textContent]),
+    ),
+  );
   await click(page, ".chip");
+  await click(page, "nav a[data-panel=ops]");
   expect((await page.getAttribute("table[data-table=ops]", "data-view")) === "detail", "the range is not let go");
+  await chooseKeyNode(page);
   const box = await page.evaluate(
     () => (
       (location.hash = "#iterations"),

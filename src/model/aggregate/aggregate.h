@@ -101,6 +101,12 @@ struct Duration {  // shares of the wall clock, each excluding those before it (
   double gpu = 0, tc = 0, non_tc = 0, memory = 0, dataloader = 0, io = 0, cpu = 0, other = 0;
 };
 
+// The same of one iteration in ns, summed over GPUs: uses of several iterations add up to those of their range. I/O: nothing
+// measures it.
+struct WallUse {
+  std::int64_t wall_ns = 0;
+  std::int64_t gpu_ns = 0, tc_ns = 0, non_tc_ns = 0, memory_ns = 0, dataloader_ns = 0, cpu_ns = 0, other_ns = 0;
+};
 // Sums over ops that launched anything, or over kernels by name.
 struct OpsLine {
   std::int64_t gpu_ns = 0;
@@ -156,6 +162,9 @@ struct IterationRange {
 // Without a range: of the steady one. With a part of it: from the first iteration, or to the last. Throws UsageError where there
 // are no such iterations, saying which there are.
 [[nodiscard]] Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range = {});
+
+// Of each iteration.
+[[nodiscard]] std::vector<WallUse> find_iteration_uses(const Timeline& timeline, const Fold& fold);
 
 // Whether a kernel of a configuration uses tensor cores: by its tensor-pipe counter where it was measured and says so, else by
 // its name (model/aggregate/tensor_core_use.h).

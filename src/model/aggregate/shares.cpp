@@ -41,29 +41,44 @@ class SpanBuilder {
 enum Use : std::uint8_t { tc_kernel, other_kernel, memory, data_loading, cpu };
 constexpr std::size_t kActivities = 5;
 
-// How much of a window is covered by each activity and those better than it. Intervals come by start, whatever their activity,
-// and none is kept: there are millions.
+// How much of each of several windows, which follow one another, is covered by each activity and those better than it. Intervals
+// come by start, whatever their activity, and none is kept: there are millions.
 class Cover {
  public:
-  explicit Cover(const Span& window) : window_(window) { reached_.fill(window.start); }
+  // `borders`: the start of each window, then the end of the last one.
+  explicit Cover(const std::vector<std::int64_t>& borders) : borders_(borders), covered_(borders.size() - 1) {
+    reached_.fill(borders.front());
+  }
   void add(Use activity, const Span& span) {
-    const std::int64_t end = std::min(span.end, window_.end);
+    const std::int64_t end = std::min(span.end, borders_.back());
     for (std::size_t i = activity; i < kActivities; ++i) {
       const std::int64_t start = std::max(span.start, reached_[i]);
       if (start >= end) continue;
-      covered_[i] += end - start;
+      add_to_windows(i, start, end);
       reached_[i] = end;
     }
   }
-  [[nodiscard]] std::int64_t until(Use activity) const { return covered_[activity]; }
+  [[nodiscard]] std::int64_t until(std::size_t window, Use activity) const { return covered_[window][activity]; }
   // By the activity alone.
-  [[nodiscard]] std::int64_t by(Use activity) const {
-    return activity == 0 ? covered_[0] : covered_[activity] - covered_[activity - 1];
+  [[nodiscard]] std::int64_t by(std::size_t window, Use activity) const {
+    return activity == 0 ? until(window, activity) : covered_[window][activity] - covered_[window][activity - 1];
   }
 
  private:
-  Span window_;
-  std::array<std::int64_t, kActivities> reached_{}, covered_{};
+  void add_to_windows(std::size_t activity, std::int64_t start, std::int64_t end) {
+    std::size_t& window = window_[activity];
+    while (borders_[window + 1] <= start) ++window;
+    for (std::size_t i = window; start < end; ++i) {
+      const std::int64_t stop = std::min(end, borders_[i + 1]);
+      covered_[i][activity] += stop - start;
+      start = stop;
+    }
+  }
+
+  const std::vector<std::int64_t>& borders_;
+  std::vector<std::array<std::int64_t, kActivities>> covered_;
+  std::array<std::int64_t, kActivities> reached_{};
+  std::array<std::size_t, kActivities> window_{};  // that it has reached
 };
 
 // Types of ops that wait for training data, in lower case: PyTorch's "enumerate(DataLoader)#...", our own phase.
@@ -102,10 +117,11 @@ Spans find_cpu_activity(const Timeline& timeline, const Span& window) {
 class Sweep {
  public:
   // The CPU's shares are of interest without any GPU too.
-  Sweep(const IterationSlice& slice, const Span& window)
+  Sweep(const IterationSlice& slice, const std::vector<std::int64_t>& borders)
       : slice_(slice),
-        gpus_(std::max<std::size_t>(slice.timeline.devices.size(), 1), Cover(window)),
-        of_cpu_{Source{cpu, find_cpu_activity(slice.timeline, window)}, Source{data_loading, find_data_loading(slice, window)}} {}
+        gpus_(std::max<std::size_t>(slice.timeline.devices.size(), 1), Cover(borders)),
+        of_cpu_{Source{cpu, find_cpu_activity(slice.timeline, {borders.front(), borders.back()})},
+                Source{data_loading, find_data_loading(slice, {borders.front(), borders.back()})}} {}
 
   std::vector<Cover> cover() {
     for (const Activity& activity : slice_.timeline.activities) {
@@ -150,27 +166,51 @@ class Sweep {
   std::array<Source, 2> of_cpu_;
 };
 
+// Of each window; the sum over GPUs.
+std::vector<WallUse> find_uses(const IterationSlice& slice, const std::vector<std::int64_t>& borders) {
+  std::vector<WallUse> uses(borders.size() - 1);
+  const std::vector<Cover> gpus = Sweep(slice, borders).cover();
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    const std::int64_t length = elapsed_ns(borders[i], borders[i + 1]);
+    for (const Cover& gpu : gpus) {
+      add_ns(uses[i].wall_ns, length);
+      uses[i].tc_ns += gpu.by(i, tc_kernel);
+      uses[i].non_tc_ns += gpu.by(i, other_kernel);
+      uses[i].memory_ns += gpu.by(i, memory);
+      uses[i].gpu_ns += gpu.until(i, memory);
+      uses[i].dataloader_ns += gpu.by(i, data_loading);
+      uses[i].cpu_ns += gpu.by(i, cpu);
+      uses[i].other_ns += length - gpu.until(i, cpu);
+    }
+  }
+  return uses;
+}
+
 }  // namespace
 
 Duration find_shares(const IterationSlice& slice) {
-  const Span window{slice.fold.iterations[slice.first_iteration].start_ns, iteration_end_ns(slice.fold, slice.last_iteration)};
-  Duration shares;
-  if (window.end <= window.start) return shares;
-  const std::vector<Cover> gpus = Sweep(slice, window).cover();
-  const std::int64_t length = elapsed_ns(window.start, window.end);
-  const double whole = static_cast<double>(length) * static_cast<double>(gpus.size());
-  const auto share_of = [whole](std::int64_t ns) { return 100 * static_cast<double>(ns) / whole; };
-  for (const Cover& gpu : gpus) {
-    shares.tc += share_of(gpu.by(tc_kernel));
-    shares.non_tc += share_of(gpu.by(other_kernel));
-    shares.memory += share_of(gpu.by(memory));
-    shares.gpu += share_of(gpu.until(memory));
-    shares.dataloader += share_of(gpu.by(data_loading));
-    // I/O: nothing measures it.
-    shares.cpu += share_of(gpu.by(cpu));
-    shares.other += share_of(length - gpu.until(cpu));
-  }
-  return shares;
+  const std::vector<std::int64_t> window{slice.fold.iterations[slice.first_iteration].start_ns,
+                                         iteration_end_ns(slice.fold, slice.last_iteration)};
+  if (window.back() <= window.front()) return {};
+  const WallUse use = find_uses(slice, window).front();
+  const auto share_of = [&use](std::int64_t ns) { return 100 * static_cast<double>(ns) / static_cast<double>(use.wall_ns); };
+  return {.gpu = share_of(use.gpu_ns),
+          .tc = share_of(use.tc_ns),
+          .non_tc = share_of(use.non_tc_ns),
+          .memory = share_of(use.memory_ns),
+          .dataloader = share_of(use.dataloader_ns),
+          .io = 0,  // nothing measures it
+          .cpu = share_of(use.cpu_ns),
+          .other = share_of(use.other_ns)};
+}
+
+std::vector<WallUse> find_iteration_uses(const Timeline& timeline, const Fold& fold) {
+  const auto last = static_cast<std::uint32_t>(fold.iterations.size() - 1);
+  std::vector<std::int64_t> borders(fold.iterations.size());
+  std::transform(fold.iterations.begin(), fold.iterations.end(), borders.begin(),
+                 [](const Iteration& iteration) { return iteration.start_ns; });
+  borders.push_back(std::max(borders.back(), iteration_end_ns(fold, last)));
+  return find_uses({timeline, fold, 0, last, TensorCoreTable(timeline)}, borders);
 }
 
 }  // namespace dlkprof::model

@@ -1,14 +1,17 @@
 #include "view/run_copy.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "cupti/catalogue.h"
+#include "model/aggregate/aggregate.h"
 #include "store/database.h"
 #include "store/sqlite.h"
 #include "support/small_timeline.h"
@@ -49,10 +52,54 @@ TEST_F(RunCopyTest, StepsSumUpToTheViewKernels) {
       "SELECT iteration || ' ' || op_id || ' ' || count(*) || ' ' || coalesce(sum(gpu_ns), '') FROM kernels "
       "GROUP BY iteration, op_id ORDER BY 1";
   const char* const by_steps =
-      "SELECT iteration || ' ' || op_id || ' ' || sum(calls) || ' ' || coalesce(sum(gpu_ns), '') FROM page_steps "
-      "GROUP BY iteration, op_id ORDER BY 1";
+      "SELECT first || ' ' || op_id || ' ' || sum(calls) || ' ' || coalesce(sum(gpu_ns), '') FROM page_steps "
+      "WHERE key = 0 AND level = 0 GROUP BY first, op_id ORDER BY 1";
   EXPECT_EQ(rows(copy.path(), by_steps), rows(path_, by_view));
   EXPECT_FALSE(rows(copy.path(), by_steps).empty());
+}
+
+// What the page sums up for a range of iterations: the largest blocks that lie within it.
+std::string rows_of_range(int first, int last) {
+  return fmt::format(
+      "SELECT op_id || ' ' || sum(calls) || ' ' || coalesce(sum(gpu_ns), '') FROM page_steps WHERE block IN (SELECT id FROM "
+      "page_block WHERE key = 0 AND level >= 0 AND first >= {0} AND last <= {1} AND NOT (parent_first >= {0} AND parent_last <= "
+      "{1})) GROUP BY op_id ORDER BY op_id",
+      first, last);
+}
+
+TEST_F(RunCopyTest, AnyRangeOfIterationsIsMadeOfFewBlocks) {
+  const auto work = profile_.fold.activity_iteration.size();
+  profile_.fold.iterations.resize(300);
+  for (std::size_t i = 0; i < profile_.fold.iterations.size(); ++i) {
+    const auto start = static_cast<std::int64_t>(1'000'000 + i * 100);
+    profile_.fold.iterations[i] = {start, start + 99};
+  }
+  for (std::size_t i = 0; i < work; ++i) profile_.fold.activity_iteration[i] = static_cast<std::uint32_t>(i * 290 / work);
+  std::filesystem::remove(path_);
+  store::write_database(path_, profile_);
+  const RunCopy copy = this->copy();
+  for (const auto& [first, last] :
+       {std::pair{0, 299}, std::pair{0, 0}, std::pair{1, 250}, std::pair{15, 16}, std::pair{16, 255}}) {
+    EXPECT_EQ(rows(copy.path(), rows_of_range(first, last)),
+              rows(path_, fmt::format("SELECT op_id || ' ' || count(*) || ' ' || coalesce(sum(gpu_ns), '') FROM kernels WHERE "
+                                      "iteration BETWEEN {} AND {} GROUP BY op_id ORDER BY op_id",
+                                      first, last)))
+        << first << " to " << last;
+  }
+  EXPECT_EQ(rows(copy.path(), "SELECT count(*) FROM page_block WHERE key = 0 AND level >= 0"),
+            std::vector<std::string>{std::to_string(300 + 19 + 2 + 1)});
+}
+
+TEST_F(RunCopyTest, UsesOfIterationsAddUpToThoseOfTheRange) {
+  profile_.aggregate.first_iteration = 0;
+  profile_.aggregate.last_iteration = static_cast<std::uint32_t>(profile_.fold.iterations.size() - 1);
+  const RunCopy copy = this->copy();
+  const char* const summed =
+      "SELECT printf('%.6f %.6f %.6f', 100.0 * sum(gpu_wall_ns) / sum(wall_ns), 100.0 * sum(tc_ns) / sum(wall_ns), 100.0 * "
+      "sum(other_ns) / sum(wall_ns)) FROM page_iteration WHERE key = 0 AND aggregated";
+  const model::Aggregate made = model::aggregate(profile_.timeline, profile_.fold, {0, profile_.aggregate.last_iteration});
+  EXPECT_EQ(rows(copy.path(), summed), std::vector<std::string>{fmt::format("{:.6f} {:.6f} {:.6f}", made.summary.share.gpu,
+                                                                            made.summary.share.tc, made.summary.share.other)});
 }
 
 TEST_F(RunCopyTest, BinsHoldAsMuchAsEvents) {

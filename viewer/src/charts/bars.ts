@@ -2,7 +2,11 @@
 
 import {colour, fit, h, redrawn} from "../dom";
 import {number, quantity, scaleFor} from "../format";
-import type {Range} from "../panel";
+
+export interface Range {
+  from: number;
+  to: number;
+}
 
 export interface IterationBar {
   iteration: number;

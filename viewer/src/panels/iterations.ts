@@ -3,7 +3,7 @@
 import {iterationBars} from "../charts/bars";
 import {series} from "../charts/series";
 import {h} from "../dom";
-import {named, num, rangeOf, str, type Context, type Panel} from "../panel";
+import {isOf, named, num, str, type Context, type Panel, type Range} from "../panel";
 import {chosen} from "../state";
 import {Table} from "../table";
 
@@ -13,20 +13,21 @@ function chooseRange(from: number | undefined, to: number | undefined): void {
 
 // The same choice by keys alone.
 function rangeForm(context: Context, last: number): HTMLElement {
-  const range = rangeOf(context.state);
+  const {range} = context;
+  const isChosen = context.state.from !== undefined;
   const field = (id: string, words: string, value: number): [HTMLInputElement, HTMLElement] => {
     const input = h("input", {type: "number", id, min: 0, max: last, value});
     return [input, h("label", {for: id}, words, " ", input)];
   };
-  const [from, fromLabel] = field("range-from", "From iteration", range?.from ?? 0);
-  const [to, toLabel] = field("range-to", "to", range?.to ?? last);
+  const [from, fromLabel] = field("range-from", "From iteration", range.from);
+  const [to, toLabel] = field("range-to", "to", range.to);
   const form = h(
     "form",
     {class: "tools"},
     fromLabel,
     toLabel,
     h("button", {type: "submit", id: "range-use"}, "Show these in every panel"),
-    range
+    isChosen
       ? h(
           "button",
           {type: "button", id: "range-drop", onclick: () => chooseRange(undefined, undefined)},
@@ -40,6 +41,30 @@ function rangeForm(context: Context, last: number): HTMLElement {
     chooseRange(a, b);
   });
   return form;
+}
+
+// Iterations parted by the ends of another op: all figures are summed up anew from then on.
+function keyNodes(context: Context): HTMLElement {
+  const select = h(
+    "select",
+    {id: "key-node"},
+    ...context.keys.map((one) =>
+      h("option", {value: one.key}, `${one.name || "none"} (${one.found} times${one.key === 0 ? ", of the database" : ""})`),
+    ),
+  );
+  select.value = String(context.range.key);
+  select.addEventListener("change", () =>
+    chosen.choose({key: Number(select.value) || undefined, from: undefined, to: undefined}),
+  );
+  const grain = context.keys.find((one) => one.key === context.range.key)?.grain ?? 1;
+  return h(
+    "div",
+    {class: "tools"},
+    h("label", {}, "Key node, whose ends part iterations ", select),
+    grain > 1
+      ? h("span", {}, `In this page ranges begin and end at multiples of ${grain} iterations; dlkprof view --serve has all.`)
+      : null,
+  );
 }
 
 // What GPUs did over time, where they were sampled.
@@ -84,10 +109,13 @@ async function utilization(context: Context): Promise<HTMLElement | null> {
 export const iterations: Panel = {
   id: "iterations",
   title: "Iterations",
-  about: "How long each iteration took. Choose some, and every panel shows the times of these.",
+  about: "How long each iteration took. Choose some, or another key node, and every panel shows the figures of these.",
   async show(place, context) {
+    const {range} = context;
+    const columns = "iteration, duration_ns, gpu_ns, calls, aggregated, steady";
     const rows = await context.query(
-      "SELECT iteration, duration_ns, gpu_ns, calls, aggregated, steady, start_ns - (SELECT min(start_ns) FROM iterations) AS start_ns FROM iterations ORDER BY iteration",
+      `SELECT ${columns}, start_ns - (SELECT min(start_ns) FROM page_iteration WHERE key = ?1) AS start_ns FROM page_iteration WHERE key = ?1 ORDER BY iteration`,
+      [range.key],
     );
     const all = named(rows).map((row) => ({
       iteration: num(row.iteration),
@@ -96,13 +124,13 @@ export const iterations: Panel = {
       aggregated: row.aggregated === 1,
       start: num(row.start_ns),
     }));
-    const range = rangeOf(context.state);
-    place.append(iterationBars(all, range, chooseRange), rangeForm(context, Math.max(0, all.length - 1)));
+    const shown: Range | undefined = context.state.from === undefined ? undefined : range;
+    place.append(keyNodes(context), iterationBars(all, shown, chooseRange), rangeForm(context, Math.max(0, all.length - 1)));
     const table = new Table({
       id: "iterations",
       caption: "Iterations",
       view: context.facts.views.iterations,
-      viewName: "iterations",
+      viewName: range.key === 0 ? "iterations" : undefined,
       columns: rows.columns.map((name) => ({
         name,
         bar: name === "duration_ns",
@@ -110,10 +138,10 @@ export const iterations: Panel = {
       })),
       rows: rows.rows,
       keys: ["iteration"],
-      isChosen: (row) => range !== undefined && num(row[0]) >= range.from && num(row[0]) <= range.to,
+      isChosen: (row) => shown !== undefined && isOf(shown, num(row[0])),
       choose: (row) => {
         const one = num(row[0]);
-        if (range?.from === one && range.to === one) chooseRange(undefined, undefined);
+        if (shown?.from === one && shown.to === one) chooseRange(undefined, undefined);
         else chooseRange(one, one);
       },
     });

@@ -1,12 +1,12 @@
 // Kernels, of the chosen op or of all; the launch configurations of a kernel; and a page for each configuration.
 
 import {h} from "../dom";
-import {rangeOf, str, type Context, type Panel} from "../panel";
+import {str, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
 import {Table, type Column} from "../table";
 import type {Cell} from "../types";
 import {configPage} from "./config";
-import {kernelsOfRange, RANGE_HELP} from "./sums";
+import {kernelsOfRange, RANGE_HELP, stepsOf} from "./sums";
 
 const KERNEL_COLUMNS = ["kernel_name", "op_name", "direction", "calls", "gpu_total_ns", "gpu_avg_ns", "uses_tc", "samples"];
 const CONFIG_COLUMNS = [
@@ -25,16 +25,16 @@ const CONFIG_COLUMNS = [
 
 async function kernelTable(context: Context): Promise<HTMLElement> {
   const {state, facts} = context;
-  const range = rangeOf(state);
+  const {isOwn} = context.range;
   const known = facts.views.op_kernels?.columns.map(([name]) => name) ?? [];
   const sql = `SELECT ${known.join(", ")} FROM op_kernels ${state.op === undefined ? "" : "WHERE op_id = ?"}`;
-  const rows = range ? await kernelsOfRange(context) : await context.query(sql, state.op === undefined ? [] : [state.op]);
+  const rows = isOwn ? await context.query(sql, state.op === undefined ? [] : [state.op]) : await kernelsOfRange(context);
   const at = (name: string): number => rows.columns.indexOf(name);
   const columns: Column[] = rows.columns.map((name) => ({
     name,
     hidden: !KERNEL_COLUMNS.includes(name),
     bar: name === "gpu_total_ns",
-    help: range ? RANGE_HELP[name] : undefined,
+    help: isOwn ? undefined : RANGE_HELP[name],
     note:
       name === "kernel_name"
         ? (row) => str(row[at("long_kernel_name")])
@@ -48,7 +48,7 @@ async function kernelTable(context: Context): Promise<HTMLElement> {
     id: "kernels",
     caption: "Kernels",
     view: facts.views.op_kernels,
-    viewName: range ? "page_steps" : "op_kernels",
+    viewName: isOwn ? "op_kernels" : "page_steps",
     columns,
     rows: rows.rows,
     keys: ["op_id", "kernel", "uses_tc"],
@@ -71,20 +71,25 @@ async function configTable(context: Context): Promise<HTMLElement> {
     parameters.push(state.kernel);
   }
   if (state.op !== undefined) {
-    conditions.push("c.config IN (SELECT s.config FROM page_steps s WHERE s.op_id = ?)");
+    conditions.push("c.config IN (SELECT k.config FROM page_kind k WHERE k.op_id = ?)");
     parameters.push(state.op);
   }
   const plain = (facts.views.occupancy?.columns ?? [])
     .map(([name]) => name)
     .filter((name) => !/^(grid|block)_[xyz]$|^kernel_name$/.test(name));
-  const sql = `SELECT kernel_name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block, ${plain.join(", ")} FROM occupancy c ${conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : ""}`;
+  const {isOwn} = context.range;
+  const ofRange = (name: string): string => {
+    if (isOwn || !["launches", "gpu_total_ns"].includes(name)) return `c.${name}`;
+    return name === "launches" ? "coalesce(r.launches, 0) AS launches" : "r.gpu_ns AS gpu_total_ns";
+  };
+  const sql = `SELECT kernel_name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block, ${plain.map(ofRange).join(", ")} FROM occupancy c ${isOwn ? "" : `LEFT JOIN (SELECT config, sum(calls) AS launches, sum(gpu_ns) AS gpu_ns FROM ${stepsOf(context.range)} GROUP BY config) r ON r.config = c.config`} ${conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : ""}`;
   const rows = await context.query(sql, parameters);
   const at = (name: string): number => rows.columns.indexOf(name);
   const table = new Table({
     id: "configs",
     caption: "Launch configurations",
     view: facts.views.occupancy,
-    viewName: "occupancy",
+    viewName: isOwn ? "occupancy" : undefined,
     columns: rows.columns.map((name) => ({
       name,
       hidden: !CONFIG_COLUMNS.includes(name),

@@ -3,10 +3,10 @@
 import {stack} from "../charts/stack";
 import {h} from "../dom";
 import {number, quantity} from "../format";
-import {named, num, rangeOf, str, type Context, type Named, type Panel} from "../panel";
+import {named, num, str, type Context, type Named, type Panel} from "../panel";
 import {chosen} from "../state";
 import {Table, type Column} from "../table";
-import {topOps} from "./sums";
+import {summaryOfRange, topOps} from "./sums";
 
 async function one(context: Context, sql: string): Promise<Named | undefined> {
   return named(await context.query(sql))[0];
@@ -173,7 +173,7 @@ async function opTable(context: Context): Promise<HTMLElement> {
     id: "top",
     caption: "Ten ops with the most GPU time",
     view: context.facts.views.detail,
-    viewName: rangeOf(context.state) ? "page_steps" : "detail",
+    viewName: context.range.isOwn ? "detail" : "page_steps",
     columns: shown,
     keys: ["op_id"],
     rows,
@@ -188,22 +188,23 @@ export const overview: Panel = {
   title: "Overview",
   about: "What holds the run back, and where its time goes.",
   async show(place, context) {
-    const summary = await one(context, "SELECT * FROM summary");
+    const {isOwn} = context.range;
+    const summary = isOwn ? await one(context, "SELECT * FROM summary") : named(await summaryOfRange(context))[0];
     const verdict = await one(context, "SELECT sentence FROM page_verdict");
     const covered = await one(
       context,
       "SELECT coalesce((SELECT sum(launches) FROM coverage), 0) AS launches, coalesce((SELECT sum(measured) FROM coverage), 0) AS measured, sum(gpu_total_ns) AS gpu_ns, 100.0 * sum(covered_ns) / nullif(sum(gpu_total_ns), 0) AS covered_pct FROM detail",
     );
     place.append(h("p", {class: "verdict"}, str(verdict?.sentence)));
-    if (summary && covered) place.append(facts(summary, covered));
-    if (rangeOf(context.state))
+    if (!isOwn)
       place.append(
         h(
           "p",
           {class: "hint"},
-          "Shares and findings are of the iterations aggregated in the database; the ops below are of the iterations chosen.",
+          "The sentence above and the findings are of the iterations aggregated in the database, all figures of those chosen. To judge these, make a page of them: --iter_start, --iter_stop, --key_node.",
         ),
       );
+    if (summary && covered) place.append(facts(summary, isOwn ? covered : {...covered, ...summary}));
     place.append(await findings(context));
     if (summary) place.append(h("section", {"aria-label": "Dashboard"}, h("h2", {}, "Where time goes"), dashboard(summary)));
     place.append(await opTable(context), await system(context));

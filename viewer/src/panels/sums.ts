@@ -1,15 +1,18 @@
-// Figures of ops and kernels: those of the database, or, where a range of iterations is chosen, summed up over it by the database.
+// Figures of ops and kernels: those of the database, or, where other iterations are chosen, summed up over them by the database.
 
-import {rangeOf, type Context} from "../panel";
+import type {Context, Range} from "../panel";
 import type {Cell, Rows} from "../types";
+
+// SQL: calls and GPU times of the iterations chosen, in the blocks that they are made of.
+export const stepsOf = (range: Range): string =>
+  `(SELECT k.op_id, k.kernel, k.config, k.uses_tc, s.calls, s.timed, s.total_ns AS gpu_ns, s.least_ns AS gpu_min_ns, s.most_ns AS gpu_max_ns FROM page_step s CROSS JOIN page_kind k ON k.id = s.thing WHERE s.block IN ${range.blocks})`;
 
 const TIMES =
   "sum(s.calls) AS calls, sum(s.gpu_ns) AS gpu_total_ns, 1.0 * sum(s.gpu_ns) / sum(s.timed) AS gpu_avg_ns, min(s.gpu_min_ns) AS gpu_min_ns, max(s.gpu_max_ns) AS gpu_max_ns";
 
 // The ops with the most GPU time, at most `most`.
 export function topOps(context: Context, most: number): Promise<Rows> {
-  const range = rangeOf(context.state);
-  if (range) return opsOfRange(context, most);
+  if (!context.range.isOwn) return opsOfRange(context, most);
   return context.query(
     "SELECT op_name, op_id, direction, op_type, calls, tc_eligible, uses_tc, gpu_total_ns, gpu_avg_ns, cpu_total_ns FROM detail ORDER BY gpu_total_ns DESC LIMIT ?",
     [most],
@@ -17,19 +20,17 @@ export function topOps(context: Context, most: number): Promise<Rows> {
 }
 
 export function opsOfRange(context: Context, most = -1): Promise<Rows> {
-  const range = rangeOf(context.state) ?? {from: 0, to: 0};
   return context.query(
-    `SELECT o.op_name, s.op_id, o.direction, o.op_type, ${TIMES}, max(s.uses_tc) AS uses_tc, o.data_types, o.input_shapes FROM page_steps s JOIN page_op o ON o.op_id = s.op_id WHERE s.iteration BETWEEN ? AND ? GROUP BY s.op_id ORDER BY gpu_total_ns DESC LIMIT ?`,
-    [range.from, range.to, most],
+    `SELECT o.op_name, s.op_id, o.direction, o.op_type, ${TIMES}, max(c.instances) AS instances, max(c.cpu_ns) AS cpu_total_ns, max(s.uses_tc) AS uses_tc, o.tc_eligible, o.data_types, o.input_shapes FROM ${stepsOf(context.range)} s JOIN page_op o ON o.op_id = s.op_id LEFT JOIN (SELECT thing, sum(calls) AS instances, sum(total_ns) AS cpu_ns FROM page_op_step WHERE block IN ${context.range.blocks} GROUP BY thing) c ON c.thing = o.op GROUP BY s.op_id ORDER BY gpu_total_ns DESC LIMIT ?`,
+    [most],
   );
 }
 
 export function kernelsOfRange(context: Context): Promise<Rows> {
-  const range = rangeOf(context.state) ?? {from: 0, to: 0};
-  const parameters: Cell[] = [range.from, range.to];
-  if (context.state.op !== undefined) parameters.push(context.state.op);
+  const {op} = context.state;
+  const parameters: Cell[] = op === undefined ? [] : [op];
   return context.query(
-    `SELECT k.name AS kernel_name, s.kernel, s.op_id, o.op_name, o.direction, ${TIMES}, max(s.uses_tc) AS uses_tc, k.long_name AS long_kernel_name FROM page_steps s JOIN page_op o ON o.op_id = s.op_id JOIN kernel k ON k.id = s.kernel WHERE s.iteration BETWEEN ? AND ? ${context.state.op === undefined ? "" : "AND s.op_id = ?"} GROUP BY s.op_id, s.kernel ORDER BY gpu_total_ns DESC`,
+    `SELECT k.name AS kernel_name, s.kernel, s.op_id, o.op_name, o.direction, ${TIMES}, max(s.uses_tc) AS uses_tc, k.long_name AS long_kernel_name FROM ${stepsOf(context.range)} s JOIN page_op o ON o.op_id = s.op_id JOIN kernel k ON k.id = s.kernel ${op === undefined ? "" : "WHERE s.op_id = ?"} GROUP BY s.op_id, s.kernel ORDER BY gpu_total_ns DESC`,
     parameters,
   );
 }
@@ -37,8 +38,34 @@ export function kernelsOfRange(context: Context): Promise<Rows> {
 // What "calls" and times mean in them.
 export const RANGE_HELP: Record<string, string> = {
   calls: "Kernels, copies and sets that were called in the iterations chosen.",
+  instances: "How often the op ran in them.",
+  cpu_total_ns: "Sum of the lengths of these on the CPU.",
   gpu_total_ns: "Sum of their times on the GPU.",
   gpu_avg_ns: "Of one kernel, copy or set.",
   gpu_min_ns: "Of one kernel, copy or set.",
   gpu_max_ns: "Of one kernel, copy or set.",
 };
+
+// What view summary says of the iterations aggregated, of those chosen. GPU times of ops and kernels are told apart as there.
+export function summaryOfRange(context: Context): Promise<Rows> {
+  const {key, from, to} = context.range;
+  const inRange = `key = ${key} AND iteration BETWEEN ${from} AND ${to}`;
+  const share = (column: string): string =>
+    `100.0 * sum(${column}_ns) / nullif(sum(wall_ns), 0) AS ${column.replace("gpu_wall", "gpu")}_pct`;
+  const shares = ["gpu_wall", "tc", "non_tc", "memory", "dataloader", "cpu", "other"].map(share).join(", ");
+  return context.query(
+    `WITH one AS (SELECT * FROM page_iteration WHERE ${inRange}), ` +
+      `step AS (SELECT * FROM ${stepsOf(context.range)}), ` +
+      "ops AS (SELECT s.op_id, max(s.uses_tc) AS tc, max(o.tc_eligible) AS eligible, sum(s.gpu_ns) AS ns FROM step s JOIN page_op o ON o.op_id = s.op_id GROUP BY 1), " +
+      "kernels AS (SELECT s.kernel, max(s.uses_tc) AS tc, max(k.kind) AS kind, sum(s.gpu_ns) AS ns FROM step s JOIN kernel k ON k.id = s.kernel GROUP BY 1), " +
+      "mean AS (SELECT avg(length_ns) AS ns, count(*) AS n FROM one) " +
+      `SELECT ${shares}, 0.0 AS io_pct, count(*) AS aggregated_iterations, avg(length_ns) AS mean_iteration_ns, ` +
+      "(SELECT avg(length_ns) FROM (SELECT length_ns FROM one ORDER BY 1 LIMIT 2 - (SELECT n FROM mean) % 2 OFFSET ((SELECT n FROM mean) - 1) / 2)) AS median_iteration_ns, " +
+      "sqrt(sum((length_ns - (SELECT ns FROM mean)) * (length_ns - (SELECT ns FROM mean))) / nullif(count(*) - 1, 0)) AS iteration_deviation_ns, " +
+      `(SELECT count(*) FROM page_iteration WHERE key = ${key}) AS total_iterations, ${from} AS start_iteration, ${to} AS stop_iteration, ` +
+      `'asked' AS range_source, (SELECT key_node FROM page_key WHERE key = ${key}) AS key_node, ` +
+      "(SELECT sum(ns) FROM ops WHERE tc) AS tc_ops_gpu_ns, (SELECT sum(ns) FROM ops WHERE eligible AND NOT tc) AS eligible_without_tc_gpu_ns, (SELECT sum(ns) FROM ops WHERE NOT tc AND NOT eligible) AS other_ops_gpu_ns, " +
+      "(SELECT sum(ns) FROM kernels WHERE kind = 0 AND tc) AS tc_kernels_gpu_ns, (SELECT sum(ns) FROM kernels WHERE kind > 0) AS memory_gpu_ns, (SELECT sum(ns) FROM kernels WHERE kind = 0 AND NOT tc) AS other_kernels_gpu_ns, " +
+      "(SELECT sum(gpu_ns) FROM step) AS gpu_ns, 100.0 * (SELECT sum(gpu_ns) FROM step WHERE config IN (SELECT config FROM page_measured)) / (SELECT sum(gpu_ns) FROM step) AS covered_pct FROM one",
+  );
+}

@@ -2,7 +2,7 @@
 
 import {announce, fit, h, redrawn} from "../dom";
 import {number, quantity} from "../format";
-import {rangeOf, type Context, type Panel} from "../panel";
+import {isOf, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
 import {KINDS, loadEvents, loadTimeline, MOST_EVENTS, type Lane, type Row, type TimelineData} from "../timeline/data";
 import {AXIS, firstAfter, heightOf, LABELS, paint, places, ROW, type Marks, type View} from "../timeline/draw";
@@ -72,9 +72,9 @@ class TimelineView {
   }
 
   private iterationsChosen(): {start: number; end: number} | undefined {
-    const range = rangeOf(this.context.state);
-    const inside = range && this.data.iterations.filter((one) => one.iteration >= range.from && one.iteration <= range.to);
-    if (!inside || inside.length === 0) return undefined;
+    if (this.context.state.from === undefined) return undefined;
+    const inside = this.data.iterations.filter((one) => isOf(this.context.range, one.iteration));
+    if (inside.length === 0) return undefined;
     return {start: Math.min(...inside.map((one) => one.start)), end: Math.max(...inside.map((one) => one.end))};
   }
 

@@ -108,9 +108,14 @@ let laneKeys: string[] = [];
 
 export async function loadTimeline(context: Context): Promise<TimelineData> {
   const span = num((await context.query("SELECT max(1, last_ns - first_ns) FROM about")).rows[0]?.[0]);
-  const iterations = (
-    await context.query(`SELECT iteration, start_ns - ${SINCE}, stop_ns - ${SINCE}, aggregated FROM iterations ORDER BY 1`)
-  ).rows.map((row) => ({iteration: num(row[0]), start: num(row[1]), end: num(row[2]), aggregated: row[3] === 1}));
+  const timesOf = async (key: number): Promise<TimelineData["iterations"]> => {
+    const rows = await context.query(
+      `SELECT iteration, start_ns - ${SINCE}, start_ns + duration_ns - 1 - ${SINCE}, aggregated FROM page_iteration WHERE key = ${key} ORDER BY 1`,
+    );
+    return rows.rows.map((row) => ({iteration: num(row[0]), start: num(row[1]), end: num(row[2]), aggregated: row[3] === 1}));
+  };
+  const own = await timesOf(0); // whose events are kept
+  const iterations = context.range.key === 0 ? own : await timesOf(context.range.key);
   const keptNames = context.facts.runs[context.state.run]?.kept ?? [];
   const filling = new Filling();
   for (const one of iterations) filling.add("iterations", one.start, one.end, one.iteration, -1, "iteration");
@@ -136,7 +141,7 @@ export async function loadTimeline(context: Context): Promise<TimelineData> {
     opIds: await dictionary(context, `SELECT id, op_id FROM op WHERE aggregation = ${NEWEST}`),
     opNames: await dictionary(context, `SELECT id, name || ' ' || direction FROM op WHERE aggregation = ${NEWEST}`),
     iterations,
-    kept: iterations.filter((one) => keptNames.includes(one.iteration)).map(({start, end}) => ({start, end})),
+    kept: own.filter((one) => keptNames.includes(one.iteration)).map(({start, end}) => ({start, end})),
     events,
   };
 }

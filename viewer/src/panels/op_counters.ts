@@ -1,0 +1,143 @@
+// Counters of ops, or of groups of them, over the iterations chosen: each with n, its confidence interval and how it was measured.
+
+import {chosen} from "../state";
+import {h} from "../dom";
+import {number} from "../format";
+import {str, type Context} from "../panel";
+import type {Column} from "../table";
+import type {Cell} from "../types";
+import {stepsOf} from "./sums";
+
+export interface Metric {
+  name: string;
+  label: string;
+  unit: string;
+}
+
+export interface Counter {
+  value: Cell;
+  n: Cell;
+  interval: Cell; // half of the 95 % confidence interval
+  how: string;
+  isUnreliable: boolean;
+}
+
+// Metric -> what a row is of -> figure.
+export type Counters = Map<string, Map<string, Counter>>;
+
+// Shown at first, where measured: the first of each row.
+const PREFERRED = [
+  ["sm__throughput.avg.pct"],
+  ["gpu__compute_memory_throughput.avg.pct"],
+  ["sm__warps_active.avg.pct"],
+  ["sm__pipe_tensor_cycles_active.avg.pct", "sm__inst_executed_pipe_tensor_v2.avg.pct", "sm__inst_executed_pipe_tensor.avg.pct"],
+  ["dram__throughput.avg.pct", "gpu__dram_throughput.avg.pct"],
+];
+
+export async function metricsOf(context: Context): Promise<Metric[]> {
+  const found = await context.query(
+    "SELECT m.name, min(s.label), min(s.unit) FROM page_metric m LEFT JOIN page_section s ON s.metric = m.name GROUP BY 1 ORDER BY 1",
+  );
+  return found.rows.map(([name, label, unit]) => ({name: str(name), label: str(label) || str(name), unit: str(unit)}));
+}
+
+export function wanted(metrics: Metric[]): Metric[] {
+  const asked = (chosen.state.more["ops.counters"] ?? "").split(",").filter(Boolean);
+  if (asked.length > 0) return metrics.filter((metric) => asked.includes(metric.name));
+  const first = (starts: string[]): Metric | undefined =>
+    starts.map((start) => metrics.find((metric) => metric.name.startsWith(start))).find((found) => found !== undefined);
+  return PREFERRED.map(first).filter((metric): metric is Metric => metric !== undefined);
+}
+
+// As model/aggregate/aggregate.h has it (Counters): counts are scaled to all launches of the configurations measured, all else is
+// weighted by GPU time; intervals of configurations are independent. `by`: SQL of what a row is of.
+const SQL = (steps: string, by: string, metrics: number): string =>
+  `WITH step AS MATERIALIZED (SELECT ${by} AS name, s.config, sum(s.calls) AS launches, max(coalesce(sum(s.gpu_ns), 0), sum(s.calls)) AS weight FROM ${steps} s JOIN page_op o ON o.op_id = s.op_id WHERE s.config IN (SELECT config FROM page_measured) GROUP BY 1, 2) ` +
+  "SELECT t.name, m.name AS metric, CASE WHEN m.is_count THEN sum(c.mean * t.launches) ELSE sum(c.mean * t.weight) / sum(t.weight) END AS value, sum(q.samples) AS n, " +
+  "CASE WHEN count(c.interval) < count(*) THEN NULL WHEN m.is_count THEN sqrt(sum(t.launches * t.launches * c.interval * c.interval)) ELSE sqrt(sum(1.0 * t.weight * t.weight * c.interval * c.interval)) / sum(t.weight) END AS interval, " +
+  "group_concat(DISTINCT nullif(q.collected_by, '')) AS collected_by, group_concat(DISTINCT nullif(q.cache_control, '')) AS cache_control, max(c.unreliable) AS unreliable " +
+  "FROM page_metric m CROSS JOIN step t JOIN page_counter c ON c.metric = m.id AND c.config = t.config JOIN page_measured q ON q.config = t.config " +
+  `WHERE m.name IN (${Array(metrics).fill("?").join(", ")}) GROUP BY 1, 2`;
+
+export async function countersOf(context: Context, metrics: Metric[], by: string): Promise<Counters> {
+  const all: Counters = new Map(metrics.map((metric) => [metric.name, new Map<string, Counter>()]));
+  if (metrics.length === 0) return all;
+  const found = await context.query(
+    SQL(stepsOf(context.range), by, metrics.length),
+    metrics.map((metric) => metric.name),
+  );
+  for (const [name, metric, value, n, interval, collected, cache, unreliable] of found.rows) {
+    const how = [str(collected), str(cache) && `caches: ${str(cache)}`].filter(Boolean).join("; ");
+    all.get(str(metric))?.set(str(name), {
+      value: value ?? null,
+      n: n ?? null,
+      interval: interval ?? null,
+      how,
+      isUnreliable: unreliable === 1,
+    });
+  }
+  return all;
+}
+
+const beside = ({n, interval, how}: Counter): string =>
+  [interval === null ? "" : `± ${number(Number(interval))}`, `n ${str(n)}`, how.split(";")[0] ?? ""].filter(Boolean).join(", ");
+
+function note(metric: Metric, {n, interval, how, isUnreliable}: Counter): string {
+  const words = [`${metric.name}: n = ${str(n)} launches measured`];
+  words.push(
+    interval === null
+      ? "no interval: of a configuration one launch alone was measured"
+      : `± ${str(interval)} (95 % confidence interval)`,
+  );
+  if (how) words.push(how);
+  if (isUnreliable) words.push("values above 100 % were left out");
+  return words.join("; ");
+}
+
+// A column a metric. `of`: what a row is of.
+export function counterColumns(metrics: Metric[], counters: Counters, of: (row: Cell[]) => string): Column[] {
+  return metrics.map((metric) => {
+    const figure = (row: Cell[]): Counter | undefined => counters.get(metric.name)?.get(of(row));
+    return {
+      name: metric.name,
+      label: metric.label,
+      unit: metric.unit,
+      help: `${metric.name}, with its 95 % confidence interval where several launches of each configuration were measured, the number of launches measured (n), and how.`,
+      note: (row) => {
+        const one = figure(row);
+        return one ? note(metric, one) : "";
+      },
+      small: (row) => {
+        const one = figure(row);
+        return one ? beside(one) : "";
+      },
+    };
+  });
+}
+
+export function withCounters(rows: Cell[][], metrics: Metric[], counters: Counters, of: (row: Cell[]) => string): Cell[][] {
+  return rows.map((row) => [...row, ...metrics.map((metric) => counters.get(metric.name)?.get(of(row))?.value ?? null)]);
+}
+
+// Which counters are columns.
+export function counterChooser(metrics: Metric[], shown: Metric[], again: () => void): HTMLElement {
+  const list = h("ul", {class: "columns"});
+  const boxes = metrics.map((metric) => {
+    const box = h("input", {type: "checkbox", value: metric.name});
+    box.checked = shown.includes(metric);
+    box.addEventListener("change", () => {
+      const names = boxes.filter((one) => one.checked).map((one) => one.value);
+      chosen.keep("ops.counters", names.join(","));
+      again();
+    });
+    const unit = metric.unit ? ` (${metric.unit})` : "";
+    list.append(h("li", {}, h("label", {}, box, ` ${metric.label}${unit}`), h("span", {}, ` ${metric.name}`)));
+    return box;
+  });
+  return h(
+    "details",
+    {},
+    h("summary", {}, `Counters: ${shown.length} of ${metrics.length}`),
+    metrics.length > 0 ? list : h("p", {}, "No counters were measured."),
+  );
+}
