@@ -127,14 +127,14 @@ verb_demo() {
   verb_build
   say "dlkprof demo: recorded captures"
   build/install/bin/dlkprof demo
-  say "The same captures as a page, which opens in any browser:"
-  build/install/bin/dlkprof view --force --no-open --output_path=build/demo --base_name=captures \
-    build/install/share/dlkprof/captures/*.dlkcap
   if command -v "$CUDA_HOME/bin/nvcc" >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
     demo_live
   else
     say "No usable GPU, or no nvcc, on this machine: the live part is left out"
   fi
+  build/install/bin/dlkprof view --force --no-open --output_path=build/demo --base_name=captures \
+    build/install/share/dlkprof/captures/*.dlkcap
+  say "The same captures as a page, which opens in any browser: $PWD/build/demo/captures.html"
 }
 
 demo_live() {

@@ -86,11 +86,14 @@ class Things {
     return steps;
   }
 
-  // Of instances of ops, with their time on the CPU.
+  // Of instances of ops, with their time on the CPU. Of those that launch work: no other is shown in a range of iterations.
   [[nodiscard]] Steps instances(const model::Fold& fold) const {
+    std::vector<bool> launches(profile_.fold.ops.size());
+    for (const auto& [kind, id] : kinds_) launches[std::get<0>(kind)] = true;
     Steps steps;
     for (std::size_t i = 0; i < fold.instances.size(); ++i) {
       const model::OpInstance& instance = fold.instances[i];
+      if (!launches[op_of(fold, instance.op)]) continue;
       const std::int64_t ns = model::cpu_times(profile_.timeline, fold, i).cpu_ns;
       steps.push_back(step_of(instance.iteration, op_of(fold, instance.op), true, ns));
     }

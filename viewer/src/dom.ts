@@ -29,9 +29,19 @@ export function svg(tag: string, attributes: Attributes = {}, ...children: Child
   return element;
 }
 
-// The value of a custom property of the style sheet, for canvas.
+// The values of custom properties of the style sheet, as long as the colours stay: to ask the style sheet for each box takes longer
+// than to draw it.
+const colours = new Map<string, string>();
+document.addEventListener("dlkprof:theme", () => colours.clear(), {capture: true});
+
+// For canvas.
 export function colour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  let value = colours.get(name);
+  if (value === undefined) {
+    value = getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+    colours.set(name, value);
+  }
+  return value;
 }
 
 export interface Surface {

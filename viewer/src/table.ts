@@ -31,7 +31,7 @@ export interface TableOptions {
   order?: string; // "-gpu_total_ns": falling
 }
 
-const AT_ONCE = 100;
+const AT_ONCE = 50;
 
 interface Shown extends Column {
   at: number;
@@ -46,20 +46,36 @@ interface Shown extends Column {
 function describe(options: TableOptions, column: Column, at: number): Shown {
   const known = options.view?.columns.find(([name]) => name === column.name);
   const unit = column.unit ?? known?.[1] ?? "";
-  const sizes = options.rows
-    .map((row) => row[at])
-    .filter((cell): cell is number => typeof cell === "number" && cell !== 0)
-    .map(Math.abs)
-    .sort((a, b) => a - b);
   const numeric = options.rows.some((row) => typeof row[at] === "number");
-  const largest = sizes[sizes.length - 1] ?? 0;
-  const upper = sizes[Math.floor(sizes.length * 0.9)] ?? 0; // one that is far larger than the others does not set their unit
   const help = column.help ?? known?.[2] ?? "";
   const label = column.label ?? heading(column.name);
-  const scale = scaleFor(unit, upper);
-  // A heading that is the unit says it once.
-  const shown = scale.name.toLowerCase() === label.toLowerCase() ? {...scale, name: ""} : scale;
-  return {...column, at, unit, help, numeric, largest, label, scale: shown};
+  let measured: {scale: Scale; largest: number} | undefined; // only of columns that are shown
+  const measure = (): {scale: Scale; largest: number} => {
+    const sizes = options.rows
+      .map((row) => row[at])
+      .filter((cell): cell is number => typeof cell === "number" && cell !== 0)
+      .map(Math.abs)
+      .sort((a, b) => a - b);
+    const upper = sizes[Math.floor(sizes.length * 0.9)] ?? 0; // one that is far larger than the others does not set their unit
+    const scale = scaleFor(unit, upper);
+    // A heading that is the unit says it once.
+    const shown = scale.name.toLowerCase() === label.toLowerCase() ? {...scale, name: ""} : scale;
+    return {scale: shown, largest: sizes[sizes.length - 1] ?? 0};
+  };
+  return {
+    ...column,
+    at,
+    unit,
+    help,
+    numeric,
+    label,
+    get scale() {
+      return (measured ??= measure()).scale;
+    },
+    get largest() {
+      return (measured ??= measure()).largest;
+    },
+  };
 }
 
 const kindOf = (column: Shown, text: string): string => (column.numeric ? "number" : text.length > 32 ? "text long" : "text");

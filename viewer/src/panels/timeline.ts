@@ -4,7 +4,16 @@ import {announce, fit, h, redrawn} from "../dom";
 import {number, quantity} from "../format";
 import {isOf, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
-import {KINDS, loadEvents, loadTimeline, MOST_EVENTS, type Lane, type Row, type TimelineData} from "../timeline/data";
+import {
+  KINDS,
+  loadEvents,
+  loadFineBusy,
+  loadTimeline,
+  MOST_EVENTS,
+  type Lane,
+  type Row,
+  type TimelineData,
+} from "../timeline/data";
 import {AXIS, firstAfter, heightOf, LABELS, paint, places, ROW, type Marks, type View} from "../timeline/draw";
 
 interface Found {
@@ -299,8 +308,9 @@ class TimelineView {
   private eventsIn(from: number, to: number): number {
     let sum = 0;
     for (const busy of this.data.busy.values()) {
-      const level = busy.levels[1];
-      const width = busy.bin[1] ?? 1;
+      const finest = busy.levels[1] ? 1 : 0;
+      const level = busy.levels[finest];
+      const width = busy.bin[finest] ?? 1;
       if (level)
         for (let i = 0; i < level.at.length; ++i)
           if ((level.at[i] ?? 0) * width < to && ((level.at[i] ?? 0) + 1) * width > from) sum += level.events[i] ?? 0;
@@ -354,8 +364,8 @@ export const timeline: Panel = {
       );
     const view = new TimelineView(context, data);
     place.append(view.element);
-    void view
-      .load()
+    void loadFineBusy(context, data)
+      .then(() => view.load())
       .catch((error: unknown) =>
         place.append(h("p", {class: "wrong", role: "alert"}, `Events cannot be shown: ${String(error)}`)),
       );

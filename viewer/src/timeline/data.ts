@@ -52,32 +52,27 @@ async function dictionary(context: Context, sql: string): Promise<Map<number, st
   return new Map((await context.query(sql)).rows.map((row) => [num(row[0]), str(row[1])]));
 }
 
-async function loadBusy(context: Context): Promise<Map<number, Busy>> {
+// One level: of a screen's width at first, finer ones once that is shown.
+async function loadBusy(context: Context, level: number, into: Map<number, Busy>): Promise<void> {
   const {length, columns} = await context.database.arrays(
-    "SELECT lane, level, bin, bin_ns, busy_ns, events FROM page_busy ORDER BY lane, level, bin",
+    `SELECT lane, bin, bin_ns, busy_ns, events FROM page_busy WHERE level = ${level} ORDER BY lane, bin`,
     context.state.run,
   );
-  const [lane, level, bin, width, busy, events] = columns as [
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-    Float64Array,
-  ];
-  const all = new Map<number, Busy>();
+  const [lane, at, width, busy, events] = columns;
+  if (!lane || !at || !width || !busy || !events) return;
   for (let i = 0; i < length; ) {
     let end = i;
-    while (end < length && lane[end] === lane[i] && level[end] === level[i]) ++end;
+    while (end < length && lane[end] === lane[i]) ++end;
     const key = lane[i] ?? 0;
-    const one = all.get(key) ?? {bin: new Float64Array(2), levels: []};
-    one.bin[level[i] ?? 0] = width[i] ?? 1;
-    one.levels[level[i] ?? 0] = {at: bin.subarray(i, end), busy: busy.subarray(i, end), events: events.subarray(i, end)};
-    all.set(key, one);
+    const one = into.get(key) ?? {bin: new Float64Array(2), levels: []};
+    one.bin[level] = width[i] ?? 1;
+    one.levels[level] = {at: at.subarray(i, end), busy: busy.subarray(i, end), events: events.subarray(i, end)};
+    into.set(key, one);
     i = end;
   }
-  return all;
 }
+
+export const loadFineBusy = (context: Context, data: TimelineData): Promise<void> => loadBusy(context, 1, data.busy);
 
 async function lanesOf(context: Context): Promise<Lane[]> {
   const rows = (
@@ -120,6 +115,8 @@ export async function loadTimeline(context: Context): Promise<TimelineData> {
   const filling = new Filling();
   for (const one of iterations) filling.add("iterations", one.start, one.end, one.iteration, -1, "iteration");
   const lanes = await lanesOf(context);
+  const busy = new Map<number, Busy>();
+  await loadBusy(context, 0, busy);
   const row = filling.row("iterations");
   if (lanes[0] && row) lanes[0].rows = [row];
   const events = num(
@@ -129,7 +126,7 @@ export async function loadTimeline(context: Context): Promise<TimelineData> {
   return {
     span,
     lanes,
-    busy: await loadBusy(context),
+    busy,
     names: {
       kernel: await dictionary(context, "SELECT id, name FROM kernel"),
       string: await dictionary(
