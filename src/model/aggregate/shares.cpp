@@ -174,13 +174,13 @@ std::vector<WallUse> find_uses(const IterationSlice& slice, const std::vector<st
     const std::int64_t length = elapsed_ns(borders[i], borders[i + 1]);
     for (const Cover& gpu : gpus) {
       add_ns(uses[i].wall_ns, length);
-      uses[i].tc_ns += gpu.by(i, tc_kernel);
-      uses[i].non_tc_ns += gpu.by(i, other_kernel);
-      uses[i].memory_ns += gpu.by(i, memory);
-      uses[i].gpu_ns += gpu.until(i, memory);
-      uses[i].dataloader_ns += gpu.by(i, data_loading);
-      uses[i].cpu_ns += gpu.by(i, cpu);
-      uses[i].other_ns += length - gpu.until(i, cpu);
+      add_ns(uses[i].tc_ns, gpu.by(i, tc_kernel));
+      add_ns(uses[i].non_tc_ns, gpu.by(i, other_kernel));
+      add_ns(uses[i].memory_ns, gpu.by(i, memory));
+      add_ns(uses[i].gpu_ns, gpu.until(i, memory));
+      add_ns(uses[i].dataloader_ns, gpu.by(i, data_loading));
+      add_ns(uses[i].cpu_ns, gpu.by(i, cpu));
+      add_ns(uses[i].other_ns, length - gpu.until(i, cpu));
     }
   }
   return uses;
