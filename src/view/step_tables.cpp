@@ -24,6 +24,8 @@ using store::Statement;
 
 // All other key nodes may have so many rows together, and so many are offered: a page stays small, and is written in seconds.
 constexpr std::size_t kMostRowsOfOthers = 40'000, kMostOthers = 6;
+// Each is folded by to see how many rows it takes.
+constexpr std::size_t kMostTried = 8;
 // With more work in the run, a single other key node would have too many rows.
 constexpr std::size_t kMostActivitiesForOthers = 40'000;
 // No op that ends more often parts anything worth looking at.
@@ -265,9 +267,9 @@ std::vector<std::string> other_key_nodes(const model::Profile& profile) {
 
 void add_others(Writer& writer, Things& things, const model::Profile& profile) {
   if (profile.timeline.activities.size() > kMostActivitiesForOthers) return;
-  std::size_t rows = 0, added = 0;
+  std::size_t rows = 0, added = 0, tried = 0;
   for (const std::string& id : other_key_nodes(profile)) {
-    if (added == kMostOthers) return;
+    if (added == kMostOthers || tried++ == kMostTried) return;
     model::FoldOptions options = profile.options;
     options.key_node = id;
     const model::Fold fold = model::fold(profile.timeline, options);
