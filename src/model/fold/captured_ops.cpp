@@ -28,17 +28,18 @@ std::uint32_t CapturedOps::counted(std::uint32_t range) const {
 
 void CapturedOps::number_nodes() {
   std::map<Captured, std::uint32_t> known;
+  std::unordered_map<std::uint32_t, std::uint32_t> graphs;
   for (const GraphNode& node : timeline_.graph_nodes) {
     std::uint32_t outer = counted(node.capture_range);
     if (outer != kNone && markers_.signature(outer).kind == MarkerKind::machinery) outer = paths_.named_parent[outer];
-    if (node.graph >= capture_range_.size()) {
-      capture_range_.resize(std::size_t{node.graph} + 1, kNone);
-      is_child_.resize(capture_range_.size());
+    const auto [graph, is_new_graph] = graphs.try_emplace(node.graph, static_cast<std::uint32_t>(graphs.size()));
+    if (is_new_graph) {
+      capture_range_.push_back(outer);
+      is_child_.push_back(false);
     }
-    capture_range_[node.graph] = outer;
-    is_child_[node.graph] = is_child_[node.graph] || node.in_child;
+    is_child_[graph->second] = is_child_[graph->second] || node.in_child;
     if (outer != kNone) capture_ranges_.insert(outer);
-    const Captured captured{counted(node.range), node.graph};
+    const Captured captured{counted(node.range), graph->second};
     if (captured.range == kNone) {
       of_node_.push_back(kNone);
       continue;
@@ -69,11 +70,19 @@ bool CapturedOps::begins_capture(std::uint32_t range, std::uint32_t graph) const
   return is_child_[graph] ? capture_ranges_.contains(range) : capture_range_[graph] == range;
 }
 
-CapturedOps::Steps CapturedOps::steps_within(std::uint32_t range, std::uint32_t graph) const {
-  Steps steps{.ranges = chain_of(range), .graph = graph, .fresh = true};
+std::vector<std::uint32_t> CapturedOps::ranges_of(const Steps& steps) const {
+  std::vector<std::uint32_t> ranges = chain_of(steps.range);
+  if (steps.graph == kNone) return ranges;
   const auto outer =
-      std::find_if(steps.ranges.begin(), steps.ranges.end(), [&](std::uint32_t step) { return begins_capture(step, graph); });
-  if (outer != steps.ranges.end()) steps.ranges.erase(steps.ranges.begin(), outer + 1);
+      std::find_if(ranges.begin(), ranges.end(), [&](std::uint32_t range) { return begins_capture(range, steps.graph); });
+  if (outer != ranges.end()) ranges.erase(ranges.begin(), outer + 1);
+  return ranges;
+}
+
+CapturedOps::Steps CapturedOps::steps_within(std::uint32_t range, std::uint32_t graph) const {
+  Steps steps{.range = range, .graph = graph, .fresh = true};
+  const std::vector<std::uint32_t> ranges = ranges_of(steps);
+  if (!ranges.empty()) steps.first = ranges.front();
   return steps;
 }
 
@@ -84,7 +93,7 @@ CapturedOps::Steps CapturedOps::steps_of_forward(std::uint32_t forward) const {
   auto after = spans.upper_bound(range.start_ns);
   const bool within = after != spans.begin() && range.start_ns <= std::prev(after)->second.end_ns;
   if (within) return steps_within(forward, std::prev(after)->second.graph);
-  return {.ranges = chain_of(forward)};
+  return {.range = forward, .first = forward};
 }
 
 void CapturedOps::find_steps() {
@@ -93,8 +102,8 @@ void CapturedOps::find_steps() {
   for (std::uint32_t i = 0; i < captured_.size(); ++i) {
     if (is_backward(i)) continue;
     steps_[i] = steps_within(captured_[i].range, captured_[i].graph);
-    if (steps_[i].ranges.empty()) continue;
-    const Range& first = timeline_.ranges[steps_[i].ranges.front()];
+    if (steps_[i].first == kNone) continue;
+    const Range& first = timeline_.ranges[steps_[i].first];
     Span& span = spans_[first.thread].try_emplace(first.start_ns, Span{first.end_ns, captured_[i].graph}).first->second;
     span.end_ns = std::max(span.end_ns, first.end_ns);
   }
@@ -112,9 +121,8 @@ void CapturedOps::find_steps() {
 
 void CapturedOps::number_firsts() {
   for (const Steps& steps : steps_) {
-    if (!steps.fresh || steps.ranges.empty()) continue;
-    const std::uint32_t first = steps.ranges.front();
-    firsts_[{steps.graph, timeline_.ranges[first].thread, markers_.signature(first).name}].push_back(first);
+    if (!steps.fresh || steps.first == kNone) continue;
+    firsts_[{steps.graph, timeline_.ranges[steps.first].thread, markers_.signature(steps.first).name}].push_back(steps.first);
   }
   for (auto& [key, ranges] : firsts_) {
     std::sort(ranges.begin(), ranges.end());
@@ -123,7 +131,7 @@ void CapturedOps::number_firsts() {
 }
 
 std::uint32_t CapturedOps::repetition_of(const Steps& steps) const {
-  const std::uint32_t first = steps.ranges.front();
+  const std::uint32_t first = steps.first;
   const auto& ranges = firsts_.at({steps.graph, timeline_.ranges[first].thread, markers_.signature(first).name});
   return static_cast<std::uint32_t>(std::lower_bound(ranges.begin(), ranges.end(), first) - ranges.begin()) + 1;
 }
@@ -138,7 +146,7 @@ std::uint32_t CapturedOps::captured_of(const Activity& activity, std::uint32_t l
 
 // Empty: it is the op that launches.
 std::vector<std::uint32_t> CapturedOps::steps_below(std::uint32_t launching_range, std::uint32_t number) const {
-  if (!steps_[number].ranges.empty()) return steps_[number].ranges;
+  if (steps_[number].first != kNone) return ranges_of(steps_[number]);
   std::vector<std::uint32_t> captured = chain_of(captured_[number].range);
   const std::vector<std::uint32_t> launching =
       launching_range == kNone ? std::vector<std::uint32_t>{} : chain_of(launching_range);
@@ -156,7 +164,7 @@ std::uint32_t CapturedOps::node_below(std::uint32_t launching_range, std::uint32
   const auto [known, is_new] = nodes_.try_emplace(std::uint64_t{node} << 32U | number, OpTree::kRoot);
   if (!is_new) return known->second;
   const Steps& steps = steps_[number];
-  bool fresh = steps.fresh && !steps.ranges.empty();
+  bool fresh = steps.fresh && steps.first != kNone;
   for (const std::uint32_t range : steps_below(launching_range, number)) {
     node = std::exchange(fresh, false) ? tree_.child(node, markers_.signature(range).name, repetition_of(steps))
                                        : tree_.grafted(node, paths_.node[range]);

@@ -45,13 +45,14 @@ class CapturedOps {
   // No other range of a graph lies inside.
   [[nodiscard]] bool is_leaf(std::uint32_t number) const { return !outer_.contains(captured_[number].range); }
   // The ranges of its path within the capture, outermost first; its own is the last, or that of its forward op.
-  [[nodiscard]] const std::vector<std::uint32_t>& path_of(std::uint32_t number) const { return steps_[number].ranges; }
+  [[nodiscard]] std::vector<std::uint32_t> path_of(std::uint32_t number) const { return ranges_of(steps_[number]); }
 
  private:
-  // `fresh`: the first was captured outside of all others, so that those of its name are counted from 1 in each capture.
+  // The ranges of a path, of which there are too many to keep: those around `range` that began within the capture of `graph`
+  // (kNone: all), from `first` (kNone: none) to itself. `fresh`: the first was captured outside of all others, so that those of
+  // its name are counted from 1 in each capture.
   struct Steps {
-    std::vector<std::uint32_t> ranges;
-    std::uint32_t graph = kNone;
+    std::uint32_t range = kNone, graph = kNone, first = kNone;
     bool fresh = false;
   };
   // When ranges of a thread were captured into a graph.
@@ -66,6 +67,7 @@ class CapturedOps {
   void number_firsts();
   [[nodiscard]] std::vector<std::uint32_t> chain_of(std::uint32_t range) const;
   [[nodiscard]] bool begins_capture(std::uint32_t range, std::uint32_t graph) const;
+  [[nodiscard]] std::vector<std::uint32_t> ranges_of(const Steps& steps) const;
   [[nodiscard]] Steps steps_within(std::uint32_t range, std::uint32_t graph) const;
   [[nodiscard]] Steps steps_of_forward(std::uint32_t forward) const;
   [[nodiscard]] std::vector<std::uint32_t> steps_below(std::uint32_t launching_range, std::uint32_t number) const;
@@ -77,8 +79,9 @@ class CapturedOps {
   const OpPaths& paths_;
   OpTree& tree_;
   std::vector<Captured> captured_;
-  std::vector<std::uint32_t> of_node_;        // of each of Timeline::graph_nodes, index into captured_
-  std::vector<std::uint32_t> capture_range_;  // of each graph: the range that its capture began in, as it is named in paths
+  std::vector<std::uint32_t> of_node_;  // of each of Timeline::graph_nodes, index into captured_
+  // Of each graph, as numbered here: Timeline's numbers may be any.
+  std::vector<std::uint32_t> capture_range_;  // the range that its capture began in, as it is named in paths
   std::vector<bool> is_child_;                // of each graph
   std::unordered_set<std::uint32_t> capture_ranges_;
   std::vector<Steps> steps_;                         // of each of captured_

@@ -119,8 +119,11 @@ void TimelineLoader::join_graphs() {
     if (activity.graph_node == kNone) ++unknown;
   }
   if (!parts_.tells_graphs) return;  // of an older version, which nobody asks for ops within graphs
-  notices_.count("Work of CUDA graphs that were made before profiling began, counted for the op that launches the graph",
-                 unknown);
+  notices_.count(
+      "Work of CUDA graphs that were made before profiling began or while CUPTI was detached, counted for the op that launches "
+      "the "
+      "graph (--timeline on keeps CUPTI loaded)",
+      unknown);
 }
 
 void TimelineLoader::join_strings() {

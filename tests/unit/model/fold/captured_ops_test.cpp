@@ -140,6 +140,14 @@ TEST(CapturedOpsTest, WithoutARangeAtCaptureItIsTheOpThatLaunches) {
   EXPECT_THAT(op_of_works(builder), ElementsAre("/replay", "/replay", "unassociated_a"));
 }
 
+TEST(CapturedOpsTest, NumbersOfGraphsMayBeAny) {
+  TimelineBuilder builder;
+  builder.range("linear", 10, 40);
+  const std::uint32_t node = builder.node(25, 0xfffffffeU, 5), call = builder.call("cuGraphLaunch", 220, 230);
+  builder.graph_work(call, node, "a", 240, 250);
+  EXPECT_THAT(op_of_works(builder), ElementsAre("/linear"));
+}
+
 TEST(CapturedOpsTest, RangesOfDomainsThatDoNotCountAreLeftOut) {
   TimelineBuilder builder;
   builder.range("linear", 10, 40).range("detail", 20, 30, 0, {"other"});
