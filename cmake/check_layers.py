@@ -21,9 +21,10 @@ LAYERS = {
     "store": {"base", "model"},
     "advise": {"base", "model"},
     "report": {"base", "capture", "cupti", "model", "advise"},
+    "job": {"base", "capture", "model", "store", "advise", "report"},
     "export": {"base", "capture", "model", "store", "advise", "report"},
     "view": {"base", "capture", "cupti", "model", "store", "advise", "report"},
-    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report", "export", "view"},
+    "cli": {"base", "capture", "cupti", "select", "model", "store", "advise", "report", "job", "export", "view"},
 }
 PUBLIC = "dlkprof"  # include/dlkprof: for everybody, and knowing nobody
 # Slow to compile, so kept out of every header.

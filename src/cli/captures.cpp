@@ -13,6 +13,7 @@
 #include "capture/options.h"
 #include "capture/reader.h"
 #include "export/nsys_import.h"
+#include "job/database.h"
 #include "store/database.h"
 
 namespace dlkprof::cli {
@@ -62,6 +63,12 @@ UsageError no_captures(const fs::path& folder, const std::string& base_name) {
           "Name one file, or say with --base_name what the names of a run's captures begin with."};
 }
 
+void refuse_job(const fs::path& path) {
+  if (!job::is_job_database(path)) return;
+  throw UsageError(printable(path.native()) + " is the database of a job, which holds figures of ranks and no run", "",
+                   "Name a rank's own capture or database; dlkprof report shows what ranks tell beside one another.");
+}
+
 }  // namespace
 
 std::vector<fs::path> captures_by_name(const fs::path& folder, const std::string& base_name) {
@@ -96,6 +103,7 @@ RunFiles run_files(const fs::path& path, const std::string& base_name) {
   std::error_code failure;
   if (!fs::exists(path, failure) && !failure) throw no_file(path);
   if (!fs::is_directory(path, failure)) {
+    refuse_job(path);
     if (exports::is_nsys_sqlite(path)) return {.captures = {}, .database = {}, .nsys = path};
     return store::is_database(path) ? RunFiles{{}, path} : RunFiles{{path}, {}};
   }

@@ -10,13 +10,21 @@
 #include "cli/arguments.h"
 #include "cli/captures.h"
 #include "cli/installation.h"
+#include "cli/job_report.h"
 #include "cli/report_command.h"
 #include "cli/run_loader.h"
 #include "cli/verbs.h"
+#include "job/reports.h"
 #include "report/registry.h"
 
 namespace dlkprof::cli {
 namespace {
+
+std::vector<std::string> known_reports() {
+  std::vector<std::string> names = report::known_names();
+  for (std::string& name : job::job_report_names()) names.push_back(std::move(name));
+  return names;
+}
 
 bool parse_report(int argc, char** argv, ReportCommand& command) {
   CLI::App app("Shows reports of a capture or a database, or writes them to files. No GPU is needed.", "dlkprof report");
@@ -32,11 +40,12 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
     return add(names, values, type, help)->delimiter(',')->allow_extra_args(false);
   };
   add("file", command.file, "<file>",
-      "A capture (.dlkcap), a database (.sqlite), a folder with captures, or an SQLite file of Nsight Systems")
+      "A capture (.dlkcap), a database (.sqlite), a folder with captures, a job's database (dlkprof merge), or an SQLite file "
+      "of Nsight Systems")
       ->required();
   list("--reports", command.outputs.reports, "<report,report>",
        "Reports to show; tables and files take several, csv, json and svg on stdout one")
-      ->check(suggested(report::known_names()));
+      ->check(suggested(known_reports()));
   add("--format", command.format, "<format>", "What stdout gets; svg is of the report roofline alone")
       ->check(one_of({"table", "csv", "json", "markdown", "svg"}))
       ->capture_default_str();
@@ -85,6 +94,7 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
 int run_report(int argc, char** argv) {
   ReportCommand command;
   if (!parse_report(argc, argv, command)) return 0;
+  if (job::is_job_database(command.file)) return report_job(command);
   return report_again(std::move(command));
 }
 

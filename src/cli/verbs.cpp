@@ -41,6 +41,10 @@ constexpr std::array kExportExamples{
     Example{"Two ranks in one trace", "dlkprof export rank0.dlkcap rank1.dlkcap --format perfetto -o job.perfetto-trace.gz"},
     Example{"A flame graph of GPU time", "dlkprof export dlkprof.dlkcap --format folded -o - | flamegraph.pl > gpu.svg"},
 };
+constexpr std::array kMergeExamples{
+    Example{"The captures of all ranks, in one folder", "dlkprof merge captures/ -o job_dldb.sqlite"},
+    Example{"The rank that the others wait for, and why", "dlkprof report job_dldb.sqlite --reports stragglers"},
+};
 constexpr std::array kMcpExamples{
     Example{"Two runs, for an agent that starts it", "dlkprof mcp before_dldb.sqlite after_dldb.sqlite"},
 };
@@ -67,6 +71,7 @@ constexpr std::array kVerbs{
          "Profile a program with each of several values, and compare", kSweepExamples},
     Verb{"export", run_export, "dlkprof export --format <format> [options] <run>...", "Write a run as a file of another tool",
          kExportExamples},
+    Verb{"merge", run_merge, "dlkprof merge [options] <file>...", "Merge the ranks of a job into one database", kMergeExamples},
     Verb{"mcp", run_mcp, "dlkprof mcp [<run>...]", "Answer programs and agents about runs, over stdin and stdout", kMcpExamples},
     Verb{"demo", run_demo, "dlkprof demo [options]", "Show the recorded captures; no GPU is needed", {}},
     Verb{"metrics", run_metrics, "dlkprof metrics [options]", "List metrics, sections and sets", kMetricsExamples},

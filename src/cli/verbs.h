@@ -14,6 +14,7 @@ namespace dlkprof::cli {
 [[nodiscard]] int run_view(int argc, char** argv);
 [[nodiscard]] int run_sweep(int argc, char** argv);
 [[nodiscard]] int run_export(int argc, char** argv);
+[[nodiscard]] int run_merge(int argc, char** argv);
 [[nodiscard]] int run_mcp(int argc, char** argv);
 [[nodiscard]] int run_demo(int argc, char** argv);
 [[nodiscard]] int run_metrics(int argc, char** argv);

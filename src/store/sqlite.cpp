@@ -145,6 +145,8 @@ bool Statement::step() {
   return false;
 }
 
+void Statement::reset() noexcept { sqlite3_reset(statement_.get()); }
+
 int Statement::columns() const noexcept { return sqlite3_column_count(statement_.get()); }
 
 std::string_view Statement::column_name(int column) const {

@@ -74,6 +74,8 @@ class Statement {
 
   // To the next row of the result; false after the last one.
   [[nodiscard]] bool step();
+  // To before the first row, for other parameters.
+  void reset() noexcept;
 
   // Of the row that step() went to. Text lives until the next step.
   [[nodiscard]] int columns() const noexcept;  // 0: it gives none, or there is no statement at all

@@ -1,0 +1,119 @@
+"""Merges the ranks of a job on the workers of Dask Distributed: what `dlkprof merge --engine dask` runs.
+
+Each worker folds captures where it is (`dlkprof merge <capture> -o <part>`), and parts are merged in a tree, 16 at a time. The
+result is the same as on one machine, byte by byte, as merging does not depend on the order. Workers see the files and the folder
+of the parts, which lies beside the output, under the same names. A worker that dies has its work done again by another.
+"""
+
+import argparse
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+AT_ONCE = 16  # parts that are merged in a step
+RETRIES = 3  # of a piece of work whose worker died
+LOCAL_WORKERS = 2
+
+
+def merge(dlkprof, inputs, output):
+    """Merges some files into one, under a temporary name first, as the same work may be done twice. Returns (output, said)."""
+    present = [name for name in inputs if name is not None]
+    if not present:
+        return None, []
+    temporary = f"{output}.{os.uname().nodename}.{os.getpid()}"
+    done = subprocess.run(
+        [dlkprof, "merge", "--threads", "1", "--force", "-o", temporary, "--", *present],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = [line for line in done.stderr.splitlines() if ": wrote " not in line]
+    if done.returncode < 0:
+        raise RuntimeError(f"{dlkprof} was ended by signal {-done.returncode}")
+    if done.returncode != 0:
+        return None, said
+    os.replace(temporary, output)
+    return output, said
+
+
+def merge_parts(dlkprof, parts, output):
+    """The same of results of merge(), with what they said left out: the last step says it of the whole."""
+    return merge(dlkprof, [name for name, _ in parts], output)
+
+
+def plan(client, arguments, folder):
+    """Submits the tree; returns the work of the leaves and that of the root."""
+    options = {"retries": RETRIES, "pure": False}
+    work = [
+        client.submit(merge, arguments.dlkprof, [name], str(folder / f"0_{i}.sqlite"), **options)
+        for i, name in enumerate(arguments.inputs)
+    ]
+    leaves, level = work, 0
+    while len(work) > AT_ONCE:
+        level += 1
+        work = [
+            client.submit(merge_parts, arguments.dlkprof, work[i : i + AT_ONCE], str(folder / f"{level}_{i}.sqlite"), **options)
+            for i in range(0, len(work), AT_ONCE)
+        ]
+    return leaves, work
+
+
+def say(text):
+    print(f"dlkprof: {text}", file=sys.stderr, flush=True)
+
+
+def follow(leaves):
+    """Shows how many are folded, and what was said of those that were left out."""
+    from distributed import as_completed  # pylint: disable=import-outside-toplevel
+
+    step = max(1, len(leaves) // 10)
+    for done, future in enumerate(as_completed(leaves), 1):
+        if done % step == 0 or done == len(leaves):
+            say(f"folded {done} of {len(leaves)}")
+        name, said = future.result()
+        if name is None:
+            print("\n".join(said), file=sys.stderr, flush=True)
+
+
+def run(arguments, client_of):
+    output = pathlib.Path(arguments.output).absolute()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f".{output.name}.", dir=output.parent))
+    try:
+        with client_of() as client:
+            leaves, work = plan(client, arguments, folder)
+            follow(leaves)
+            parts = [name for name, _ in client.gather(work) if name is not None]
+        force = ["--force"] if arguments.force else []
+        if not parts:
+            say("there is no rank to merge")
+            return 1
+        return subprocess.run([arguments.dlkprof, "merge", *force, "-o", str(output), "--", *parts], check=False).returncode
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dlkprof", required=True)
+    parser.add_argument("--output", required=True)
+    parser.add_argument("--scheduler")
+    parser.add_argument("--force", action="store_true")
+    parser.add_argument("inputs", nargs="+")
+    arguments = parser.parse_args()
+    try:
+        from distributed import Client, LocalCluster  # pylint: disable=import-outside-toplevel
+    except ImportError as missing:
+        say(f"Dask Distributed is missing ({missing})")
+        say("Install it (Debian: apt install python3-distributed; elsewhere: pip install distributed), or leave out --engine dask.")
+        return 1
+    if arguments.scheduler:
+        return run(arguments, lambda: Client(arguments.scheduler, timeout="30s"))
+    with LocalCluster(n_workers=LOCAL_WORKERS, threads_per_worker=1, dashboard_address=None) as cluster:
+        return run(arguments, lambda: Client(cluster))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

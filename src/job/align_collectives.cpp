@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "job/analysis_parts.h"
+#include "job/clocks.h"
+#include "model/fold/time_arithmetic.h"
+
+namespace dlkprof::job {
+namespace {
+
+// Medians over the ranks of a role of what an op takes: those that late ranks are beside.
+class UsualTimes {
+ public:
+  explicit UsualTimes(const JobFigures& figures) {
+    for (std::uint32_t op = 0; op < figures.times.size(); ++op) {
+      std::map<std::uint32_t, std::vector<double>> by_role;
+      for (const OpOfRank& one : figures.times[op]) by_role[figures.job.ranks[one.rank].role].push_back(one.gpu_ns + one.wait_ns);
+      std::map<std::uint32_t, double> medians;
+      for (auto& [role, values] : by_role) medians[role] = robust(std::move(values)).median;
+      for (const OpOfRank& one : figures.times[op]) {
+        const double excess = one.gpu_ns + one.wait_ns - medians[figures.job.ranks[one.rank].role];
+        auto& [worst, by] = worst_[{one.rank, one.segment}];
+        if (excess <= by) continue;
+        worst = op;
+        by = excess;
+      }
+    }
+  }
+
+  // The op that takes longest beyond the median, of those before a collective of an iteration.
+  [[nodiscard]] std::pair<std::uint32_t, double> worst_of(std::uint32_t rank, std::uint32_t segment) const {
+    const auto found = worst_.find({rank, segment});
+    return found == worst_.end() ? std::pair(kNone, 0.0) : std::pair(found->second.op, found->second.excess_ns);
+  }
+
+ private:
+  struct Excess {
+    std::uint32_t op = kNone;
+    double excess_ns = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Excess> worst_;
+};
+
+double length_of(const CollectiveOfRank& one) {
+  return static_cast<double>(model::elapsed_ns(one.what.start_ns, one.what.end_ns));
+}
+
+using Together = std::span<const CollectiveOfRank>;  // the same collective on several ranks
+
+CollectiveRow row_of(Together all, const JobAnalysis& job, const UsualTimes& usual) {
+  const CollectiveOfRank* last = &all.front();
+  double second = std::numeric_limits<double>::infinity(), sum = 0;
+  for (const CollectiveOfRank& one : all) {
+    sum += length_of(one);
+    if (&one == last) continue;
+    if (length_of(one) < length_of(*last)) {
+      second = length_of(*last);
+      last = &one;
+    } else {
+      second = std::min(second, length_of(one));
+    }
+  }
+  const double shortest = length_of(*last);
+  CollectiveRow row{last->role,
+                    last->what.communicator,
+                    last->what.sequence,
+                    last->what.iteration,
+                    last->what.kind,
+                    all.size(),
+                    job.ranks[last->rank].number,
+                    shortest,
+                    0,
+                    second - shortest,
+                    kNone,
+                    0};
+  row.waited_ns = (sum - static_cast<double>(all.size()) * shortest) / static_cast<double>(all.size() - 1);
+  const auto [op, excess] = usual.worst_of(last->rank, last->what.position);
+  const auto once = static_cast<double>(last->what.late_ns);
+  row.op = once > excess ? last->what.late_op : op;
+  row.op_excess_ns = std::max(once, excess);
+  return row;
+}
+
+class CollectiveAligner {
+ public:
+  explicit CollectiveAligner(JobFigures& figures) : figures_(figures), job_(figures.job), usual_(figures) {}
+
+  void run() {
+    std::vector<CollectiveOfRank>& all = figures_.collectives;
+    const auto key = [](const CollectiveOfRank& one) { return std::tuple(one.role, one.what.communicator, one.what.sequence); };
+    std::stable_sort(all.begin(), all.end(), [&key](const auto& a, const auto& b) { return key(a) < key(b); });
+    for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
+      while (end < all.size() && key(all[end]) == key(all[first])) ++end;
+      see(Together(all).subspan(first, end - first));
+    }
+    std::stable_sort(job_.collectives.begin(), job_.collectives.end(),
+                     [](const CollectiveRow& a, const CollectiveRow& b) { return a.waited_ns > b.waited_ns; });
+    for (auto& [kind, row] : kinds_) job_.kind_rows.push_back(row);
+    for (CollectiveKindRow& row : job_.kind_rows)
+      row.alone_ns /= static_cast<double>(std::max<std::uint64_t>(1, seen_[row.kind]));
+    fit_clocks();
+  }
+
+ private:
+  void see(Together together);
+  void fit_clocks();
+
+  JobFigures& figures_;
+  JobAnalysis& job_;
+  UsualTimes usual_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, CollectiveKindRow> kinds_;  // by role and kind
+  std::map<std::uint32_t, std::uint64_t> seen_;                                 // collectives, by kind
+  std::map<std::uint32_t, std::vector<ClockPair>> pairs_;                       // by rank: beside the first of its role
+  std::map<std::uint32_t, std::uint32_t> references_;                           // by role
+};
+
+void CollectiveAligner::see(Together together) {
+  const CollectiveOfRank& first = together.front();
+  const bool alike =
+      std::all_of(together.begin(), together.end(), [&](const auto& one) { return one.what.kind == first.what.kind; });
+  if (together.size() < 2 || !alike) return;
+  const CollectiveRow row = row_of(together, job_, usual_);
+  job_.collectives.push_back(row);
+  CollectiveKindRow& kind = kinds_[{row.role, row.kind}];
+  kind.kind = row.kind;
+  kind.role = row.role;
+  kind.alone_ns += row.shortest_ns;
+  ++seen_[row.kind];
+  const bool ends_at_once = job_.kinds[row.kind].find("AllReduce") != std::string::npos;
+  const std::uint32_t reference = references_.try_emplace(row.role, first.rank).first->second;
+  for (const CollectiveOfRank& one : together) {
+    ++kind.calls;
+    kind.length_ns.add(static_cast<std::uint64_t>(model::elapsed_ns(one.what.start_ns, one.what.end_ns)));
+    RankRow& rank = job_.ranks[one.rank];
+    rank.waited_ns += (length_of(one) - row.shortest_ns) / static_cast<double>(std::max<std::uint64_t>(1, rank.iterations));
+    if (ends_at_once && first.rank == reference) pairs_[one.rank].push_back({first.what.end_ns, one.what.end_ns});
+  }
+}
+
+void CollectiveAligner::fit_clocks() {
+  for (const auto& [rank, pairs] : pairs_) {
+    const std::optional<ClockFit> fit = fit_clock(pairs);
+    if (!fit) continue;
+    RankRow& row = job_.ranks[rank];
+    row.clock_offset_ns = fit->offset_ns;
+    row.clock_drift_ppm = fit->drift_ppm;
+    row.clock_error_ns = fit->error_ns;
+    row.clock_drift_error_ppm = fit->drift_error_ppm;
+  }
+}
+
+}  // namespace
+
+void align_collectives(JobFigures& figures) { CollectiveAligner(figures).run(); }
+
+}  // namespace dlkprof::job

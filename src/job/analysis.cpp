@@ -1,0 +1,150 @@
+#include "job/analysis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <utility>
+
+#include "job/analysis_parts.h"
+#include "job/clocks.h"
+
+namespace dlkprof::job {
+
+Robust robust(std::vector<double> values) {
+  if (values.empty()) return {};
+  const auto middle = [](std::vector<double>& all) {
+    const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), half, all.end());
+    return *half;
+  };
+  Robust result;
+  result.median = middle(values);
+  for (double& value : values) value = std::abs(value - result.median);
+  result.mad = middle(values);
+  return result;
+}
+
+bool is_outlier(double value, const Robust& all, double least) {
+  constexpr double kDeviations = 3, kNormal = 1.4826;
+  return value - all.median > std::max(kDeviations * kNormal * all.mad, least);
+}
+
+double quantile_of(std::span<const double> sorted, double share) {
+  if (sorted.empty()) return 0;
+  const double place = std::ceil(share * static_cast<double>(sorted.size())) - 1;
+  return sorted[static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(sorted.size() - 1)))];
+}
+
+const char* cause_text(Cause cause) {
+  constexpr std::array kTexts{"", "same work, slower", "more work", "work not measured"};
+  return kTexts.at(static_cast<std::size_t>(cause));
+}
+
+namespace {
+
+// Two ranks have one role where they share at least so much of their ops (Jaccard): a rank that also writes checkpoints has few
+// more.
+constexpr double kSameRole = 0.8;
+
+double shared_part(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
+  std::vector<std::uint32_t> both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  const std::size_t all = a.size() + b.size() - both.size();
+  return all == 0 ? 1 : static_cast<double>(both.size()) / static_cast<double>(all);
+}
+
+class JobReader {
+ public:
+  explicit JobReader(const std::filesystem::path& path) : database_(path) {}
+
+  JobFigures read() {
+    JobAnalysis& job = figures_.job;
+    job.ops = database_.ops();
+    job.kinds = database_.kinds();
+    job.heads = database_.heads();
+    figures_.times.resize(job.ops.size());
+    for (std::size_t i = 0; i < kWorkMetrics.size(); ++i) work_metrics_[i] = metric(kWorkMetrics[i]);
+    for (const auto& [number, head] : job.heads) read_rank(number, head);
+    job.roles = static_cast<std::uint32_t>(role_ops_.size());
+    return std::move(figures_);
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t metric(std::string_view name) const {
+    const auto& names = database_.metrics();
+    const auto place = std::lower_bound(names.begin(), names.end(), name);
+    return place != names.end() && *place == name ? static_cast<std::uint32_t>(place - names.begin()) : kNone;
+  }
+  void read_rank(std::uint32_t number, const Rank& head);
+  std::uint32_t role_of(const std::vector<std::uint32_t>& ops);
+
+  JobDatabase database_;
+  JobFigures figures_;
+  std::array<std::uint32_t, kWorkMetrics.size()> work_metrics_{};
+  std::vector<std::vector<std::uint32_t>> role_ops_;  // of the first rank of each
+};
+
+std::uint32_t JobReader::role_of(const std::vector<std::uint32_t>& ops) {
+  for (std::size_t role = 0; role < role_ops_.size(); ++role) {
+    if (shared_part(role_ops_[role], ops) >= kSameRole) return static_cast<std::uint32_t>(role);
+  }
+  role_ops_.push_back(ops);
+  return static_cast<std::uint32_t>(role_ops_.size() - 1);
+}
+
+OverIterations over(const std::vector<RankIteration>& iterations) {
+  Distribution lengths;
+  for (const RankIteration& one : iterations) lengths.add(static_cast<std::uint64_t>(std::max<std::int64_t>(0, one.length_ns)));
+  return {lengths.mean(), lengths.deviation()};
+}
+
+void add_means(RankRow& row, const std::vector<RankIteration>& iterations) {
+  const auto n = static_cast<double>(std::max<std::size_t>(1, iterations.size()));
+  for (const RankIteration& one : iterations) {
+    row.gpu_ns += static_cast<double>(one.gpu_ns) / n;
+    row.collective_ns += static_cast<double>(one.collective_ns) / n;
+    row.exposed_ns += static_cast<double>(one.exposed_ns) / n;
+    row.input_ns += static_cast<double>(one.input_ns) / n;
+    row.idle_ns += static_cast<double>(one.idle_ns) / n;
+  }
+}
+
+void JobReader::read_rank(std::uint32_t number, const Rank& head) {
+  const auto place = static_cast<std::uint32_t>(figures_.job.ranks.size());
+  RankRow row;
+  row.number = number;
+  row.head = &head;
+  const std::vector<RankIteration> iterations = database_.read_iterations(number);
+  row.iterations = iterations.size();
+  row.length = over(iterations);
+  add_means(row, iterations);
+  std::vector<std::uint32_t> ops;
+  for (const OpTimes& one : database_.read_times(number)) {
+    ops.push_back(one.op);
+    figures_.times[one.op].push_back({place, one.segment, one.gpu_ns.mean(), one.wait_ns.mean(), one.gpu_ns.deviation(), {}});
+    row.compute_ns += one.gpu_ns.mean();
+  }
+  for (const OpCounter& one : database_.read_counters(number)) {
+    for (std::size_t i = 0; i < work_metrics_.size(); ++i) {
+      std::vector<OpOfRank>& of_op = figures_.times[one.op];
+      if (one.metric == work_metrics_[i] && !of_op.empty() && of_op.back().rank == place)
+        of_op.back().work[i] = static_cast<float>(one.value);
+    }
+  }
+  row.role = role_of(ops);
+  for (const RankCollective& one : database_.read_collectives(number)) figures_.collectives.push_back({place, row.role, one});
+  figures_.job.ranks.push_back(row);
+}
+
+}  // namespace
+
+JobAnalysis analyse_job(const std::filesystem::path& path) {
+  JobFigures figures = JobReader(path).read();
+  compare_ops(figures);
+  align_collectives(figures);
+  find_causes(figures);
+  return std::move(figures.job);
+}
+
+}  // namespace dlkprof::job

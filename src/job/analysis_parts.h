@@ -1,0 +1,47 @@
+// The steps of analyse_job().
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "job/analysis.h"
+
+namespace dlkprof::job {
+
+// What says how much an op does, whatever the clock: instructions, and bytes to and from memory.
+inline constexpr std::array<std::string_view, 4> kWorkMetrics{"smsp__inst_executed.sum", "sm__inst_executed.sum",
+                                                              "dram__bytes.sum", "lts__t_bytes.sum"};
+using Work = std::array<float, kWorkMetrics.size()>;  // 0: not measured
+
+struct OpOfRank {
+  std::uint32_t rank = 0, segment = 0;  // index into JobAnalysis::ranks
+  double gpu_ns = 0, wait_ns = 0;       // means an iteration
+  double deviation_ns = 0;              // of gpu_ns over iterations
+  Work work{};
+};
+
+struct CollectiveOfRank {
+  std::uint32_t rank = 0, role = 0;
+  RankCollective what;
+};
+
+struct JobFigures {
+  JobAnalysis job;
+  std::vector<std::vector<OpOfRank>> times;  // by op, then by rank
+  std::vector<CollectiveOfRank> collectives;
+};
+
+// An outlier differs from the median by at least this part, so that ranks that hardly differ have none.
+inline constexpr double kLeastExcess = 0.05;
+
+void compare_ops(JobFigures& figures);        // JobAnalysis::spreads
+void align_collectives(JobFigures& figures);  // collectives, kind_rows, clocks, what ranks waited
+void find_causes(JobFigures& figures);        // findings
+
+// Why `most` takes longer than the others do: by the work of both.
+[[nodiscard]] Cause cause_of(const Work& most, const Work& median, double excess);
+[[nodiscard]] Work median_work(const std::vector<const OpOfRank*>& all);
+
+}  // namespace dlkprof::job

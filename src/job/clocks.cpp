@@ -1,0 +1,73 @@
+#include "job/clocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "job/analysis.h"
+
+namespace dlkprof::job {
+namespace {
+
+struct Point {
+  double x = 0, y = 0;  // reference, other less reference; in ns from the first event
+};
+
+// A line through points by least squares; needs two that differ in x.
+ClockFit line_through(const std::vector<Point>& points) {
+  const auto n = static_cast<double>(points.size());
+  double x_mean = 0, y_mean = 0, xx = 0, xy = 0, residuals = 0;
+  for (const Point& p : points) {
+    x_mean += p.x / n;
+    y_mean += p.y / n;
+  }
+  for (const Point& p : points) {
+    xx += (p.x - x_mean) * (p.x - x_mean);
+    xy += (p.x - x_mean) * (p.y - y_mean);
+  }
+  const double slope = xx > 0 ? xy / xx : 0;
+  for (const Point& p : points) residuals += std::pow(p.y - y_mean - slope * (p.x - x_mean), 2);
+  const double variance = residuals / std::max(1.0, n - 2);
+  constexpr double kStandardErrors = 3;
+  return {y_mean, slope * 1e6, x_mean, kStandardErrors * std::sqrt(variance / n),
+          xx > 0 ? kStandardErrors * std::sqrt(variance / xx) * 1e6 : 0};
+}
+
+// Points without those whose distance from the line is an outlier: a collective that a rank left early.
+std::vector<Point> near_line(const std::vector<Point>& points, const ClockFit& line) {
+  std::vector<double> distances;
+  for (const Point& p : points) distances.push_back(std::abs(p.y - line.offset_at(p.x)));
+  const Robust all = robust(distances);
+  std::vector<Point> kept;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!is_outlier(distances[i], all, 0)) kept.push_back(points[i]);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::optional<ClockFit> fit_clock(std::span<const ClockPair> pairs) {
+  constexpr std::size_t kFewest = 3;
+  if (pairs.size() < kFewest) return std::nullopt;
+  const ClockPair& first = pairs.front();
+  std::vector<Point> points;
+  const auto less = [](std::int64_t a, std::int64_t b) {  // clocks come from files, which may say anything
+    return static_cast<double>(a) - static_cast<double>(b);
+  };
+  // Differences first: doubles hold those exactly, and not times since 1970.
+  for (const ClockPair& pair : pairs) {
+    const auto x = static_cast<double>(static_cast<std::int64_t>(static_cast<std::uint64_t>(pair.reference_ns) -
+                                                                 static_cast<std::uint64_t>(first.reference_ns)));
+    const auto y = static_cast<double>(
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(pair.other_ns) - static_cast<std::uint64_t>(pair.reference_ns)));
+    points.push_back({x, y});
+  }
+  ClockFit fit = line_through(points);
+  const std::vector<Point> kept = near_line(points, fit);
+  if (kept.size() >= kFewest) fit = line_through(kept);
+  fit.middle_ns += less(first.reference_ns, 0);
+  return fit;
+}
+
+}  // namespace dlkprof::job

@@ -1,0 +1,118 @@
+#include "job/analysis.h"
+
+#include "job_fixture.h"
+
+namespace dlkprof::job::analysis_test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class PlantedCauses : public JobTest, public testing::WithParamInterface<std::uint32_t> {
+ protected:
+  // The one finding of a job with one fault.
+  void expect(const test::PlantedFault& fault, const std::string& rule, const std::string& op, const std::string& words = "") {
+    const JobAnalysis job = analysis_of({.ranks = GetParam(), .faults = {fault}});
+    EXPECT_THAT(job.findings, ElementsAre(AllOf(Field(&JobFinding::rule, rule), Field(&JobFinding::rank, fault.rank),
+                                                Field(&JobFinding::headline, HasSubstr(words)))));
+    if (!op.empty()) {
+      EXPECT_THAT(job.findings, ElementsAre(Field(&JobFinding::op, op)));
+    }
+  }
+};
+
+TEST_P(PlantedCauses, AThrottledClock) { expect({.rank = 5, .clock = 0.8}, "slow_gpu", long_op(), "1404 MHz"); }
+TEST_P(PlantedCauses, ALargerShard) { expect({.rank = 3, .work = 1.3}, "uneven_shards", long_op(), "more instructions"); }
+TEST_P(PlantedCauses, AnOpThatTakesLonger) {
+  expect({.rank = 2, .op = long_op(), .op_takes = 1.6}, "slow_gpu", long_op(), "same work, slower");
+}
+TEST_P(PlantedCauses, DataThatComesLate) {
+  expect({.rank = 6, .input_ns = 2'000'000}, "late_input", cifar10_ops().front().name.name);
+}
+TEST_P(PlantedCauses, AHostThatSleeps) { expect({.rank = 4, .op = long_op(), .sleep_ns = 1'000'000}, "straggler", long_op()); }
+TEST_P(PlantedCauses, AHostThatSleepsNowAndThen) {
+  expect({.rank = 1, .op = long_op(), .sleep_ns = 10'000'000, .sleeps_in = 7}, "straggler", long_op());
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, PlantedCauses, testing::Values(8, 64));
+
+class HealthyJobs : public JobTest {};
+
+TEST_F(HealthyJobs, HaveNoFinding) {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed)
+    EXPECT_THAT(analysis_of({.ranks = 64, .iterations = 10, .seed = seed}).findings, IsEmpty()) << seed;
+}
+
+class Jobs : public JobTest {};
+
+TEST_F(Jobs, NameAHostOfWhichAllGpusAreSlow) {
+  test::SimulatedJob job{.ranks = 32};
+  for (std::uint32_t rank = 8; rank < 16; ++rank) job.faults.push_back({.rank = rank, .clock = 0.85});
+  EXPECT_THAT(analysis_of(job).findings,
+              ElementsAre(AllOf(Field(&JobFinding::rule, "slow_host"), Field(&JobFinding::headline, HasSubstr("node0001")))));
+}
+
+TEST_F(Jobs, NameTheRankThatComesLast) {
+  const JobAnalysis job = analysis_of({.ranks = 8, .faults = {{.rank = 4, .op = long_op(), .sleep_ns = 3'000'000}}});
+  ASSERT_FALSE(job.collectives.empty());
+  const CollectiveRow& worst = job.collectives.front();
+  EXPECT_EQ(worst.last_rank, 4U);
+  EXPECT_EQ(job.ops[worst.op].name, long_op());
+  EXPECT_NEAR(worst.waited_ns, 3e6, 3e5);
+  EXPECT_NEAR(worst.op_excess_ns, 3e6, 3e5);
+}
+
+TEST_F(Jobs, TellMoreWorkFromTheSameWorkSlower) {
+  const auto cause = [this](const test::PlantedFault& fault) {
+    const JobAnalysis job = analysis_of({.ranks = 8, .faults = {fault}});
+    EXPECT_EQ(job.spreads.front().rank_of_most, fault.rank);
+    return job.spreads.front().cause;
+  };
+  EXPECT_EQ(cause({.rank = 3, .work = 1.3}), Cause::more_work);
+  EXPECT_EQ(cause({.rank = 3, .clock = 0.75}), Cause::same_work_slower);
+}
+
+TEST_F(Jobs, RecoverClocksWithinTheErrorTheyState) {
+  test::SimulatedJob job{.ranks = 16, .iterations = 50, .ranks_a_host = 2};
+  job.offset_ns = {{"node0001", 50e6}, {"node0002", -50e6}};
+  job.drift_ppm = {{"node0001", 50}, {"node0003", -50}};
+  const JobAnalysis found = analysis_of(job);
+  for (const RankRow& rank : found.ranks) {
+    const std::string& host = rank.head->identity.host;
+    ASSERT_TRUE(rank.clock_offset_ns) << rank.number;
+    const double drift = job.drift_ppm.contains(host) ? job.drift_ppm.at(host) : 0;
+    EXPECT_NEAR(*rank.clock_drift_ppm, drift, *rank.clock_drift_error_ppm + 1e-9) << rank.number;
+    EXPECT_LT(*rank.clock_error_ns, 2000) << "microseconds: all-reduces end within 1";
+    EXPECT_LT(*rank.clock_drift_error_ppm, 50);
+    // The offset holds in the middle of the run, where drift has added up.
+    const double half = rank.length.mean * 25;
+    const double offset = (job.offset_ns.contains(host) ? job.offset_ns.at(host) : 0) + drift * 1e-6 * half;
+    EXPECT_NEAR(*rank.clock_offset_ns, offset, *rank.clock_error_ns + std::abs(drift) * 1e-6 * half * 0.1) << rank.number;
+  }
+}
+
+TEST_F(Jobs, CompareRanksWithinTheirRole) {
+  std::vector<Rank> ranks = simulate({.ranks = 8});
+  test::SimulatedJob other{.ranks = 16, .missing = {0, 1, 2, 3, 4, 5, 6, 7}};
+  std::vector<test::RecordedOp> ops(cifar10_ops().begin(), cifar10_ops().end());
+  for (test::RecordedOp& op : ops) {
+    op.name.name += "_of_another_stage";
+    op.gpu_ns *= 3;
+  }
+  test::JobSimulator(other, ops).run([&ranks](Rank rank) { ranks.push_back(std::move(rank)); });
+  write_job(path("job"), ranks);
+  const JobAnalysis job = analyse_job(path("job"));
+  EXPECT_EQ(job.roles, 2U);
+  EXPECT_THAT(job.findings, ElementsAre(AllOf(Field(&JobFinding::rule, "uneven_stages"), Field(&JobFinding::rank, 8))));
+}
+
+TEST_F(Jobs, SayWhereCommunicationRunsAlone) {
+  EXPECT_THAT(analysis_of({.ranks = 8, .collective_ns = 1'500'000}).findings,
+              Contains(Field(&JobFinding::rule, "exposed_communication")));
+}
+
+}  // namespace
+}  // namespace dlkprof::job::analysis_test

@@ -1,0 +1,149 @@
+#include "job/merge.h"
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+
+#include "base/error.h"
+#include "job_fixture.h"
+
+namespace dlkprof::job::merge_test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::string bytes_of(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class MergeTest : public JobTest {
+ protected:
+  // A file a rank.
+  std::vector<std::filesystem::path> files_of(const test::SimulatedJob& job) {
+    std::vector<std::filesystem::path> files;
+    for (const Rank& rank : simulate(job)) {
+      files.push_back(path("rank" + std::to_string(files.size())));
+      write_job(files.back(), {rank});
+    }
+    return files;
+  }
+};
+
+// Ops that the ranks do not share, so that names are numbered anew in each step.
+class MergeTrees : public MergeTest, public testing::WithParamInterface<std::uint32_t> {};
+
+TEST_P(MergeTrees, GiveTheSameBytes) {
+  constexpr std::uint32_t kRanks = 16, kTrees = 125;
+  std::vector<Rank> ranks;
+  const std::vector<test::RecordedOp> all(cifar10_ops().begin(), cifar10_ops().begin() + 6);
+  for (std::uint32_t i = 0; i < kRanks; ++i) {
+    std::vector<test::RecordedOp> ops = all;
+    ops[i % 6].name.name += "_of_" + std::to_string(i);
+    test::SimulatedJob job{.ranks = kRanks, .iterations = 1, .seed = i};
+    for (std::uint32_t other = 0; other < kRanks; ++other) {
+      if (other != i) job.missing.insert(other);
+    }
+    test::JobSimulator(job, ops).run([&ranks](Rank rank) { ranks.push_back(std::move(rank)); });
+  }
+  std::vector<std::filesystem::path> files;
+  for (const Rank& rank : ranks) {
+    files.push_back(path("rank" + std::to_string(files.size())));
+    write_job(files.back(), {rank});
+  }
+  merge_jobs(files, path("whole"));
+  const std::string whole = bytes_of(path("whole"));
+  ASSERT_THAT(JobDatabase(path("whole")).heads(), SizeIs(kRanks));
+  std::mt19937 random(GetParam());
+  for (std::uint32_t tree = 0; tree < kTrees; ++tree) {
+    std::vector<std::filesystem::path> left = files;
+    std::vector<std::filesystem::path> made;
+    while (left.size() > 1) {
+      std::shuffle(left.begin(), left.end(), random);
+      const std::size_t some = std::uniform_int_distribution<std::size_t>(2, std::min<std::size_t>(left.size(), 8))(random);
+      made.push_back(path("part" + std::to_string(made.size())));
+      merge_jobs({left.end() - static_cast<std::ptrdiff_t>(some), left.end()}, made.back());
+      left.resize(left.size() - some);
+      left.push_back(made.back());
+    }
+    ASSERT_TRUE(bytes_of(left.front()) == whole) << tree;
+  }
+}
+
+// 1,000 trees, in tests short enough for a slow machine.
+INSTANTIATE_TEST_SUITE_P(Seeds, MergeTrees, testing::Range(1U, 9U));
+
+TEST_F(MergeTest, TellsMissingRanks) {
+  const Merged merged = merge_jobs(files_of({.ranks = 8, .iterations = 2, .missing = {2, 7}}), path("job"));
+  EXPECT_EQ(merged.ranks, 6U);
+  EXPECT_THAT(merged.missing, ElementsAre(2, 7));
+  EXPECT_THAT(warnings_of(merged), Contains("2 of 8 ranks are missing: 2, 7"));
+}
+
+TEST_F(MergeTest, CountsAProcessOnce) {
+  std::vector<std::filesystem::path> files = files_of({.ranks = 3, .iterations = 2});
+  merge_jobs(files, path("once"));
+  files.push_back(files[1]);
+  const Merged merged = merge_jobs(files, path("twice"));
+  EXPECT_THAT(merged.given_twice, SizeIs(1));
+  EXPECT_EQ(bytes_of(path("once")), bytes_of(path("twice")));
+}
+
+TEST_F(MergeTest, TakesTheFullestOfSeveralProcessesOfARank) {
+  std::vector<Rank> ranks = simulate({.ranks = 3, .iterations = 2});
+  Rank cut = ranks[1];
+  cut.identity.pid = 77;
+  cut.ended = false;
+  cut.times.resize(1);
+  write_job(path("a"), {ranks[0], ranks[1], ranks[2]});
+  write_job(path("b"), {cut});
+  merge_jobs({path("a"), path("b")}, path("ab"));
+  const Merged merged = merge_jobs({path("b"), path("a")}, path("ba"));
+  EXPECT_THAT(warnings_of(merged), Contains(HasSubstr("rank 1 is there twice: process 77 on node0000 was left out")));
+  EXPECT_EQ(bytes_of(path("ab")), bytes_of(path("ba")));
+}
+
+TEST_F(MergeTest, LeavesOutWhatItCannotReadAndMergesTheRest) {
+  std::vector<std::filesystem::path> files = files_of({.ranks = 4, .iterations = 2});
+  const std::string good = bytes_of(files[0]);
+  const auto write = [this](const std::string& name, const std::string& bytes) {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+    return path(name);
+  };
+  files.push_back(write("half", good.substr(0, good.size() / 2)));
+  std::string newer = good;
+  newer[63] = 99;  // the last byte of user_version: www.sqlite.org/fileformat.html, 1.3
+  files.push_back(write("newer", newer));
+  files.push_back(write("text", "no database"));
+  files.push_back(path("nowhere"));
+  const Merged merged = merge_jobs(files, path("job"));
+  EXPECT_EQ(merged.ranks, 4U);
+  EXPECT_THAT(merged.failures, SizeIs(4));
+  EXPECT_THAT(merged.failures, Contains(HasSubstr("its schema has version 99; this dlkprof reads version 1")));
+}
+
+TEST_F(MergeTest, RefusesNamesOfAnyLength) {
+  std::vector<std::filesystem::path> files = files_of({.ranks = 2, .iterations = 2});
+  Rank huge = simulate({.ranks = 1, .iterations = 1})[0];
+  huge.identity.number = 9;
+  huge.ops.back().name = std::string(10'000'000, 'x');
+  write_job(path("huge"), {huge});
+  files.push_back(path("huge"));
+  const Merged merged = merge_jobs(files, path("job"));
+  EXPECT_EQ(merged.ranks, 2U);
+  EXPECT_THAT(merged.failures, ElementsAre(HasSubstr("string or blob too big")));
+}
+
+TEST_F(MergeTest, RefusesRowsThatReferToNothing) {
+  write_job(path("bad"), simulate({.ranks = 1, .iterations = 2}));
+  store::Connection(path("bad"), store::Access::build).run("UPDATE rank_op SET op = 100000 WHERE op = 1");
+  EXPECT_THROW((void)JobDatabase(path("bad")).read_times(0), Error);
+  EXPECT_THROW((void)merge_jobs({path("bad")}, path("job")), Error);
+}
+
+}  // namespace
+}  // namespace dlkprof::job::merge_test

@@ -1,0 +1,19 @@
+#include "job/schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace dlkprof::job::schema_test {
+namespace {
+
+TEST(JobSchema, StandsInTheDocumentation) {
+  std::ifstream file(DLKPROF_SOURCE_DIR "/docs/jobs.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(page, testing::HasSubstr(describe_job_schema()));
+}
+
+}  // namespace
+}  // namespace dlkprof::job::schema_test
