@@ -158,9 +158,9 @@ void add_folder(const fs::path& folder, const fs::path& output, std::set<fs::pat
 }
 
 int on_dask(const MergeCommand& command) {
-  std::vector<std::string> words{"python3",   (share_folder() / "python" / "merge_on_dask.py").native(),
-                                 "--dlkprof", fs::read_symlink("/proc/self/exe").native(),
-                                 "--output",  command.output.native()};
+  std::vector<std::string> words{command.python, (share_folder() / "python" / "merge_on_dask.py").native(),
+                                 "--dlkprof",    fs::read_symlink("/proc/self/exe").native(),
+                                 "--output",     command.output.native()};
   if (!command.scheduler.empty()) words.insert(words.end(), {"--scheduler", command.scheduler});
   if (command.force) words.emplace_back("--force");
   words.emplace_back("--");

@@ -14,7 +14,8 @@ namespace dlkprof::job {
 Robust robust(std::vector<double> values) {
   if (values.empty()) return {};
   const auto middle = [](std::vector<double>& all) {
-    const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    // The lower one of two: beside each other, the rank that takes longer is the one that is late.
+    const auto half = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
     std::nth_element(all.begin(), half, all.end());
     return *half;
   };

@@ -37,7 +37,7 @@ OpSpread spread_of(std::uint32_t op, std::uint32_t role, const std::vector<const
   for (const double one : means) mean += one / n;
   for (const double one : means) squares += (one - mean) * (one - mean);
   spread.between = n > 1 ? std::sqrt(squares / (n - 1)) : 0;
-  if (all.size() > 2 && is_outlier(most->gpu_ns, middle, kLeastExcess * middle.median) && middle.median > 0)
+  if (all.size() > 1 && is_outlier(most->gpu_ns, middle, kLeastExcess * middle.median) && middle.median > 0)
     spread.cause = cause_of(most->work, median_work(all), most->gpu_ns / middle.median - 1);
   return spread;
 }

@@ -37,7 +37,7 @@ class CauseFinder {
   }
 
  private:
-  static constexpr std::size_t kFewest = 3;  // ranks that have a median beside which one is an outlier
+  static constexpr std::size_t kFewest = 2;  // ranks that can be compared
 
   template <typename Figure>
   [[nodiscard]] Robust median_of(Figure figure) const {

@@ -65,6 +65,13 @@ TEST_F(Jobs, NameTheRankThatComesLast) {
   EXPECT_NEAR(worst.op_excess_ns, 3e6, 3e5);
 }
 
+TEST_F(Jobs, OfTwoRanksNameTheLateOneToo) {
+  EXPECT_THAT(analysis_of({.ranks = 2}).findings, IsEmpty());
+  EXPECT_THAT(
+      analysis_of({.ranks = 2, .faults = {{.rank = 1, .op = long_op(), .sleep_ns = 3'000'000}}}).findings,
+      ElementsAre(AllOf(Field(&JobFinding::rule, "straggler"), Field(&JobFinding::rank, 1), Field(&JobFinding::op, long_op()))));
+}
+
 TEST_F(Jobs, TellMoreWorkFromTheSameWorkSlower) {
   const auto cause = [this](const test::PlantedFault& fault) {
     const JobAnalysis job = analysis_of({.ranks = 8, .faults = {fault}});

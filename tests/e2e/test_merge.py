@@ -1,0 +1,147 @@
+"""dlkprof merge: captures that ship, merged into one database, on this machine and on Dask."""
+
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from harness import DLKPROF, SOURCE
+
+SHIPPED = SOURCE / "samples/captures"
+RANKS = 6
+
+
+def python_with_dask():
+    """A Python that has Dask Distributed, or None."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import distributed"], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
+
+
+class MergeTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def dlkprof(self, *words, code=0):
+        done = subprocess.run([DLKPROF, *words], capture_output=True, text=True, cwd=self.folder, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def merge(self, output, *inputs):
+        return self.dlkprof("merge", *inputs, "-o", output).stderr
+
+    def bytes_of(self, name):
+        return (self.folder / name).read_bytes()
+
+
+class MergeCommandTest(MergeTest):
+    def test_a_folder_and_its_parts_give_the_same(self):
+        self.merge("all.sqlite", SHIPPED)
+        captures = sorted(SHIPPED.glob("*.dlkcap"))
+        self.merge("a.sqlite", *captures[:2])
+        self.merge("b.sqlite", *captures[2:])
+        self.merge("tree.sqlite", "b.sqlite", "a.sqlite")
+        self.assertEqual(self.bytes_of("all.sqlite"), self.bytes_of("tree.sqlite"))
+        with sqlite3.connect(self.folder / "all.sqlite") as database:
+            self.assertEqual(database.execute("SELECT count(*) FROM rank").fetchone(), (RANKS,))
+
+    def test_a_database_of_a_run_is_as_good_as_its_capture(self):
+        capture = SHIPPED / "cifar10_b512.dlkcap"
+        self.dlkprof(f"--database={capture}", "--base_name", "run", "--output_path", ".")
+        self.merge("a.sqlite", capture)
+        self.merge("b.sqlite", "run_dldb.sqlite")
+        self.assertEqual(self.bytes_of("a.sqlite"), self.bytes_of("b.sqlite"))
+
+    def test_what_cannot_be_read_is_told_and_the_rest_merged(self):
+        (self.folder / "bad.dlkcap").write_text("no capture")
+        said = self.merge("all.sqlite", SHIPPED, "bad.dlkcap")
+        self.assertIn("left out: bad.dlkcap is not a capture", said)
+        self.assertIn(f"wrote all.sqlite, {RANKS} ranks", said)
+
+    def test_a_capture_cut_short_counts_as_far_as_it_goes(self):
+        whole = (SHIPPED / "cifar10_b512.dlkcap").read_bytes()
+        (self.folder / "cut.dlkcap").write_bytes(whole[: len(whole) * 3 // 4])
+        said = self.merge("cut.sqlite", "cut.dlkcap")
+        self.assertIn("captures of 1 ranks were cut short or damaged", said)
+
+    def test_reports_of_a_job(self):
+        self.merge("job.sqlite", SHIPPED)
+        ranks = self.dlkprof("report", "job.sqlite", "--reports", "ranks", "--format", "csv").stdout
+        self.assertEqual(len(ranks.splitlines()), 1 + RANKS)
+        self.assertIn("ranks on 1 hosts", self.dlkprof("report", "job.sqlite").stdout)
+        refused = self.dlkprof("report", "job.sqlite", "--reports", "detail", code=2).stderr
+        self.assertIn("there is no report detail of a job", refused)
+
+    def test_other_verbs_refuse_a_job(self):
+        self.merge("job.sqlite", SHIPPED / "cifar10_b4.dlkcap")
+        for verb in (["compare", "job.sqlite", "job.sqlite"], ["export", "job.sqlite", "--format", "perfetto"]):
+            self.assertIn("is the database of a job", self.dlkprof(*verb, code=2).stderr)
+
+    def test_a_file_that_is_there_is_kept(self):
+        (self.folder / "job.sqlite").write_text("mine")
+        self.assertIn("--force", self.dlkprof("merge", SHIPPED, "-o", "job.sqlite", code=2).stderr)
+        self.assertEqual((self.folder / "job.sqlite").read_text(), "mine")
+
+
+@unittest.skipUnless(python_with_dask(), "Dask Distributed is not installed")
+class MergeOnDaskTest(MergeTest):
+    """Slow to start: Dask's workers take seconds."""
+
+    def on_dask(self, *words):
+        return self.dlkprof(
+            "merge", SHIPPED, "-o", "dask.sqlite", "--engine", "dask", "--python", python_with_dask(), *words
+        ).stderr
+
+    def test_gives_the_same_as_one_machine(self):
+        self.merge("local.sqlite", SHIPPED)
+        self.on_dask()
+        self.assertEqual(self.bytes_of("local.sqlite"), self.bytes_of("dask.sqlite"))
+        self.assertEqual([path.name for path in self.folder.glob(".dask*")], [], "parts are gone")
+
+    def start(self, *words):
+        process = subprocess.Popen(
+            [python_with_dask(), "-m", *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        self.addCleanup(process.wait)
+        self.addCleanup(lambda: os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None)
+        return process
+
+    def test_a_worker_killed_changes_nothing(self):
+        self.merge("local.sqlite", SHIPPED)
+        sched = self.folder / "sched.json"
+        self.start("distributed.cli.dask_scheduler", "--scheduler-file", str(sched), "--port", "0", "--no-dashboard")
+        worker = ["distributed.cli.dask_worker", "--scheduler-file", str(sched), "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        doomed = self.start(*worker)
+        for _ in range(300):
+            if sched.exists() and sched.read_text(encoding="utf-8").strip():
+                break
+            time.sleep(0.1)
+        address = json.loads(sched.read_text(encoding="utf-8"))["address"]
+
+        def kill():
+            for _ in range(600):
+                if list(self.folder.glob(".dask*/0_*.sqlite")):
+                    break
+                time.sleep(0.02)
+            os.killpg(doomed.pid, signal.SIGKILL)
+            self.start(*worker)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        self.on_dask("--scheduler", address)
+        killer.join()
+        self.assertEqual(self.bytes_of("local.sqlite"), self.bytes_of("dask.sqlite"))
+
+
+if __name__ == "__main__":
+    unittest.main()
