@@ -10,8 +10,6 @@
 #include <optional>
 #include <utility>
 
-#include "inject/signals_blocked.h"
-
 namespace dlkprof::inject {
 namespace {
 
@@ -187,8 +185,7 @@ RangeEvaluator::RangeEvaluator(const cupti::Library& library, std::string chip, 
   const auto has_several = [](const Plan& plan) { return plan.passes > 1; };
   // Before anything is measured that nothing can be made of.
   if (std::any_of(shared_.plans.begin(), shared_.plans.end(), has_several)) (void)cupti::NvPerf::open(library);
-  const SignalsBlocked blocked;
-  thread_ = std::thread([this] { run(); });
+  thread_.start([this] { run(); });
 }
 
 void RangeEvaluator::give(Window window) {
@@ -248,7 +245,7 @@ void RangeEvaluator::finish() noexcept {
     stopping_ = true;
     changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
 }
 
 }  // namespace dlkprof::inject

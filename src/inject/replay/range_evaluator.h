@@ -12,13 +12,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cupti/counter_combiner.h"
 #include "cupti/host.h"
 #include "cupti/reusable_image.h"
 #include "inject/replay/partial_counters.h"
+#include "inject/worker_thread.h"
 
 namespace dlkprof::inject {
 
@@ -78,7 +78,7 @@ class RangeEvaluator {
   bool busy_ = false;             // one is there, or being read
   bool stopping_ = false;
   std::atomic<std::size_t> given_up_{0};
-  std::thread thread_;
+  WorkerThread thread_;
 };
 
 }  // namespace dlkprof::inject

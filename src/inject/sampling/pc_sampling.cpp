@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "inject/signals_blocked.h"
 
 namespace dlkprof::inject {
 namespace {
@@ -68,10 +67,9 @@ void PcSampling::start(CUcontext context, std::uint32_t device) noexcept {
     const std::unique_lock lock(mutex_, kLockPatience);
     if (!lock.owns_lock() || stopping_ || contexts_.contains(context) || !asked_.insert(context).second) return;
     contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, period_log2_), device, {}});
-    if (thread_.joinable()) return;
+    if (thread_.started()) return;
     started_ = appended_ = Clock::now();
-    const SignalsBlocked blocked;
-    thread_ = std::thread([this] { run(); });
+    thread_.start([this] { run(); });
   } catch (const std::exception& error) {
     say("PC sampling of a context could not begin", error);  // those of others go on
   }
@@ -159,7 +157,7 @@ void PcSampling::finish() noexcept {
     if (!lock.owns_lock() || std::exchange(stopping_, true)) return;
     stopping_changed_.notify_all();
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.join();
   const std::lock_guard lock(mutex_);
   if (!active_) return contexts_.clear();
   try {

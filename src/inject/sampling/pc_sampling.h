@@ -16,7 +16,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "cupti/library.h"
@@ -24,6 +23,7 @@
 #include "inject/sampling/pc_sources.h"
 #include "inject/sampling/pc_table.h"
 #include "inject/session/recorder.h"
+#include "inject/worker_thread.h"
 
 namespace dlkprof::inject {
 
@@ -80,7 +80,7 @@ class PcSampling {
   std::map<CUcontext, Context> contexts_;
   std::set<CUcontext> asked_;  // sampling was begun in them, or could not be
   std::chrono::steady_clock::time_point started_{}, appended_{};
-  std::thread thread_;
+  WorkerThread thread_;
 };
 
 }  // namespace dlkprof::inject

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "inject/signals_blocked.h"
 
 namespace dlkprof::inject {
 namespace {
@@ -33,10 +32,7 @@ void PmSampling::add(const capture::DeviceRecord& device) {
   const std::lock_guard lock(*mutex_);
   if (stopping_ || !known_.insert(device.index).second) return;
   added_.push_back(device);
-  if (thread_ == nullptr) {
-    const SignalsBlocked blocked;
-    thread_ = std::make_unique<std::thread>([this] { run(); });
-  }
+  if (!thread_.started()) thread_.start([this] { run(); });
   changed_->notify_all();
 }
 
@@ -44,19 +40,17 @@ void PmSampling::finish() noexcept {
   std::unique_lock lock(*mutex_);
   stopping_ = true;
   changed_->notify_all();
-  if (thread_ == nullptr) return;
+  if (!thread_.started()) return;
   if (!changed_->wait_for(lock, kPatience, [this] { return ended_; })) {
-    thread_->detach();
-    (void)thread_.release();  // it may end yet
+    thread_.let_go();  // it may end yet
     return;
   }
   lock.unlock();
-  thread_->join();
-  thread_.reset();
+  thread_.join();
 }
 
 void PmSampling::forget() noexcept {
-  (void)thread_.release();  // of the parent
+  thread_.forget();
   stopping_ = true;
 }
 

@@ -13,11 +13,11 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "inject/sampling/device_sampling.h"
 #include "inject/session/recorder.h"
+#include "inject/worker_thread.h"
 
 namespace dlkprof::inject {
 
@@ -68,7 +68,7 @@ class PmSampling {
   // Never destroyed in a forked child, where they are as the thread left them.
   std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
   std::unique_ptr<std::condition_variable> changed_ = std::make_unique<std::condition_variable>();
-  std::unique_ptr<std::thread> thread_;
+  WorkerThread thread_;
   std::set<std::uint32_t> known_;
   std::vector<capture::DeviceRecord> added_;
   bool stopping_ = false, ended_ = false;

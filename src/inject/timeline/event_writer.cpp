@@ -1,7 +1,6 @@
 #include "inject/timeline/event_writer.h"
 
 #include <algorithm>
-#include <csignal>
 #include <exception>
 #include <string>
 #include <type_traits>
@@ -18,7 +17,7 @@ void EventWriter::stop() noexcept {
     stopping_ = true;
   }
   taken_changed_->notify_all();
-  if (thread_ != nullptr && thread_->joinable()) thread_->join();
+  thread_.join();
 }
 
 // --- Full batches -----------------------------------------------------------------------------------------------------
@@ -56,27 +55,21 @@ bool EventWriter::take_over(EventBatch<Event>& batch) noexcept {
 
 bool EventWriter::has_thread() noexcept {
   const std::lock_guard lock(taken_mutex_);
-  return thread_ != nullptr || start_thread();
+  return thread_.started() || start_thread();
 }
 
-// The program's signals are the program's: no handler of it shall run on this thread.
 bool EventWriter::start_thread() noexcept {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
   try {
-    thread_ = std::make_unique<std::thread>([this] { run(); });
-  } catch (...) {  // no more threads may be had
+    thread_.start([this] { run(); });
+  } catch (const std::exception&) {  // no more threads may be had
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return thread_ != nullptr;
+  return thread_.started();
 }
 
 bool EventWriter::gather_soon() noexcept {
   {
     const std::lock_guard lock(taken_mutex_);
-    if (thread_ == nullptr && !start_thread()) return false;
+    if (!thread_.started() && !start_thread()) return false;
     gather_due_ = true;
   }
   taken_changed_->notify_one();
@@ -263,7 +256,7 @@ void EventWriter::forget() {
   facts_.clear();
   dropped_ = 0;
   // The parent's: here there is no thread to join, nor one that waits and could be waited for.
-  (void)thread_.release();
+  thread_.forget();
   (void)taken_changed_.release();
   taken_changed_ = std::make_unique<std::condition_variable>();
 }

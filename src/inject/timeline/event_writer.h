@@ -16,7 +16,6 @@
 #include <mutex>
 #include <span>
 #include <string_view>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -29,6 +28,7 @@
 #include "inject/timeline/event_queue.h"
 #include "inject/timeline/range_joiner.h"
 #include "inject/timeline/string_table.h"
+#include "inject/worker_thread.h"
 
 namespace dlkprof::inject {
 
@@ -135,7 +135,7 @@ class EventWriter {
   std::size_t first_taken_ = 0, taken_count_ = 0;
   // Room that was used before and is kept, since fresh memory costs a page fault every few events.
   EachBatch<std::tuple> spare_;
-  std::unique_ptr<std::thread> thread_;
+  WorkerThread thread_;
   bool stopping_ = false, gather_due_ = false;
 
   std::atomic<std::uint64_t> dropped_{0};
