@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,6 +86,11 @@ void write_all(int fd, std::span<const std::uint8_t> bytes, const fs::path& path
     if (written < 0) throw file_error("write", path);
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
+}
+
+bool within_size_limit(std::uint64_t end) noexcept {
+  rlimit limit{};
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
 std::string read_file(const fs::path& path) {

@@ -21,6 +21,10 @@ using UniqueFd = UniqueHandle<int, close_fd, -1>;
 // Writes all of `bytes`, retrying short writes and EINTR; throws Error.
 void write_all(int fd, std::span<const std::uint8_t> bytes, const std::filesystem::path& path);
 
+// Whether RLIMIT_FSIZE lets a file end at that byte. Writing past it raises SIGXFSZ, which would end the profiled program, in
+// memory files too: ask first.
+[[nodiscard]] bool within_size_limit(std::uint64_t end) noexcept;
+
 // The whole of a file; throws Error with a remedy.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);
 

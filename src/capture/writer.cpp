@@ -1,7 +1,6 @@
 #include "capture/writer.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,12 +19,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kLastWordsBytes = 1024;  // more than what end_at_limit() adds
 
 constexpr const char* kRemedy = "Free space there, or choose another place with --output_path.";
-
-// Writing past RLIMIT_FSIZE raises SIGXFSZ, which would end the profiled program: ask first.
-bool within_size_limit(std::uint64_t end) {
-  rlimit limit{};
-  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
-}
 
 fs::path candidate(const fs::path& directory, const std::string& base_name, int attempt) {
   switch (attempt) {

@@ -7,9 +7,17 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace dlkprof::cupti {
 namespace {
+
+// The program's own limit, and no lack of memory.
+void require_room(std::size_t bytes) {
+  if (within_size_limit(bytes)) return;
+  throw Error("there is no room for counters", "they take a file in memory, which RLIMIT_FSIZE (ulimit -f) forbids",
+              "Raise that limit, or use --replay-mode kernel.");
+}
 
 [[noreturn]] void fail(const char* call) {
   throw Error("there is no memory for counters", std::string(call) + ": " + std::system_category().message(errno),
@@ -36,6 +44,7 @@ struct OpenFile {
 }  // namespace
 
 ReusableImage::ReusableImage(std::span<const std::uint8_t> empty) {
+  require_room(empty.size());
   const OpenFile file(memfd_create("dlkprof counters", MFD_CLOEXEC));
   if (file.number < 0) fail("memfd_create");
   write_all(file.number, empty);

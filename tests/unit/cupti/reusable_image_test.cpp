@@ -1,9 +1,12 @@
 #include "cupti/reusable_image.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <vector>
+
+#include "base/error.h"
 
 namespace dlkprof::cupti::reusable_image_test {
 namespace {
@@ -30,6 +33,16 @@ TEST(ReusableImage, TwoHaveNothingInCommon) {
   const ReusableImage other(empty);
   one.bytes()[1] = 9;
   EXPECT_EQ(other.bytes()[1], 7);
+}
+
+// The signal for it would end the program.
+TEST(ReusableImage, IsRefusedWhereTheProgramMayNotHaveSuchAFile) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit small{5'000, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(ReusableImage(std::vector<std::uint8_t>(10'000)), Error);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
 }
 
 }  // namespace
