@@ -1,23 +1,15 @@
 #include "base/large_stack.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 
-// AddressSanitizer knows a thread by the bounds of its stack, and has to be told of another.
-#if defined(__SANITIZE_ADDRESS__)
-#define DLKPROF_TELLS_OF_STACKS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define DLKPROF_TELLS_OF_STACKS 1
-#endif
-#endif
-
-#ifdef DLKPROF_TELLS_OF_STACKS
-#include <sanitizer/common_interface_defs.h>
-#endif
+#include "base/sanitizers.h"
+#include "base/uncancelled.h"
 
 namespace dlkprof {
 namespace {
@@ -57,37 +49,17 @@ struct StackCall {
   void (*body)(void*) noexcept;
   void* argument;
   ucontext_t caller, own;
-#ifdef DLKPROF_TELLS_OF_STACKS
-  void* kept = nullptr;
-  const void* caller_stack = nullptr;
-  std::size_t caller_bytes = 0;
-  void leaving(const void* stack, std::size_t bytes, bool for_good) {
-    __sanitizer_start_switch_fiber(for_good ? nullptr : &kept, stack, bytes);
-  }
-  void entered() { __sanitizer_finish_switch_fiber(nullptr, &caller_stack, &caller_bytes); }
-  void returned() { __sanitizer_finish_switch_fiber(kept, nullptr, nullptr); }
-#else
-  const void* caller_stack = nullptr;
-  std::size_t caller_bytes = 0;
-  void leaving(const void* /*stack*/, std::size_t /*bytes*/, bool /*for_good*/) const {}
-  void entered() const {}
-  void returned() const {}
-#endif
 };
 
 // makecontext() passes numbers of 32 bits alone.
-[[gnu::no_sanitize_address]] void begin_call(std::uint32_t high, std::uint32_t low) noexcept {
+void begin_call(std::uint32_t high, std::uint32_t low) noexcept {
   constexpr unsigned kHalf = 32;
   const auto address = (static_cast<std::uintptr_t>(high) << kHalf) | low;
   auto& call = *reinterpret_cast<StackCall*>(address);  // NOLINT(performance-no-int-to-ptr)
-  call.entered();
   call.body(call.argument);
-  call.leaving(call.caller_stack, call.caller_bytes, true);
 }
 
-}  // namespace
-
-bool run_on_large_stack(void (*body)(void*) noexcept, void* argument) noexcept {
+bool run_on_mapped_stack(void (*body)(void*) noexcept, void* argument) noexcept {
   char* const stack = take_stack();
   if (stack == nullptr) return false;
   StackCall call{.body = body, .argument = argument, .caller = {}, .own = {}};
@@ -99,11 +71,45 @@ bool run_on_large_stack(void (*body)(void*) noexcept, void* argument) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(&call);
   makecontext(&call.own, reinterpret_cast<void (*)()>(begin_call), 2, static_cast<std::uint32_t>(address >> kHalf),
               static_cast<std::uint32_t>(address));
-  call.leaving(stack + kGuardBytes, kLargeStackBytes, false);
   swapcontext(&call.caller, &call.own);
-  call.returned();
   give_back(stack);
   return true;
+}
+
+struct ThreadCall {
+  void (*body)(void*) noexcept;
+  void* argument;
+};
+
+void* begin_thread(void* opaque) noexcept {
+  const ThreadCall& call = *static_cast<ThreadCall*>(opaque);
+  call.body(call.argument);
+  return nullptr;
+}
+
+// The program's signal handlers run on none of our threads.
+bool run_on_thread(void (*body)(void*) noexcept, void* argument) noexcept {
+  const Uncancelled uncancelled;  // joining is a point of cancellation
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setstacksize(&attributes, kLargeStackBytes);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  ThreadCall call{body, argument};
+  pthread_t thread{};
+  const bool began = pthread_create(&thread, &attributes, begin_thread, &call) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return began && pthread_join(thread, nullptr) == 0;
+}
+
+}  // namespace
+
+// A thread would do for all, but the program could see it, and RLIMIT_NPROC forbid it. AddressSanitizer warns on stderr of each
+// process that changes its stack otherwise, and may then take what is right for wrong.
+bool run_on_large_stack(void (*body)(void*) noexcept, void* argument) noexcept {
+  return kAddressSanitizer ? run_on_thread(body, argument) : run_on_mapped_stack(body, argument);
 }
 
 }  // namespace dlkprof

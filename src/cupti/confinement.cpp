@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/sanitizers.h"
+
 namespace dlkprof::cupti {
 namespace {
 
@@ -28,17 +30,7 @@ constexpr std::uint32_t kArchitecture = 0;
 #endif
 
 // The sanitizers reserve terabytes of addresses for themselves.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kLimitsMemory = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kLimitsMemory = false;
-#else
-constexpr bool kLimitsMemory = true;
-#endif
-#else
-constexpr bool kLimitsMemory = true;
-#endif
+constexpr bool kLimitsMemory = !kAddressSanitizer && !kThreadSanitizer;
 
 // What computing and answering take. All else fails with EPERM, so that what merely asks (for a configuration, say) goes on.
 // AddressSanitizer calls sigaltstack() before each throw and each _exit(), and ends the process where that fails.
