@@ -5,6 +5,7 @@ dlkprof, and whenever. The seed is printed, and gives the same choices again (no
 """
 
 import argparse
+import collections
 import os
 import random
 import signal
@@ -13,18 +14,12 @@ import sys
 import time
 import unittest
 
-from harness import DLKPROF, METRICS, PROGRAM, EndToEndTest
+from harness import DLKPROF, METRICS, PROGRAM, WAYS, EndToEndTest
 
 SYNC, RECORD_HEADER = 0x524B4C44, struct.Struct("<IHHIII")
 FILE_HEADER_BYTES = 16
-WAYS = (
-    ("--replay-mode=kernel", "--samples=all"),
-    ("--replay-mode=kernel", "--samples=all", "--timeline=on"),
-    ("--replay-mode=none",),
-    ("--replay-mode=none", "--timeline=on"),
-    ("--replay-mode=sample", "--timeline=on"),
-)
-PROGRAMS = (("marked:30", "train:30"), ("threads:4:20", "train:20"), ("train:10", "fork:print:child", "marked:20"), ("names:300",))
+PROGRAMS = (("marked:30", "train:30"), ("threads:4:20", "train:20"), ("train:10", "fork:print:child", "marked:20"), ("names:300",),
+            ("train:20", "sleep:100") * 5)  # in pauses, counters of windows are evaluated
 SIGNALS = ("KILL", "TERM", "INT", "HUP", "QUIT", "USR1", "SEGV", "PIPE", "STOP")
 
 
@@ -44,6 +39,10 @@ def whole_bytes(data):
 class Campaign(EndToEndTest):
     """One moment a call; leaves its folder empty for the next."""
 
+    def setUp(self):
+        super().setUp()
+        self.tally = collections.Counter()  # how many moments there were of what kind
+
     def clear(self):
         for path in self.folder.iterdir():
             path.unlink()
@@ -52,6 +51,7 @@ class Campaign(EndToEndTest):
         data = path.read_bytes()
         whole = whole_bytes(data)
         done = self.dlkprof("report", path, "--reports=summary")
+        self.tally["captures, " + ("without a header" if whole is None else "whole" if whole == len(data) else "cut")] += 1
         if whole is None:
             self.assertEqual(1, done.code, done.stderr)
             self.assertIn("is not a capture", done.stderr)
@@ -67,7 +67,9 @@ class Campaign(EndToEndTest):
         for path in self.folder.glob("*.sqlite"):
             done = self.dlkprof("report", path, "--reports=summary")
             self.assertEqual(0, done.code, done.stderr)
+            self.tally["databases"] += 1
         hidden = [path.name for path in self.folder.iterdir() if path.name.startswith(".")]
+        self.tally["hidden files left by SIGKILL"] += len(hidden)
         self.assertTrue(killed or not hidden, hidden)
 
     def target(self, process, whom):
@@ -92,13 +94,16 @@ class Campaign(EndToEndTest):
 
     def kill_once(self, chance):
         self.clear()
-        words = [DLKPROF, *chance.choice(WAYS), f"--metrics={METRICS[0]}", PROGRAM, *chance.choice(PROGRAMS)]
+        way = chance.choice(sorted(WAYS))
+        words = [DLKPROF, *WAYS[way], f"--metrics={METRICS[0]}", PROGRAM, *chance.choice(PROGRAMS)]
         whom, name = chance.choice(("program", "dlkprof", "group")), chance.choice(SIGNALS)
         process = self.start(words, env={"FAKE_JOURNAL": "/dev/null"})
         time.sleep(chance.random() ** 2 * 0.8)
         self.send(process, whom, name)
         self.finish(process)
         self.wait_for_orphans(process.pid)
+        self.tally[f"by {name}"] += 1
+        self.tally[f"collected by {way}"] += 1
         self.check_all(killed=name == "KILL")
 
     def wait_for_orphans(self, group):
@@ -128,6 +133,7 @@ class Campaign(EndToEndTest):
         for moment in range(moments):
             with self.subTest(seed=seed, moment=moment):
                 if chance.random() < 0.2:
+                    self.tally["by cutting"] += 1
                     self.cut_once(data, chance)
                 else:
                     self.kill_once(chance)
@@ -143,6 +149,7 @@ def main():
     class Asked(Campaign):
         def test_all(self):
             self.run_moments(asked.moments, asked.seed)
+            print("\n".join(f"{count:5} {what}" for what, count in sorted(self.tally.items())), flush=True)
 
     result = unittest.TextTestRunner(verbosity=1).run(unittest.defaultTestLoader.loadTestsFromTestCase(Asked))
     return 0 if result.wasSuccessful() else 1

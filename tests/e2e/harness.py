@@ -28,12 +28,22 @@ NVJET, SGEMM = "nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "volta_sgemm_128x64_nn"
 RECORDED_ROW = {ADD: 1, ROTATE: 48, GEMM: 16, NVJET: 6, SGEMM: 20}
 LAUNCHES_OF_AN_ITERATION = [ADD, GEMM, ROTATE, GEMM, NVJET, SGEMM]
 
+# Ways of collecting: each replay mode, and options that add code of their own to it.
+WAYS = {
+    "kernel": ("--replay-mode=kernel", "--samples=all"),
+    "flushed": ("--replay-mode=kernel", "--samples=all", "--cache-control=all"),
+    "timeline": ("--replay-mode=kernel", "--samples=all", "--timeline=on"),
+    "iteration": ("--replay-mode=iteration",),
+    "auto": ("--replay-mode=auto",),
+    "sample": ("--replay-mode=sample", "--timeline=on"),
+    "none": ("--replay-mode=none",),
+    "pc_sampling": ("--replay-mode=none", "--pc-sampling"),
+}
+
 TIMEOUT_S = 600 if os.environ.get("DLKPROF_SOAK") else 60
 # Programs that crash on purpose shall die as they do without sanitizers; CUPTI never frees some of its memory; and forked
-# children of programs with threads go on. What sanitizers say goes to files
-# in the build tree: they would say it on stderr, of which tests ask that it be empty, also where nothing is wrong.
+# children of programs with threads go on.
 SANITIZER_OPTIONS = "handle_segv=0:handle_abort=0:detect_leaks=0:die_after_fork=0"
-SANITIZER_FILES = f"log_path={os.environ['DLKPROF_BUILD']}/sanitizer"
 
 
 def _read_recorded():
@@ -91,13 +101,11 @@ class EndToEndTest(unittest.TestCase):
         self.folder = pathlib.Path(self._scratch.name)
         self.journal = self.folder / "journal"
 
-    sanitizer_files = SANITIZER_FILES
-
     def environment(self, **more):
         """Variables of a run: the fakes instead of a driver and a toolkit, and no colours."""
         kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
         for name in ("ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS") if os.environ.get("DLKPROF_SANITIZE") else ():
-            kept[name] = ":".join(filter(None, [os.environ.get(name), SANITIZER_OPTIONS, self.sanitizer_files]))
+            kept[name] = ":".join(filter(None, [os.environ.get(name), SANITIZER_OPTIONS]))
         kept |= {"LD_LIBRARY_PATH": str(FAKES), "CUDA_HOME": str(FAKES / "toolkit"), "FAKE_JOURNAL": str(self.journal)}
         return kept | more
 

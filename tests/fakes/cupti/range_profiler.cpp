@@ -123,6 +123,7 @@ CUptiResult cuptiProfilerGetCounterAvailability(CUpti_Profiler_GetCounterAvailab
 
 CUptiResult cuptiRangeProfilerEnable(CUpti_RangeProfiler_Enable_Params* params) {
   FAKE_GPU_CALL(cuptiRangeProfilerEnable);
+  (void)fakes::recording();  // which a program that changes its root could not open later; CUPTI has no such file
   const std::lock_guard lock(fakes::state_mutex());
   if (!fakes::g_initialized || params->ctx == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   if (fakes::counters_held(fakes::driver()->device_of(params->ctx))) {
