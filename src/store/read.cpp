@@ -142,9 +142,11 @@ void TimelineReader::pc_samples() {
 
 }  // namespace
 
+Timeline read_timeline(Reading& reading) { return TimelineReader(reading).read(); }
+
 Timeline read_timeline(const std::filesystem::path& path) {
   Reading reading(path);
-  return TimelineReader(reading).read();
+  return read_timeline(reading);
 }
 
 Timeline read_timeline_without_ranges(Reading& reading) {

@@ -9,9 +9,10 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "model/timeline/timeline.h"
+#include "model/profile.h"
 #include "store/open.h"
 #include "store/schema.h"
 
@@ -24,7 +25,8 @@ inline constexpr std::int64_t kEarliestTime = -(std::int64_t{1} << 62U);
 struct Reading {
   static constexpr std::size_t kLeftOut = std::numeric_limits<std::size_t>::max();
 
-  explicit Reading(const std::filesystem::path& path) : database(open_ours(path, Access::read)), text_left(database.bytes) {}
+  explicit Reading(OpenDatabase opened) : database(std::move(opened)), text_left(database.bytes) {}
+  explicit Reading(const std::filesystem::path& path) : Reading(open_ours(path, Access::read)) {}
 
   OpenDatabase database;
   // Bytes. Honest files hold each byte of their text once, hostile ones may point to the same bytes again and again.
@@ -97,7 +99,9 @@ class Rows {
   int column_ = 0;
 };
 
-// As the function of database.h.
+// As the functions of database.h.
+[[nodiscard]] model::Timeline read_timeline(Reading& reading);
 [[nodiscard]] model::Timeline read_timeline_without_ranges(Reading& reading);
+[[nodiscard]] model::Profile read_stored_run(Reading& reading);
 
 }  // namespace dlkprof::store

@@ -65,12 +65,16 @@ void AggregationReader::placements() {
 
 }  // namespace
 
-model::Profile read_stored_run(const std::filesystem::path& path) {
-  Reading reading(path);
+model::Profile read_stored_run(Reading& reading) {
   model::Profile run;
   run.timeline = read_timeline_without_ranges(reading);
   AggregationReader(reading, run).read();
   return run;
+}
+
+model::Profile read_stored_run(const std::filesystem::path& path) {
+  Reading reading(path);
+  return read_stored_run(reading);
 }
 
 }  // namespace dlkprof::store

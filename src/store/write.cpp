@@ -1,3 +1,4 @@
+#include "store/write.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/new_file.h"
@@ -61,15 +62,19 @@ void fill(NewFile& file, const model::Profile& profile, const model::Diagnosis& 
   connection.now_and_then([&file] { file.release_cache(); });
   Transaction transaction(connection);
   create_schema(connection);
+  insert_run(connection, profile, diagnosis);
+  transaction.commit();
+}
+
+}  // namespace
+
+void insert_run(const Connection& connection, const model::Profile& profile, const model::Diagnosis& diagnosis) {
   insert_processes(connection, profile.timeline);
   insert_events(connection, profile.timeline);
   insert_measured(connection, profile.timeline);
   insert_pc_samples(connection, profile.timeline.pc_samples);
   insert_aggregation(connection, 1, profile, diagnosis);
-  transaction.commit();
 }
-
-}  // namespace
 
 void write_database(const std::filesystem::path& path, const model::Profile& profile, const model::Diagnosis& diagnosis) {
   NewFile file(path);

@@ -1,9 +1,7 @@
 // The smaller inputs, each by a door of its own, which the first byte picks: machine code that the driver loads, placeholders in
 // names of files, the catalogue of metrics, messages of NVTX.
-#include <unistd.h>
-
 #include <array>
-#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -13,22 +11,17 @@
 #include "cli/profile/placeholders.h"
 #include "cupti/catalogue.h"
 #include "cupti/cubin.h"
+#include "fuzz/scratch.h"
 
 namespace {
 
 using namespace dlkprof;  // NOLINT(google-build-using-namespace)
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
-// In memory where there is /dev/shm. sets.json names the section "one".
+// sets.json names the section "one".
 const std::string& catalogue_folder() {
   static const std::string folder = [] {
-    std::string name = (access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + std::string("/inputs_fuzz_XXXXXX");
-    require(mkdtemp(name.data()) != nullptr);
-    std::filesystem::create_directory(name + "/sections");
-    return name;
+    std::filesystem::create_directory(fuzz::scratch_folder() / "sections");
+    return fuzz::scratch_folder().native();
   }();
   return folder;
 }
@@ -49,7 +42,7 @@ void split(std::string_view message) {
   std::array<char, 4096> room{};
   if (message.size() >= room.size()) return;
   const capture::SplitMessage parts = capture::split_message(message, room);
-  require(capture::join_message(parts.text, parts.sequence, parts.op_id).size() <= message.size() + 64);
+  fuzz::require(capture::join_message(parts.text, parts.sequence, parts.op_id).size() <= message.size() + 64);
 }
 
 void take(unsigned door, const std::string& text) {

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "model/profile.h"
 #include "store/database.h"
-#include "support/event_capture.h"
 #include "support/mutations.h"
+#include "support/records_of_all_types.h"
 #include "support/sample_capture.h"
 #include "support/temporary_directory.h"
 
@@ -16,29 +16,6 @@ namespace dlkprof::store::mutated_captures_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A record of each type but raw counters, which no database holds.
-std::vector<capture::Record> all_records() {
-  test::EventCapture events;
-  events.range(test::range_id(0), 0, 2'000, 9'000, "iteration");
-  events.range(test::range_id(1), test::range_id(0), 3'000, 5'000, "aten::mm, seq = 7, op_id = 3");
-  events.call(1, test::range_id(1), 3'100, 3'300);
-  events.call(2, test::range_id(0), 6'000, 6'200);
-  events.activity(1, 3'500, 4'500, test::kTiledGemm);
-  events.activity(2, 6'300, 7'000, test::kRelu);
-  for (const capture::Record& record : test::sample_records()) {
-    const bool apart = std::holds_alternative<capture::ProcessRecord>(record) ||
-                       std::holds_alternative<capture::DeviceRecord>(record) ||
-                       std::holds_alternative<capture::EndRecord>(record);
-    if (!apart) events.before.push_back(record);
-  }
-  events.before.emplace_back(capture::NoticeRecord{capture::Severity::warning, "what", "detail", "remedy"});
-  events.before.emplace_back(capture::FactsRecord{{{"pytorch", "cudnn.benchmark", "false"}}});
-  events.before.emplace_back(capture::AbsenceRecord{7'500, 8'000});
-  events.before.emplace_back(capture::PcNamesRecord{{{1, "stalled_wait"}}, {{1, 77, test::kRelu}}, {"relu.cu"}, {{1, 16, 0, 3}}});
-  events.before.emplace_back(capture::PcSamplesRecord{0, 10, 100, 3, 2, 1, {{1, 16, {{1, 50}}}}});
-  return events.records();
-}
 
 model::Profile profile_of(const fs::path& capture) {
   model::Profile profile;
@@ -80,7 +57,7 @@ std::uint64_t mutants() {
 }
 
 TEST(MutatedCaptures, DatabasesOfThemReadBack) {
-  const std::vector<capture::Record> records = all_records();
+  const std::vector<capture::Record> records = test::records_of_all_types();
   expect_round_trip(records);
   for (std::uint64_t seed = 1; seed <= mutants(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -95,7 +72,7 @@ TEST(MutatedCaptures, DatabasesOfThemReadBack) {
 // As a newer dlkprof may write it.
 TEST(MutatedCaptures, SeveritiesThatAreNotKnownAreWarnings) {
   const test::TemporaryDirectory folder;
-  std::vector<capture::Record> records = all_records();
+  std::vector<capture::Record> records = test::records_of_all_types();
   records.emplace_back(capture::NoticeRecord{static_cast<capture::Severity>(7), "from the future", "", ""});
   expect_round_trip(records);
   const model::Timeline timeline = model::load_timeline(std::vector{test::write_capture(folder.path(), records)});
