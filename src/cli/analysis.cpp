@@ -11,6 +11,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cli/arguments.h"
+#include "model/fold/places.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -123,6 +124,14 @@ void say_unknown_domains(const model::Timeline& timeline, const std::vector<std:
 model::Profile analyse(model::Timeline timeline, const Folding& folding) {
   model::Profile profile = profile_of(std::move(timeline), folding);
   fold_into(profile, folding);
+  return profile;
+}
+
+model::Profile place(model::Timeline timeline, const Folding& folding) {
+  model::Profile profile = profile_of(std::move(timeline), folding);
+  say_unknown_domains(profile.timeline, folding.fold.domains);
+  profile.fold = model::fold_places(profile.timeline, folding.fold);
+  profile.aggregate = model::aggregated_range(profile.fold, folding.range);
   return profile;
 }
 

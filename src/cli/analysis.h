@@ -43,6 +43,8 @@ void say_unknown_domains(const model::Timeline& timeline, const std::vector<std:
 
 // Throws UsageError: no such key node, no such iterations.
 [[nodiscard]] model::Profile analyse(model::Timeline timeline, const Folding& folding);
+// Only which op and iteration everything is of, and which iterations are aggregated: for what shows no sums, in less memory.
+[[nodiscard]] model::Profile place(model::Timeline timeline, const Folding& folding);
 
 // For when a program has run for hours: says what is wrong with the folding that was asked for, and folds by the defaults.
 [[nodiscard]] model::Profile analyse_somehow(model::Timeline timeline, const Folding& folding);

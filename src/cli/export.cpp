@@ -1,6 +1,7 @@
 // dlkprof export: a run as files of other tools.
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -28,6 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kStdout = "-";
+// Arrays of events go back to the system when they are freed. Left to itself, glibc keeps those below 32 MB for later.
+constexpr int kLargeArray = 1 << 20;  // bytes
 
 struct ExportCommand {
   std::vector<std::string> files;
@@ -134,12 +137,13 @@ int run_export(int argc, char** argv) {
   if (command.output.empty()) command.output = run_name(command.files.front()) + format.extension;
   check_command(command, format);
   const IgnoredSignal guard(SIGXFSZ);  // as in report_again()
+  mallopt(M_MMAP_THRESHOLD, kLargeArray);
   const cupti::Catalogue catalogue = load_catalogue();
   std::vector<model::Profile> profiles;
   profiles.reserve(command.files.size());
   std::vector<exports::Run> runs;
   for (const std::string& file : command.files) {
-    profiles.push_back(analyse(load_run(run_files(file, command.base_name)), command.folding));
+    profiles.push_back((format.needs_ops ? analyse : place)(load_run(run_files(file, command.base_name)), command.folding));
     say_notices(profiles.back().timeline, command.files.size() > 1 ? file : "");
     check_has_something(file, profiles.back(), format);
     runs.push_back(as_run(file, profiles.back(), catalogue));

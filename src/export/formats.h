@@ -27,7 +27,7 @@ struct Format {
   // In its place, for what is not written front to back: into an empty file.
   Exported (*write_file)(const Run& run, const std::filesystem::path& file) = nullptr;
   bool takes_several = false;   // runs
-  bool needs_ops = false;       // shows nothing else
+  bool needs_ops = false;       // shows nothing else, and their sums
   bool needs_counters = false;  // of single launches, likewise
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "model/aggregate/aggregate_parts.h"
+#include "model/fold/places.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -29,7 +30,7 @@ void Stats::add(std::int64_t value) {
   ++n;
 }
 
-Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range) {
+Aggregate aggregated_range(const Fold& fold, const IterationRange& range) {
   Aggregate made;
   made.steady = find_steady_range(fold);
   made.first_iteration = made.steady.first;
@@ -41,6 +42,11 @@ Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationR
     made.range_source = RangeSource::asked;
     check_range(made.first_iteration, made.last_iteration, fold.iterations.size());
   }
+  return made;
+}
+
+Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range) {
+  Aggregate made = aggregated_range(fold, range);
   const IterationSlice slice{timeline, fold, made.first_iteration, made.last_iteration, TensorCoreTable(timeline)};
   made.kernels = make_kernel_rows(slice);
   made.ops = make_op_rows(slice, made.kernels);

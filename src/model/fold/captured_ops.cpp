@@ -52,8 +52,8 @@ void CapturedOps::number_nodes() {
 
 void CapturedOps::find_outer() {
   for (const Captured& captured : captured_) {
-    std::uint32_t range = paths_.parent[captured.range];
-    while (range != kNone && outer_.insert(range).second) range = paths_.parent[range];
+    std::uint32_t range = paths_.parent_of(timeline_.ranges, captured.range);
+    while (range != kNone && outer_.insert(range).second) range = paths_.parent_of(timeline_.ranges, range);
   }
 }
 

@@ -11,6 +11,7 @@
 #include "model/fold/op_paths.h"
 #include "model/fold/op_table.h"
 #include "model/fold/op_tree.h"
+#include "model/fold/places.h"
 #include "model/fold/time_arithmetic.h"
 #include "model/markers/range_markers.h"
 #include "model/timeline/text_table.h"
@@ -48,9 +49,7 @@ void set_iterations(const Timeline& timeline, const IterationSplit& split, Insta
   fold.iterations = split.intervals(timeline);
 }
 
-}  // namespace
-
-Fold fold(const Timeline& timeline, const FoldOptions& options) {
+Fold fold_with(const Timeline& timeline, const FoldOptions& options, bool call_times) {
   Fold fold;
   TextTable texts;
   const RangeMarkers markers(timeline, options.domains, texts);
@@ -60,10 +59,10 @@ Fold fold(const Timeline& timeline, const FoldOptions& options) {
   Instances instances;
   {
     // Names and ids go by the default key node whichever is asked for, so that one found in a report can be asked for next.
-    const OpPaths paths = find_op_paths(timeline, markers, IterationSplit(key_node.stops), tree);
-    instances = make_instances(timeline, markers, paths, tree, texts, table);
+    OpPaths paths = find_op_paths(timeline, markers, IterationSplit(key_node.stops), tree);
+    instances = make_instances(timeline, markers, std::move(paths), tree, texts, table);
   }
-  fold.call_ns = measure_calls(timeline, instances);
+  if (call_times) fold.call_ns = measure_calls(timeline, instances);
   table.describe(timeline, tree, texts, fold);
   make_eligible_by_use(timeline, instances, fold.ops);
 
@@ -79,6 +78,12 @@ Fold fold(const Timeline& timeline, const FoldOptions& options) {
   fold.activity_instance = std::move(instances.activity_instance);
   return fold;
 }
+
+}  // namespace
+
+Fold fold(const Timeline& timeline, const FoldOptions& options) { return fold_with(timeline, options, true); }
+
+Fold fold_places(const Timeline& timeline, const FoldOptions& options) { return fold_with(timeline, options, false); }
 
 CpuTimes cpu_times(const Timeline& timeline, const Fold& fold, std::size_t instance) {
   const std::int64_t in_calls = fold.call_ns[instance];

@@ -16,15 +16,17 @@ namespace {
 
 class InstanceMaker {
  public:
-  InstanceMaker(const Timeline& timeline, const RangeMarkers& markers, const OpPaths& paths, OpTree& tree, TextTable& texts,
+  InstanceMaker(const Timeline& timeline, const RangeMarkers& markers, OpPaths&& paths, OpTree& tree, TextTable& texts,
                 OpTable& table)
       : timeline_(timeline),
         markers_(markers),
-        paths_(paths),
+        paths_(std::move(paths)),
         tree_(tree),
         texts_(texts),
         table_(table),
-        captured_ops_(timeline, markers, paths, tree) {}
+        captured_ops_(timeline, markers, paths_, tree),
+        apart_(timeline.graph_nodes.empty() ? 0 : timeline.ranges.size()),
+        of_range_(timeline.graph_nodes.empty() ? paths_.node : apart_) {}
 
   Instances make() {
     find_outside();
@@ -125,11 +127,14 @@ class InstanceMaker {
 
   void merge() {
     made_.all.reserve(timeline_.ranges.size() + made_.outside.size());
-    of_range_.assign(timeline_.ranges.size(), kNone);
     auto outside = made_.outside.begin();
     for (std::uint32_t range = 0; range < timeline_.ranges.size(); ++range) {
       while (outside != made_.outside.end() && outside->start_ns < timeline_.ranges[range].start_ns) add_outside(*outside++);
-      if (markers_.counts(range)) add_range(range);
+      if (markers_.counts(range)) {
+        add_range(range);
+      } else {
+        of_range_[range] = kNone;
+      }
     }
     while (outside != made_.outside.end()) add_outside(*outside++);
   }
@@ -139,7 +144,7 @@ class InstanceMaker {
     OpInstance instance;
     instance.op = table_.find({paths_.node[index], signature.type, paths_.direction[index], signature.framework}, index);
     instance.range = index;
-    if (const std::uint32_t parent = paths_.parent[index]; parent != kNone) {
+    if (const std::uint32_t parent = paths_.parent_of(timeline_.ranges, index); parent != kNone) {
       table_.set_not_leaf(made_.all[of_range_[parent]].op);
     }
     of_range_[index] = static_cast<std::uint32_t>(made_.all.size());
@@ -194,15 +199,18 @@ class InstanceMaker {
 
   const Timeline& timeline_;
   const RangeMarkers& markers_;
-  const OpPaths& paths_;
+  OpPaths paths_;
   OpTree& tree_;
   TextTable& texts_;
   OpTable& table_;
   CapturedOps captured_ops_;
   Instances made_;
-  std::vector<std::uint32_t> of_range_;               // of each range, index into made_.all; kNone where it does not count
-  std::vector<std::uint32_t> last_outside_;           // of each kernel, index into made_.outside
-  std::unordered_set<std::uint32_t> captured_calls_;  // calls outside of all ranges, with captured works
+  // Of each range, index into made_.all; kNone where it does not count. In the place of its node, unless ops in graphs ask for
+  // nodes later.
+  std::vector<std::uint32_t> apart_;
+  std::vector<std::uint32_t>& of_range_;
+  std::vector<std::uint32_t> last_outside_;                             // of each kernel, index into made_.outside
+  std::unordered_set<std::uint32_t> captured_calls_;                    // calls outside of all ranges, with captured works
   std::unordered_map<std::uint32_t, std::uint32_t> of_captured_range_;  // the latest of each range, index into made_.all
 };
 
@@ -248,9 +256,9 @@ class CallClock {
 
 }  // namespace
 
-Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, const OpPaths& paths, OpTree& tree,
-                         TextTable& texts, OpTable& table) {
-  return InstanceMaker(timeline, markers, paths, tree, texts, table).make();
+Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, OpPaths paths, OpTree& tree, TextTable& texts,
+                         OpTable& table) {
+  return InstanceMaker(timeline, markers, std::move(paths), tree, texts, table).make();
 }
 
 std::vector<std::int64_t> measure_calls(const Timeline& timeline, const Instances& instances) {

@@ -32,12 +32,12 @@ struct Instances {
 };
 
 // Adds ops to `table`, types to `texts`, and names of unassociated ops to `tree`.
-[[nodiscard]] Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, const OpPaths& paths, OpTree& tree,
+[[nodiscard]] Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, OpPaths paths, OpTree& tree,
                                        TextTable& texts, OpTable& table);
 
 // The innermost range around a call that counts, or kNone.
 [[nodiscard]] inline std::uint32_t counted_range(const RangeMarkers& markers, const OpPaths& paths, const Call& call) {
-  return call.range == kNone || markers.counts(call.range) ? call.range : paths.parent[call.range];
+  return call.range == kNone || markers.counts(call.range) ? call.range : paths.parent[call.range];  // not empty, then
 }
 
 // Fold::call_ns of Instances::all.

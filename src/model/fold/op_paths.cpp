@@ -137,8 +137,13 @@ class ForwardRanges {
 class PathFinder {
  public:
   PathFinder(const Timeline& timeline, const RangeMarkers& markers, const IterationSplit& split, OpTree& tree)
-      : markers_(markers), tree_(tree), forwards_(timeline, markers), named_parent_(find_parents(timeline, markers, true)) {
-    paths_.parent = find_parents(timeline, markers, false);
+      : ranges_(timeline.ranges),
+        has_graphs_(!timeline.graph_nodes.empty()),
+        markers_(markers),
+        tree_(tree),
+        forwards_(timeline, markers),
+        named_parent_(find_parents(timeline, markers, true)) {
+    if (!all_count()) paths_.parent = find_parents(timeline, markers, false);
     paths_.node = SiblingNumbers(timeline, markers, split).number(named_parent_);  // turned into nodes one by one
     paths_.forward.assign(timeline.ranges.size(), kNone);
     paths_.direction.assign(timeline.ranges.size(), Direction::none);
@@ -148,13 +153,20 @@ class PathFinder {
     for (std::uint32_t range = 0; range < paths_.node.size(); ++range) {
       if (markers_.counts(range)) place(range);
     }
-    paths_.named_parent = std::move(named_parent_);
+    if (has_graphs_) paths_.named_parent = std::move(named_parent_);
     return std::move(paths_);
   }
 
  private:
+  [[nodiscard]] bool all_count() const {
+    for (std::uint32_t range = 0; range < ranges_.size(); ++range) {
+      if (!markers_.counts(range)) return false;
+    }
+    return true;
+  }
+
   void place(std::uint32_t range) {
-    const std::uint32_t parent = paths_.parent[range];
+    const std::uint32_t parent = paths_.parent_of(ranges_, range);
     std::uint32_t forward = forwards_.forward_of(range);
     if (forward != kNone && parent != kNone && is_engine(parent)) adopt(parent, forward);
     if (forward == kNone && parent != kNone) forward = paths_.forward[parent];
@@ -185,6 +197,8 @@ class PathFinder {
     paths_.direction[range] = Direction::bprop;
   }
 
+  std::span<const Range> ranges_;
+  bool has_graphs_;
   const RangeMarkers& markers_;
   OpTree& tree_;
   ForwardRanges forwards_;

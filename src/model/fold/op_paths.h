@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/fold/fold.h"
@@ -13,11 +14,16 @@ namespace dlkprof::model {
 
 // Of each range, where it counts; arrays as long as Timeline::ranges.
 struct OpPaths {
-  std::vector<std::uint32_t> parent;        // the innermost range around it that counts, also where it does not count itself
-  std::vector<std::uint32_t> named_parent;  // likewise, that is named in paths
+  std::vector<std::uint32_t> parent;        // the innermost range around it that counts, also where it does not count itself;
+                                            // empty where all count: Range::parent says it
+  std::vector<std::uint32_t> named_parent;  // likewise, that is named in paths; empty where there are no graphs
   std::vector<std::uint32_t> forward;       // the forward range that it belongs to; kNone: it is not of a backward pass
   std::vector<std::uint32_t> node;          // of OpTree: its path, or that of its forward range
   std::vector<Direction> direction;
+
+  [[nodiscard]] std::uint32_t parent_of(std::span<const Range> ranges, std::uint32_t range) const {
+    return parent.empty() ? ranges[range].parent : parent[range];
+  }
 };
 
 // `split` decides where siblings are counted anew. Adds nodes to `tree`.

@@ -190,11 +190,9 @@ void TimelineLoader::drop_absent_ranges() {
   for (const auto& [id, index] : parts_.range_ids.entries()) {  // in the order of indices: not sorted yet
     if (is_absent(timeline_.ranges[index])) continue;
     ids.add(id, static_cast<std::uint32_t>(kept));
-    parts_.parents[kept - parts_.ranges] = parts_.parents[index - parts_.ranges];
     timeline_.ranges[kept++] = timeline_.ranges[index];
   }
   timeline_.ranges.resize(kept);
-  parts_.parents.resize(kept - parts_.ranges);
   parts_.range_ids = std::move(ids);
 }
 

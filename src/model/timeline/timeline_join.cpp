@@ -57,18 +57,19 @@ void TimelineLoader::join_ranges() {
   range_rank_.resize(timeline_.ranges.size(), kNone);
   const std::vector<std::uint32_t> again = parts_.range_ids.sort();
   notices_.count("Ranges with the number of another left out", again.size());
+  for (const std::uint32_t index : again) timeline_.ranges[index].parent = kNone;
   auto rank = static_cast<std::uint32_t>(parts_.ranges);
   for (const auto& entry : parts_.range_ids.entries()) range_rank_[entry.index] = rank++;
   close_open_ranges();
   std::uint64_t unknown = 0;
   // In the order of numbers the parents' come nearly in order too.
   for (const auto& entry : parts_.range_ids.entries()) {
-    const std::uint64_t parent = parts_.parents[entry.index - parts_.ranges];
-    if (parent == 0) continue;
-    timeline_.ranges[entry.index].parent = parts_.range_ids.find(parent);
-    if (timeline_.ranges[entry.index].parent == kNone) ++unknown;
+    std::uint32_t& parent = timeline_.ranges[entry.index].parent;
+    if (parent == kNone) continue;
+    parent = parts_.range_ids.find(parent == CaptureParts::kFar ? parts_.far_parents.at(entry.key) : entry.key - parent);
+    if (parent == kNone) ++unknown;
   }
-  parts_.parents = {};
+  parts_.far_parents = {};
   notices_.count("Ranges inside one that the capture does not hold, taken for ranges by themselves", unknown);
 }
 

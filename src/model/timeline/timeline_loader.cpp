@@ -259,7 +259,6 @@ void TimelineLoader::add_events(const capture::EventsRecord& record) {
   if constexpr (std::is_same_v<Event, capture::RangeEvent>) {
     make_room_in(timeline_.ranges, parts_.ranges);
     make_room_in(parts_.range_ids);
-    make_room_in(parts_.parents);
   } else if constexpr (std::is_same_v<Event, capture::CallEvent>) {
     make_room_in(timeline_.calls, parts_.calls);
     make_room_in(parts_.correlations);
@@ -291,7 +290,11 @@ void TimelineLoader::add_event(const capture::RangeEvent& event) {
   range.closed = event.end_ns != 0 || event.kind == capture::RangeKind::mark;
   if (!straighten(range)) notices_.count("Ranges that end before they begin, taken as of no length");
   parts_.range_ids.add(event.id, static_cast<std::uint32_t>(timeline_.ranges.size()));
-  parts_.parents.push_back(event.parent);
+  if (event.parent != 0) {
+    const std::uint64_t apart = event.id - event.parent;
+    range.parent = apart < CaptureParts::kFar ? static_cast<std::uint32_t>(apart) : CaptureParts::kFar;
+    if (range.parent == CaptureParts::kFar) parts_.far_parents.try_emplace(event.id, event.parent);
+  }
   timeline_.ranges.push_back(range);
 }
 

@@ -52,7 +52,9 @@ struct CaptureParts {
 
   JoinIndex<std::uint32_t> strings;  // InternedString::id -> index into Timeline::strings
   JoinIndex<std::uint64_t> range_ids;
-  std::vector<std::uint64_t> parents;  // RangeEvent::parent of each range
+  // Range::parent says how much smaller the number of the range around is than the range's own; kFar: it is here, by the own.
+  std::unordered_map<std::uint64_t, std::uint64_t> far_parents;
+  static constexpr std::uint32_t kFar = kNone - 1;
   struct CallNumbers {
     std::uint64_t range = 0, launch_index = 0;
     std::uint32_t function = 0;

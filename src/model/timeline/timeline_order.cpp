@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -14,38 +15,35 @@ namespace {
 // time linear where a hostile file has millions of levels.
 constexpr int kMostLevelsUp = 64;
 
-struct Place {
-  std::int64_t start_ns = 0;
-  std::uint32_t rank = 0;
-  std::uint32_t index = 0;  // now
-};
-
-std::vector<Place> sorted(std::vector<Place> places) {
-  const auto before = [](const Place& a, const Place& b) { return std::tie(a.start_ns, a.rank) < std::tie(b.start_ns, b.rank); };
-  if (!std::is_sorted(places.begin(), places.end(), before)) std::sort(places.begin(), places.end(), before);
-  return places;
+// The indices from 0 to `count` in the order of before(a, b).
+template <typename Before>
+std::vector<std::uint32_t> sorted_indices(std::size_t count, const Before& before) {
+  std::vector<std::uint32_t> order(count);
+  std::iota(order.begin(), order.end(), 0U);
+  if (!std::is_sorted(order.begin(), order.end(), before)) std::sort(order.begin(), order.end(), before);
+  return order;
 }
 
 // Of each index the new one.
-std::vector<std::uint32_t> new_indices(const std::vector<Place>& order) {
+std::vector<std::uint32_t> new_indices(const std::vector<std::uint32_t>& order) {
   std::vector<std::uint32_t> moved(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) moved[order[i].index] = static_cast<std::uint32_t>(i);
+  for (std::size_t i = 0; i < order.size(); ++i) moved[order[i]] = static_cast<std::uint32_t>(i);
   return moved;
 }
 
 // Moves values to their places, along the cycles of the permutation: no second array is needed.
 template <typename T>
-void arrange(std::vector<T>& values, std::vector<Place> order) {
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i].index == i) continue;
+void arrange(std::vector<T>& values, std::vector<std::uint32_t> order) {
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    if (order[i] == i) continue;
     T first = std::move(values[i]);
-    std::size_t to = i;
-    for (std::size_t from = order[to].index; from != i; to = from, from = order[to].index) {
+    std::uint32_t to = i;
+    for (std::uint32_t from = order[to]; from != i; to = from, from = order[to]) {
       values[to] = std::move(values[from]);
-      order[to].index = static_cast<std::uint32_t>(to);
+      order[to] = to;
     }
     values[to] = std::move(first);
-    order[to].index = static_cast<std::uint32_t>(to);
+    order[to] = to;
   }
 }
 
@@ -55,16 +53,15 @@ void follow(std::uint32_t& index, const std::vector<std::uint32_t>& moved) {
 
 void order_ranges(Timeline& timeline, const std::vector<std::uint32_t>& rank) {
   std::vector<Range>& ranges = timeline.ranges;
-  std::vector<Place> order(ranges.size());
-  std::size_t left_out = 0;
-  for (std::uint32_t i = 0; i < order.size(); ++i) {
-    order[i] = {rank[i] == kNone ? std::numeric_limits<std::int64_t>::max() : ranges[i].start_ns, rank[i], i};
-    if (rank[i] == kNone) ++left_out;
-  }
-  order = sorted(std::move(order));
+  const auto place = [&](std::uint32_t i) {
+    return std::pair(rank[i] == kNone ? std::numeric_limits<std::int64_t>::max() : ranges[i].start_ns, rank[i]);
+  };
+  std::vector<std::uint32_t> order =
+      sorted_indices(ranges.size(), [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+  const std::ptrdiff_t left_out = std::count(rank.begin(), rank.end(), kNone);
   const std::vector<std::uint32_t> moved = new_indices(order);
   arrange(ranges, std::move(order));
-  ranges.resize(ranges.size() - left_out);
+  ranges.resize(ranges.size() - static_cast<std::size_t>(left_out));
   for (Range& range : ranges) follow(range.parent, moved);
   for (Call& call : timeline.calls) follow(call.range, moved);
   for (GraphNode& node : timeline.graph_nodes) {
@@ -96,10 +93,7 @@ void nest_ranges(std::vector<Range>& ranges, NoticeCounts& notices) {
 
 void order_calls(Timeline& timeline, NoticeCounts& notices) {
   std::uint64_t contradictions = 0;
-  std::vector<Place> order(timeline.calls.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) {
-    Call& call = timeline.calls[i];
-    order[i] = {call.start_ns, i, i};
+  for (Call& call : timeline.calls) {
     if (call.range == kNone) continue;
     const Range& range = timeline.ranges[call.range];
     if (range.thread == call.thread && range.start_ns <= call.start_ns && call.start_ns <= range.end_ns) continue;
@@ -107,20 +101,22 @@ void order_calls(Timeline& timeline, NoticeCounts& notices) {
     ++contradictions;
   }
   notices.count("CUDA calls that name a range that was not open around them, taken for calls outside of ranges", contradictions);
-  order = sorted(std::move(order));
+  std::vector<std::uint32_t> order = sorted_indices(timeline.calls.size(), [&timeline](std::uint32_t a, std::uint32_t b) {
+    return std::pair(timeline.calls[a].start_ns, a) < std::pair(timeline.calls[b].start_ns, b);
+  });
   const std::vector<std::uint32_t> moved = new_indices(order);
   arrange(timeline.calls, std::move(order));
   for (Activity& activity : timeline.activities) follow(activity.call, moved);
 }
 
 void order_activities(Timeline& timeline) {
-  std::vector<Place> order(timeline.activities.size());
-  for (std::uint32_t i = 0; i < order.size(); ++i) {
+  const auto place = [&timeline](std::uint32_t i) {
     const Activity& activity = timeline.activities[i];
     const std::int64_t called = activity.call == kNone ? 0 : timeline.calls[activity.call].start_ns;
-    order[i] = {is_timed(activity) ? activity.start_ns : called, i, i};
-  }
-  arrange(timeline.activities, sorted(std::move(order)));
+    return std::pair(is_timed(activity) ? activity.start_ns : called, i);
+  };
+  arrange(timeline.activities,
+          sorted_indices(timeline.activities.size(), [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); }));
 }
 
 void find_extent(Timeline& timeline) {
