@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <unordered_map>
 #include <utility>
 
@@ -45,7 +46,7 @@ class NsysReader {
     read_devices();
     read_ranges();
     read_calls();
-    read_kernels();
+    for (const char* table : {nsys::kKernels, nsys::kUntimedKernels}) read_kernels(table);
     read_copies();
     finish();
     return std::move(timeline_);
@@ -58,7 +59,7 @@ class NsysReader {
   void read_ranges();
   void find_parents();
   void read_calls();
-  void read_kernels();
+  void read_kernels(const char* table);
   void read_copies();
   void number_launches();
   void count_launches();
@@ -296,9 +297,10 @@ std::uint32_t NsysReader::function_of(const nsys::Rows& row, std::uint32_t proce
 }
 
 void NsysReader::add_activity(model::Activity activity, const nsys::Rows& row, std::uint32_t process) {
-  activity.start_ns = row.integer(0);
-  activity.end_ns = row.integer(1);
-  if (!nsys::is_interval(activity.start_ns, activity.end_ns) || activity.end_ns == 0) {
+  const bool timed = row.has(0);
+  activity.start_ns = row.integer(0);  // 0 where it is NULL
+  activity.end_ns = timed ? row.integer(1) : 0;
+  if (timed && (!nsys::is_interval(activity.start_ns, activity.end_ns) || activity.end_ns == 0)) {
     notices_.count("Kernels, copies and sets with times that cannot be, left out");
     return;
   }
@@ -306,13 +308,16 @@ void NsysReader::add_activity(model::Activity activity, const nsys::Rows& row, s
   activity.stream = row.number(3);
   activity.in_graph = row.has(6);
   const auto call = row.has(4) ? calls_.find({timeline_.processes[process].record.pid, row.integer(4)}) : calls_.end();
-  if (call == calls_.end()) notices_.count("Kernels, copies and sets whose CUDA call was not recorded");
+  if (call == calls_.end()) {
+    if (!timed) return notices_.count("Launches with neither a time nor a CUDA call left out");
+    notices_.count("Kernels, copies and sets whose CUDA call was not recorded");
+  }
   activity.call = call == calls_.end() ? kNone : call->second;
   timeline_.activities.push_back(activity);
 }
 
-void NsysReader::read_kernels() {
-  nsys::Rows rows(connection_, "CUPTI_ACTIVITY_KIND_KERNEL", {"start", "end", "deviceId", "streamId"},
+void NsysReader::read_kernels(const char* table) {
+  nsys::Rows rows(connection_, table, {"start", "end", "deviceId", "streamId"},
                   {"correlationId", "globalPid", "graphNodeId", "demangledName", "mangledName", "gridX", "gridY", "gridZ",
                    "blockX", "blockY", "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
                    "localMemoryPerThread", "clusterX", "clusterY", "clusterZ"});
@@ -387,7 +392,7 @@ void NsysReader::count_launches() {
     one.kernel = activity.kernel;
     one.device = config.key.device;
     ++one.launches;
-    ++one.timed;
+    one.timed += model::is_timed(activity) ? 1 : 0;
     one.timed_gpu_ns += static_cast<std::uint64_t>(model::gpu_ns(activity));
   }
   for (auto& [key, one] : counts) timeline_.counts.push_back(one);
@@ -405,7 +410,7 @@ void NsysReader::finish() {
   number_launches();
   count_launches();
   std::int64_t first = model::kMostNs, last = 0;
-  const auto see = [&](const auto& events) {
+  const auto see = [&](auto&& events) {  // a view that filters is not const
     for (const auto& event : events) {
       first = std::min(first, event.start_ns);
       last = std::max(last, event.end_ns);
@@ -413,7 +418,7 @@ void NsysReader::finish() {
   };
   see(timeline_.ranges);
   see(timeline_.calls);
-  see(timeline_.activities);
+  see(timeline_.activities | std::views::filter(model::is_timed));
   timeline_.first_ns = std::min(first, last);
   timeline_.last_ns = last;
   if (nsys::has_table(connection_, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"))

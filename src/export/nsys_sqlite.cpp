@@ -45,9 +45,11 @@ class NsysWriter {
   }
 
  private:
-  [[nodiscard]] store::Statement insert(const char* name) const {
+  [[nodiscard]] store::Statement insert(const char* name) const { return insert(name, name); }
+  // Into a table with the columns of `like`.
+  [[nodiscard]] store::Statement insert(const char* name, std::string_view like) const {
     for (const nsys::Table& table : nsys::kTables) {
-      if (std::string_view(table.name) != name) continue;
+      if (table.name != like) continue;
       std::string parameters = "?";
       for (std::size_t i = 1; i < column_count(table.columns); ++i) parameters += ",?";
       return connection_.prepare(fmt::format("INSERT INTO {} VALUES ({})", name, parameters));
@@ -86,11 +88,12 @@ class NsysWriter {
   void write_calls();
   std::size_t write_activities();
   void write_kernel(store::Statement& out, const model::Activity& work);
+  void write_untimed_kernel(const model::Activity& work);
   void write_ranges();
 
   const model::Timeline& timeline_;
   store::Connection& connection_;
-  std::optional<store::Statement> strings_;
+  std::optional<store::Statement> strings_, untimed_kernels_;
   std::unordered_map<std::string, std::int64_t> ids_;
 };
 
@@ -143,11 +146,20 @@ void NsysWriter::write_kernel(store::Statement& out, const model::Activity& work
   const capture::LaunchKey& key = config.key;
   const capture::FunctionRecord* known = model::function_of(timeline_, config);
   const capture::FunctionRecord function = known == nullptr ? capture::FunctionRecord{} : *known;
-  out.run(time(work.start_ns), time(work.end_ns), ordinal(work), 1, kNull, work.stream, correlation(work.call),
+  const auto at = [&](std::int64_t ns) { return is_timed(work) ? MaybeInteger(time(ns)) : kNull; };
+  out.run(at(work.start_ns), at(work.end_ns), ordinal(work), 1, kNull, work.stream, correlation(work.call),
           nsys::global_id(pid(config.process)), text(kernel.long_name), text(kernel.name), text(kernel.mangled), kNull, kNull,
           function.registers_per_thread, key.grid.x, key.grid.y, key.grid.z, key.block.x, key.block.y, key.block.z,
           function.static_shared_bytes, key.dynamic_shared_bytes, function.local_bytes_per_thread, 0, 0, kNull,
           work.in_graph ? MaybeInteger(1) : kNull, kNull, kNull, key.cluster.x, key.cluster.y, key.cluster.z);
+}
+
+void NsysWriter::write_untimed_kernel(const model::Activity& work) {
+  if (!untimed_kernels_) {
+    connection_.run(fmt::format("CREATE TABLE {} AS SELECT * FROM {} WHERE 0", nsys::kUntimedKernels, nsys::kKernels));
+    untimed_kernels_.emplace(insert(nsys::kUntimedKernels, nsys::kKernels));
+  }
+  write_kernel(*untimed_kernels_, work);
 }
 
 // CUPTI's number of a kind of copy, which its name ends with.
@@ -160,7 +172,7 @@ std::int64_t copy_kind(const std::string& name) {
 }
 
 std::size_t NsysWriter::write_activities() {
-  store::Statement kernels = insert("CUPTI_ACTIVITY_KIND_KERNEL");
+  store::Statement kernels = insert(nsys::kKernels);
   store::Statement copies = insert("CUPTI_ACTIVITY_KIND_MEMCPY");
   store::Statement sets = insert("CUPTI_ACTIVITY_KIND_MEMSET");
   std::size_t untimed = 0;
@@ -168,10 +180,10 @@ std::size_t NsysWriter::write_activities() {
     const model::Kernel& kernel = timeline_.kernels[work.kernel];
     const std::int64_t process = nsys::global_id(pid(process_of(work)));
     const MaybeInteger node = work.in_graph ? MaybeInteger(1) : kNull;
-    if (!is_timed(work)) {
+    if (work.config != model::kNone) {
+      is_timed(work) ? write_kernel(kernels, work) : write_untimed_kernel(work);
+    } else if (!is_timed(work)) {
       ++untimed;
-    } else if (work.config != model::kNone) {
-      write_kernel(kernels, work);
     } else if (kernel.kind == capture::ActivityKind::copy) {
       copies.run(time(work.start_ns), time(work.end_ns), ordinal(work), 1, kNull, work.stream, correlation(work.call), process,
                  work.bytes, copy_kind(kernel.name), kNull, kNull, node);

@@ -54,6 +54,11 @@ inline constexpr std::array kTables{
           "start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, category INTEGER, color INTEGER, "
           "text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, uint64Value INTEGER"}};
 
+// Launches that were being measured have no time on the GPU, which CUPTI_ACTIVITY_KIND_KERNEL demands. Where there are some,
+// dlkprof writes them to a table of its own with the same columns; other readers pass it over.
+inline constexpr const char* kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
+inline constexpr const char* kUntimedKernels = "DLKPROF_LAUNCH_WITHOUT_TIME";
+
 // NVTX_EVENTS.eventType
 inline constexpr std::int64_t kMark = 34, kPushPop = 59, kStartEnd = 60, kDomain = 75;
 // CUPTI_ACTIVITY_KIND_RUNTIME.eventClass
