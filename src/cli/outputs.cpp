@@ -122,9 +122,10 @@ void check_files(const fs::path& directory, const std::string& base_name, const 
     throw UsageError(printable(directory.string()) + " is no folder", "", "Name another with --output_path.");
   }
   for (const fs::path& file : files) {  // which no --force removes
-    if (!fs::is_directory(fs::symlink_status(file, failure))) continue;
-    throw UsageError(printable(file.string()) + " is a folder", "",
-                     "Take it away, or name another with --base_name or --output_path.");
+    const fs::file_status status = fs::symlink_status(file, failure);
+    if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_symlink(status)) continue;
+    throw UsageError(printable(file.string()) + (fs::is_directory(status) ? " is a folder" : " is a device, a pipe or a socket"),
+                     "", "Take it away, or name another with --base_name or --output_path.");
   }
   if (!force) check_free(files);
 }
