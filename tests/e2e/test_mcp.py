@@ -158,6 +158,8 @@ class McpTest(EndToEndTest):
             self.send(server, line)
             answer = json.loads(server.stdout.readline())
             self.assertEqual((None, code), (answer["id"], answer["error"]["code"]), line)
+        self.send(server, '{"jsonrpc": "2.0", "id": 1, "method": "' + "x" * (17 << 20) + '"}')
+        self.assertIn("longer than 16 MB", json.loads(server.stdout.readline())["error"]["message"])
         self.assertEqual(-32601, self.ask(server, "resources/list")["error"]["code"])
         self.assertEqual(-32602, self.ask(server, "tools/call", {"name": "rm"})["error"]["code"])
         self.assertEqual(-32602, self.ask(server, "tools/call", {})["error"]["code"])

@@ -38,7 +38,7 @@ void LineInput::read_some() {
 void LineInput::take_lines() {
   std::size_t start = 0;
   for (std::size_t end = 0; (end = rest_.find('\n', start)) != std::string::npos; start = end + 1) {
-    lines_.push_back(too_long_ ? "" : rest_.substr(start, end - start));
+    lines_.push_back(too_long_ ? kTooLong : rest_.substr(start, end - start));
     too_long_ = false;
   }
   rest_.erase(0, start);

@@ -12,6 +12,10 @@ class LineInput {
  public:
   explicit LineInput(int fd) : fd_(fd) {}
 
+  // In the place of a line that is longer.
+  static constexpr std::size_t kLongestLine = std::size_t{16} << 20U;
+  static constexpr const char* kTooLong = "(too long)";
+
   // The next line, without its end; none at the end of the input. Waits.
   [[nodiscard]] std::optional<std::string> next();
   // Takes in what is there already, without waiting. Lines read so far, which next() will give, are `pending()`.
@@ -19,8 +23,6 @@ class LineInput {
   [[nodiscard]] std::deque<std::string>& pending() { return lines_; }
 
  private:
-  static constexpr std::size_t kLongestLine = std::size_t{16} << 20U;  // what is longer is given as an empty line
-
   void read_some();
   void take_lines();
 

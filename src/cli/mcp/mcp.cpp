@@ -86,6 +86,7 @@ class McpServer {
 
 void McpServer::answer(const std::string& line) {
   if (line.find_first_not_of(" \t\r") == std::string::npos) return;
+  if (line == LineInput::kTooLong) return refuse(nullptr, {kInvalidRequest, "the line is longer than 16 MB"});
   if (is_too_deep(line)) return refuse(nullptr, {kInvalidRequest, "the request nests too deeply"});
   const Json message = Json::parse(line, nullptr, false);
   if (message.is_discarded()) return refuse(nullptr, {kParseError, "that is no JSON"});
