@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -88,6 +89,14 @@ class Capture:
     def kernels(self):
         """The names of the kernels measured, in their order, as ncu's base "function" gives them."""
         return [short_name(row) for row in self.rows]
+
+
+def python_with(module):
+    """A Python that has a module of the distribution's: that of the tests, or the system's, for which setup.sh installs it."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if os.access(python, os.X_OK) and subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode == 0:
+            return python
+    raise unittest.SkipTest(f"no Python here has the module {module}, which ./setup.sh test installs")
 
 
 class EndToEndTest(unittest.TestCase):

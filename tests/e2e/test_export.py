@@ -3,10 +3,11 @@
 import collections
 import gzip
 import json
+import os
 import re
 import sqlite3
 
-from harness import BUILD, SOURCE, EndToEndTest
+from harness import BUILD, SOURCE, EndToEndTest, python_with
 from perfetto_reader import PerfettoTrace, only
 
 CAPTURES = sorted(path.stem for path in (SOURCE / "samples/captures").glob("*.dlkcap"))
@@ -105,6 +106,15 @@ class PerfettoTest(ExportTest):
         self.assertEqual(called, len(named))
         for one in trace.slices:
             self.assertTrue(not one.works or one.category == "cuda")
+
+    def test_protobuf_reads_the_same(self):
+        traces = []
+        for capture in ("cifar10_b512", "cifar10_b512_iteration", "cifar10_b512_sampled"):
+            trace, _ = self.perfetto(capture)
+            traces.append((self.folder / f"{capture}.perfetto-trace", len(trace.packets)))
+        done = self.run_command(python_with("google.protobuf"), "-B", SOURCE / "tests/e2e/perfetto_by_protobuf.py",
+                                *(path for path, _ in traces))  # fmt: skip
+        self.assertEqual((0, [packets for _, packets in traces]), (done.code, [int(word) for word in done.stdout.split()]), done.stderr)
 
     def test_counters_stand_where_their_kernels_do(self):
         trace, database = self.perfetto("cifar10_b512")
@@ -293,6 +303,16 @@ class ExportCommandTest(ExportTest):
         self.export(path, "--format=folded", "--force")
         self.assertFalse((self.folder / "elsewhere").exists())
         self.assertFalse(made.is_symlink())
+
+    def test_what_is_no_file_is_not_replaced(self):
+        path, _ = self.database("cifar10_b4")
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for form in ("folded", "nsys-sqlite"):
+            done = self.dlkprof("export", path, f"--format={form}", "-o", pipe, "--force")
+            self.assertEqual(2, done.code)
+            self.assertIn("is a device, a pipe or a socket", done.stderr)
+        self.assertTrue(pipe.is_fifo())
 
     def test_stdout_is_the_data_alone(self):
         path, _ = self.database("cifar10_b4")

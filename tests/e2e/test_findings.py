@@ -5,19 +5,26 @@ import json
 import re
 import sqlite3
 
-from harness import BUILD, PROGRAM, SOURCE, EndToEndTest
-from json_schema import faults
+from harness import BUILD, PROGRAM, SOURCE, EndToEndTest, python_with
 
 CAPTURES = sorted(path.stem for path in (SOURCE / "samples/captures").glob("*.dlkcap"))
-SCHEMA = json.loads((SOURCE / "docs/findings.schema.json").read_text(encoding="utf-8"))
+SCHEMA = SOURCE / "docs/findings.schema.json"
 
 
 class FindingsTest(EndToEndTest):
+    def faults(self, document):
+        """What Debian's python3-jsonschema says of it; nothing where it is valid."""
+        path = self.folder / "findings.json"
+        path.write_text(json.dumps(document))
+        done = self.run_command(python_with("jsonschema"), "-W", "ignore", "-m", "jsonschema", "-i", path, SCHEMA)
+        self.assertEqual(done.code != 0, bool(done.stderr), done.stderr)
+        return done.stderr
+
     def findings(self, path):
         done = self.dlkprof("report", path, "--reports=findings", "--format=json")
         self.assertEqual(0, done.code, done.stderr)
         document = json.loads(done.stdout)
-        self.assertEqual([], list(faults(document, SCHEMA)))
+        self.assertEqual("", self.faults(document))
         return document
 
     def database(self, capture):
@@ -100,7 +107,7 @@ class FindingsTest(EndToEndTest):
         ):
             bad = copy.deepcopy(good)
             change(bad)
-            self.assertTrue(list(faults(bad, SCHEMA)))
+            self.assertTrue(self.faults(bad))
 
 
 class MarkdownTest(EndToEndTest):

@@ -6,22 +6,11 @@ import sqlite3
 import subprocess
 import sys
 
-from harness import BUILD, SOURCE, EndToEndTest
+from harness import BUILD, SOURCE, EndToEndTest, python_with
 from nsys_file import make_nsys_file
 
 PAGE = SOURCE / "docs/load.md"
 PACKAGE = BUILD / "share/dlkprof/python"
-# As much of pandas as is used, where it is not installed.
-STAND_IN = '''
-class DataFrame:
-    def __init__(self, data, columns):
-        self.data, self.columns = [tuple(row) for row in data], list(columns)
-    def __len__(self):
-        return len(self.data)
-    def __getitem__(self, name):
-        at = self.columns.index(name)
-        return [row[at] for row in self.data]
-'''
 WITHOUT = "import sys; sys.modules['pandas'] = None\n"
 
 
@@ -31,14 +20,10 @@ class LoadTest(EndToEndTest):
         self.database = self.folder / "cifar10_b512_dldb.sqlite"
         done = self.run_command(BUILD / "bin/capture_database", self.database, SOURCE / "samples/captures/cifar10_b512.dlkcap")
         self.assertEqual(0, done.code, done.stderr)
-        self.modules = self.folder / "modules"
-        self.modules.mkdir()
-        if subprocess.run([sys.executable, "-c", "import pandas"], capture_output=True).returncode != 0:
-            (self.modules / "pandas.py").write_text(STAND_IN)
 
-    def python(self, program, path=None, env=()):
-        environment = self.environment(PYTHONPATH=f"{PACKAGE}:{self.modules}", **dict(env))
-        done = subprocess.run([sys.executable, "-B", "-c", f"PATH = {str(path or self.database)!r}\n{program}"], cwd=self.folder,
+    def python(self, program, path=None, python=sys.executable):
+        environment = self.environment(PYTHONPATH=PACKAGE)
+        done = subprocess.run([python, "-B", "-c", f"PATH = {str(path or self.database)!r}\n{program}"], cwd=self.folder,
                               env=environment, capture_output=True, text=True, timeout=60)  # fmt: skip
         self.assertEqual("", done.stderr)
         self.assertEqual(0, done.returncode)
@@ -51,19 +36,22 @@ class LoadTest(EndToEndTest):
     def test_the_example_runs(self):
         blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
         self.assertEqual(2, len(blocks))
-        for before in ("", WITHOUT):
-            first, second = (self.python(before + block) for block in blocks)
+        for before, python in ((WITHOUT, sys.executable), ("", python_with("pandas"))):
+            first, second = (self.python(before + block, python=python) for block in blocks)
             self.assertRegex(first, r"the first op takes \d+% of the GPU time")
             self.assertIn("kernel replay", second)
             self.assertRegex(second, r"sm__throughput.avg.pct_of_peak_sustained_elapsed [\d.]+ n = \d+")
 
     def test_views_are_frames_where_pandas_is(self):
-        ask = "run = dlkprof.load(PATH)\nimport pandas\nanswer = [isinstance(run.detail, pandas.DataFrame), list(run.detail['op_id'])]"
-        is_frame, ids = self.value(ask)
+        ask = ("run = dlkprof.load(PATH)\nimport pandas\nanswer = [isinstance(run.detail, pandas.DataFrame), list(run.detail['op_id']), "
+               "int(run.detail['gpu_total_ns'].sum()), len(run.sql('SELECT 1 AS one WHERE 0'))]")  # fmt: skip
+        is_frame, ids, total, none = self.value(ask, python=python_with("pandas"))
         self.assertTrue(is_frame)
+        self.assertEqual(0, none)
         connection = sqlite3.connect(self.database)
         self.addCleanup(connection.close)
         self.assertEqual([row[0] for row in connection.execute("SELECT op_id FROM detail")], ids)
+        self.assertEqual(connection.execute("SELECT sum(gpu_total_ns) FROM detail").fetchone()[0], total)
 
     def test_views_are_dictionaries_where_it_is_not(self):
         rows, column, views, empty = self.value(
@@ -110,7 +98,7 @@ assert run[0].action_by_idx(0).name() == answer[0]["name"]
         self.assertEqual(wanted, self.value(ask, path=capture))
         self.assertEqual([*wanted[:2], 0], self.value(ask, path=nsys))
         before = sorted(path.name for path in self.folder.iterdir())
-        self.assertEqual(["cifar10_b512_dldb.sqlite", "modules", "profile.sqlite"], before)
+        self.assertEqual(["cifar10_b512_dldb.sqlite", "profile.sqlite"], before)
 
     def test_what_cannot_be_read_is_told(self):
         for path, said in (("/no/such/file", "there is no file"), (SOURCE / "README.md", "README.md")):
