@@ -21,12 +21,11 @@ void check_nvperf(NVPA_Status status, const char* call) {
 }
 #define DLKPROF_NVPERF(nvperf, function, ...) check_nvperf((nvperf).function(__VA_ARGS__), #function)
 
-// The copy that the CUPTI in use has loaded, wherever it found it: another would read NVPerf's tables once more, 103 MB for GH100.
-// Else that beside it.
+// Beside the CUPTI in use, which has it loaded from there; where CUPTI found it elsewhere, that copy.
 void* open_nvperf(const Library& library) {
-  if (void* handle = dlopen(kNvPerf, RTLD_NOW | RTLD_NOLOAD); handle != nullptr) return handle;
   const auto beside = library.path().parent_path() / kNvPerf;
   if (void* handle = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) return handle;
+  if (void* handle = dlopen(kNvPerf, RTLD_NOW | RTLD_NOLOAD); handle != nullptr) return handle;
   if (void* handle = dlopen(kNvPerf, RTLD_NOW | RTLD_LOCAL); handle != nullptr) return handle;
   const char* words = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it per thread
   throw Error("NVPerf was not found, which puts together what several passes count", words == nullptr ? "" : words,
