@@ -26,6 +26,23 @@ std::vector<std::string> known_reports() {
   return names;
 }
 
+// What options that were given mean for the others.
+void settle(ReportCommand& command, const std::string& kernels, const std::string& directory, const std::string& base_name) {
+  check_cupti_path(command.cupti_path);
+  if (!kernels.empty()) command.kernels = std::stoul(kernels);
+  Outputs& outputs = command.outputs;
+  command.to_files = !outputs.formats.empty() || !directory.empty();
+  if (command.to_files && outputs.formats.empty()) outputs.formats = {"csv"};
+  if (!directory.empty()) outputs.directory = directory;
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(command.file, ignored);
+  if (!base_name.empty()) {
+    outputs.base_name = base_name;
+  } else if (!is_folder) {
+    outputs.base_name = run_name(command.file);
+  }
+}
+
 bool parse_report(int argc, char** argv, ReportCommand& command) {
   CLI::App app("Shows reports of a capture or a database, or writes them to files. No GPU is needed.", "dlkprof report");
   std::string directory;
@@ -73,19 +90,7 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   add_folding(app, command.folding);
   if (parse(app, argc, argv).done) return false;
 
-  check_cupti_path(command.cupti_path);
-  if (!kernels.empty()) command.kernels = std::stoul(kernels);
-  Outputs& outputs = command.outputs;
-  command.to_files = !outputs.formats.empty() || !directory.empty();
-  if (command.to_files && outputs.formats.empty()) outputs.formats = {"csv"};
-  if (!directory.empty()) outputs.directory = directory;
-  std::error_code ignored;
-  const bool is_folder = std::filesystem::is_directory(command.file, ignored);
-  if (!base_name.empty()) {
-    outputs.base_name = base_name;
-  } else if (!is_folder) {
-    outputs.base_name = run_name(command.file);
-  }
+  settle(command, kernels, directory, base_name);
   return true;
 }
 

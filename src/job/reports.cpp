@@ -211,6 +211,7 @@ Table findings_table(const JobAnalysis& job) {
 
 }  // namespace
 
+// NOLINTNEXTLINE(readability-function-size): a table
 const std::vector<JobReport>& job_reports() {
   static const std::vector<JobReport> kReports{
       {"ranks",

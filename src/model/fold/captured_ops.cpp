@@ -7,7 +7,7 @@
 namespace dlkprof::model {
 namespace {
 
-constexpr std::size_t kMostSteps = kMaxOpDepth;  // what is deeper ends in "/..." in any case
+constexpr std::size_t kMostChained = kMaxOpDepth;  // what is deeper ends in "/..." in any case
 
 }  // namespace
 
@@ -60,7 +60,7 @@ void CapturedOps::find_outer() {
 // From the outermost range to `range` itself, as paths name them.
 std::vector<std::uint32_t> CapturedOps::chain_of(std::uint32_t range) const {
   std::vector<std::uint32_t> chain;
-  for (; range != kNone && chain.size() < kMostSteps; range = paths_.named_parent[range]) chain.push_back(range);
+  for (; range != kNone && chain.size() < kMostChained; range = paths_.named_parent[range]) chain.push_back(range);
   std::reverse(chain.begin(), chain.end());
   return chain;
 }
