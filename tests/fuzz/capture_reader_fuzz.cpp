@@ -42,6 +42,8 @@ void unpack(const EventsRecord& record) {
       return unpack<CallEvent>(record);
     case EventKind::activity:
       return unpack<ActivityEvent>(record);
+    case EventKind::graph:
+      return unpack<GraphEvent>(record);
   }
 }
 
