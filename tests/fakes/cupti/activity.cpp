@@ -1,5 +1,6 @@
 // Activity records of kernels, copies and sets. Full buffers are handed over on a thread of CUPTI's own, as the real one
 // does.
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,11 +68,20 @@ void hand_over(const std::vector<Slot>& records, CUpti_BuffersCallbackRequestFun
   complete(nullptr, 0, buffer, size, bytes);
 }
 
+// No cancellation of the program's thread takes place in here: it may have called CUDA in a destructor, which cannot be unwound.
+template <typename Until>
+void wait_for_buffers(std::unique_lock<std::mutex>& lock, Until until) {
+  int before = PTHREAD_CANCEL_ENABLE;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+  activity().handed_over.wait(lock, until);
+  pthread_setcancelstate(before, nullptr);
+}
+
 // The activity's lock is held.
 void hand_over_on_own_thread() {
   auto& state = activity();
   std::unique_lock held(state.mutex, std::adopt_lock);
-  state.handed_over.wait(held, [&] { return state.under_way < kMostUnderWay; });
+  wait_for_buffers(held, [&] { return state.under_way < kMostUnderWay; });
   held.release();  // the caller's
   std::vector<Slot> records;
   records.swap(state.records);
@@ -129,7 +139,7 @@ void record_activity(const KernelRun& run) {
 void forget_activity() {
   auto& state = activity();
   std::unique_lock lock(state.mutex);
-  state.handed_over.wait(lock, [&] { return state.under_way == 0; });
+  wait_for_buffers(lock, [&] { return state.under_way == 0; });
   state.request = nullptr;
   state.complete = nullptr;
   state.timestamp = nullptr;
