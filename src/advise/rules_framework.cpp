@@ -115,8 +115,9 @@ std::vector<Rule> framework_rules() {
        "Set torch.backends.cudnn.benchmark = True where shapes of inputs do not change from one iteration to the next.", "",
        find_cudnn_benchmark_off},
       {"slow_api", "Slow Api Detector", "The program runs with debugging aids on", "PyTorch",
-       "PyTorch says that anomaly detection, gradcheck, gradgradcheck or the autograd profiler was on. Of record_function, which "
-       "the guide names too, nothing is told.",
+       "PyTorch says that anomaly detection, gradcheck, gradgradcheck or the autograd profiler was on. PyTorch does not say "
+       "whether "
+       "record_function was used, which the guide names too.",
        "The guide (10.10).", kNoGain, "Turn it off in runs that count.", "", find_slow_apis},
       {"batch_size", "Batch Size Detector", "Much of the GPU's memory stays free", "PyTorch",
        fmt::format("At the peak of the memory that PyTorch reserved more than {:g} % of a GPU's memory was free.",
