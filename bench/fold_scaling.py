@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""How long dlkprof takes from a capture to its database and all reports, and how that grows with the run.
+"""How long dlkprof takes from a capture to its database and all reports, or to the file of another tool, and how that grows with the
+run.
 
-    bench/fold_scaling.py BUILD_DIR SCRATCH_DIR [LAUNCHES RUNS]...
+    bench/fold_scaling.py [--export FORMAT] BUILD_DIR SCRATCH_DIR [LAUNCHES RUNS]...
 
 BUILD_DIR: of the preset ci, whose bin/ holds dlkprof and made_up_run. SCRATCH_DIR: an empty or new folder on a disk with room for
-2 kB a launch. LAUNCHES RUNS: sizes in launches, and how often each is folded; a million three times and ten million twice where
+2 kB a launch. FORMAT: of dlkprof export. LAUNCHES RUNS: sizes in launches, and how often each is folded; a million three times and ten million twice where
 none is given. Prints a table in Markdown; ratios are of medians, to the first size.
 """
 
@@ -21,6 +22,9 @@ DEFAULT_SIZES = [(1_000_000, 3), (10_000_000, 2)]
 
 
 def main(arguments):
+    export = None
+    if arguments[:1] == ["--export"] and len(arguments) > 1:
+        export, arguments = arguments[1], arguments[2:]
     if len(arguments) < 2 or len(arguments) % 2 != 0 or not all(word.isdigit() for word in arguments[2:]):
         print(__doc__, file=sys.stderr)
         return 2
@@ -34,7 +38,7 @@ def main(arguments):
     first = None
     for launches, runs in sizes:
         capture = Path(output_of(programs / "made_up_run", scratch / str(launches), launches))
-        folds = [fold(programs / "dlkprof", capture, scratch / "out") for _ in range(runs)]
+        folds = [fold(programs / "dlkprof", capture, scratch / "out", export) for _ in range(runs)]
         wall = statistics.median(one["wall"] for one in folds)
         first = first or wall
         print(f"| {launches:,} | {5 * launches:,} | {runs} | {seconds(folds, 'wall')} | {wall / first:.1f} | {seconds(folds, 'user')} | "
@@ -54,12 +58,14 @@ def output_of(program, folder, launches):
     return subprocess.run([program, folder, str(launches)], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def fold(dlkprof, capture, folder):
-    """As at the end of a program: cp stands for it, and leaves the capture where dlkprof looks for it."""
+def fold(dlkprof, capture, folder, export):
+    """As at the end of a program: cp stands for it, and leaves the capture where dlkprof looks for it. Or exports it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     words = [dlkprof, "--base_name", "run", "--output_path", folder, "--reports=all", "--formats=csv,json", "cp", capture,
              folder / "run.dlkcap"]
+    if export is not None:
+        words = [dlkprof, "export", capture, "--format", export, "-o", folder / "exported"]
     begin = time.monotonic()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     said = process.stderr.read()
@@ -67,7 +73,7 @@ def fold(dlkprof, capture, folder):
     wall = time.monotonic() - begin
     if status != 0:
         sys.exit(f"fold_scaling.py: dlkprof failed: {said.strip()}")
-    written = sum(file.stat().st_size for file in folder.iterdir()) - capture.stat().st_size
+    written = sum(file.stat().st_size for file in folder.iterdir() if file.suffix != ".dlkcap")
     shutil.rmtree(folder)
     return {"wall": wall, "user": usage.ru_utime, "system": usage.ru_stime, "peak": usage.ru_maxrss * 1024, "written": written}
 

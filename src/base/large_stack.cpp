@@ -5,10 +5,10 @@
 #include <ucontext.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstdint>
 
 #include "base/sanitizers.h"
+#include "base/signals_blocked.h"
 #include "base/uncancelled.h"
 
 namespace dlkprof {
@@ -87,19 +87,17 @@ void* begin_thread(void* opaque) noexcept {
   return nullptr;
 }
 
-// The program's signal handlers run on none of our threads.
 bool run_on_thread(void (*body)(void*) noexcept, void* argument) noexcept {
   const Uncancelled uncancelled;  // joining is a point of cancellation
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setstacksize(&attributes, kLargeStackBytes);
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
   ThreadCall call{body, argument};
   pthread_t thread{};
-  const bool began = pthread_create(&thread, &attributes, begin_thread, &call) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const bool began = [&] {
+    const SignalsBlocked blocked;
+    return pthread_create(&thread, &attributes, begin_thread, &call) == 0;
+  }();
   pthread_attr_destroy(&attributes);
   return began && pthread_join(thread, nullptr) == 0;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/adding_options.h"
 #include "cli/arguments.h"
 #include "cli/compare_command.h"
 #include "cli/verbs.h"
@@ -15,9 +16,7 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
   CLI::App app("Compares runs, op by op and as a whole, such as those of two batch sizes. No GPU is needed.", "dlkprof compare");
   std::string directory;
   app.option_defaults()->group("Comparing");
-  const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
-    return app.add_option(names, value, help)->type_name(type);
-  };
+  const auto add = adding_options(app);
   const auto listed = [](CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); };
   add("runs", command.files, "<run>",
       "2 to 16 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are compared with")

@@ -13,6 +13,7 @@
 #include "base/new_file.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "cli/adding_options.h"
 #include "cli/analysis.h"
 #include "cli/arguments.h"
 #include "cli/ignored_signal.h"
@@ -51,9 +52,7 @@ std::string format_help() {
 bool parse_export(int argc, char** argv, ExportCommand& command) {
   CLI::App app("Writes runs as files of other tools. No GPU is needed.", "dlkprof export");
   app.option_defaults()->group("Exporting");
-  const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
-    return app.add_option(names, value, help)->type_name(type);
-  };
+  const auto add = adding_options(app);
   add("runs", command.files, "<run>",
       "A capture (.dlkcap), a database (.sqlite), or a folder with captures; perfetto takes several, such as the ranks of a job")
       ->required();

@@ -34,10 +34,7 @@ void check_job_command(const ReportCommand& command) {
                      "Name a rank's capture or database, or leave out the options of folding and of kernels.");
   }
   if (command.format == "svg") throw UsageError("reports of a job are no pictures", "", "Use table, csv, json or markdown.");
-  const bool is_data = command.format == "csv" || command.format == "json";
-  if (!command.to_files && is_data && command.outputs.reports.size() > 1)
-    throw UsageError("stdout takes one report as " + command.format, "",
-                     "Name one with --reports, or write files: --formats csv");
+  check_stdout(command);
 }
 
 void write_rows(const std::string& format, const report::Rows& rows, const report::Sink& sink) {
@@ -62,7 +59,6 @@ void print_job_report(const ReportCommand& command, const job::JobReport& one, c
 int report_job(const ReportCommand& command) {
   check_job_command(command);
   const std::vector<std::string>& reports = command.outputs.reports;
-  std::vector<std::filesystem::path> files;
   for (const std::string& name : reports) (void)job_report_of(name);
   const job::JobAnalysis job = job::analyse_job(command.file);
   if (reports.empty() && !command.to_files && command.format != "csv" && command.format != "json") {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/adding_options.h"
 #include "cli/arguments.h"
 #include "cli/merge_command.h"
 #include "cli/verbs.h"
@@ -12,16 +13,13 @@ namespace dlkprof::cli {
 int run_merge(int argc, char** argv) {
   constexpr std::uint64_t kMostThreads = 1024;
   CLI::App app(
-      "Merges the ranks of a job into one database of what they tell beside one another: dlkprof report shows it. What was "
-      "merged "
-      "can be merged again, in any order. No GPU is needed.",
+      "Merges the ranks of a job into one database, which dlkprof report shows. What was merged can be merged again, in any "
+      "order. No GPU is needed.",
       "dlkprof merge");
   MergeCommand command;
   std::string output;
   app.option_defaults()->group("Merging");
-  const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
-    return app.add_option(names, value, help)->type_name(type);
-  };
+  const auto add = adding_options(app);
   add("files", command.files, "<file>",
       "Captures (.dlkcap) or databases (.sqlite) of ranks, databases that merge wrote, or folders with them")
       ->required();

@@ -1,7 +1,6 @@
 #include "cli/merge_command.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkdtemp() is POSIX's
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/say.h"
+#include "base/temporary_folder.h"
 #include "base/text.h"
 #include "cli/analysis.h"
 #include "cli/captures.h"
@@ -45,33 +45,10 @@ class CountLine {
   bool terminal_;
 };
 
-// A folder of our own, gone with all that is in it at the end.
-class PartsFolder {
- public:
-  PartsFolder() {
-    std::string name = (fs::temp_directory_path() / "dlkprof_merge.XXXXXX").native();
-    if (mkdtemp(name.data()) == nullptr) {
-      throw Error("cannot make a folder for what is folded", std::generic_category().message(errno),
-                  "Set TMPDIR to a folder that can be written to.");
-    }
-    path_ = name;
-  }
-  PartsFolder(const PartsFolder&) = delete;
-  PartsFolder& operator=(const PartsFolder&) = delete;
-  ~PartsFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] fs::path part(std::size_t number) const { return path_ / fmt::format("{}.sqlite", number); }
-
- private:
-  fs::path path_;
-};
-
 // Folds files at once, each into a job's database of its own.
 class Folder {
  public:
-  Folder(const std::vector<fs::path>& files, const PartsFolder& parts) : files_(files), parts_(parts), jobs_(files.size()) {}
+  Folder(const std::vector<fs::path>& files, const TemporaryFolder& parts) : files_(files), parts_(parts), jobs_(files.size()) {}
 
   void run(std::size_t threads) {
     std::vector<std::thread> workers;
@@ -96,8 +73,8 @@ class Folder {
   [[nodiscard]] fs::path fold(std::size_t file);
 
   const std::vector<fs::path>& files_;
-  const PartsFolder& parts_;
-  std::vector<fs::path> jobs_;  // a file each; empty: none came of it
+  const TemporaryFolder& parts_;  // a database each
+  std::vector<fs::path> jobs_;    // a file each; empty: none came of it
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;  // of what follows
   std::set<std::string> failures_;
@@ -131,8 +108,9 @@ fs::path Folder::fold(std::size_t file) {
   const RunFiles run = run_files(files_[file], "");
   const std::vector<job::Rank> ranks = job::ranks_of(analyse(load_run(run), {}));
   if (ranks.empty()) return {};
-  job::write_job(parts_.part(file), ranks);
-  return parts_.part(file);
+  fs::path part = parts_.path() / fmt::format("{}.sqlite", file);
+  job::write_job(part, ranks);
+  return part;
 }
 
 bool is_capture_file(const fs::path& path) { return path.extension() == ".dlkcap"; }
@@ -207,7 +185,7 @@ int merge_ranks(const MergeCommand& command) {
   if (command.engine == "dask") return on_dask(command);
   if (!command.scheduler.empty()) throw UsageError("--scheduler is of Dask", "", "Say --engine dask, or leave it out.");
   const std::vector<fs::path> files = rank_files(command.files, command.output);
-  const PartsFolder parts;
+  const TemporaryFolder parts;
   Folder folder(files, parts);
   folder.run(command.threads != 0 ? command.threads : std::max(1U, std::thread::hardware_concurrency()));
   const std::vector<fs::path> jobs = folder.jobs();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/adding_options.h"
 #include "cli/arguments.h"
 #include "cli/captures.h"
 #include "cli/installation.h"
@@ -50,9 +51,7 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
   std::string kernels;
   command.outputs.reports.clear();
   app.option_defaults()->group("Reporting");
-  const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
-    return app.add_option(names, value, help)->type_name(type);
-  };
+  const auto add = adding_options(app);
   const auto list = [&add](const char* names, std::vector<std::string>& values, const char* type, const char* help) {
     return add(names, values, type, help)->delimiter(',')->allow_extra_args(false);
   };

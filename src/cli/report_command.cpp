@@ -83,10 +83,7 @@ void check_command(const ReportCommand& command) {
   check_outputs(command.outputs);
   check_choice(command);
   const std::vector<std::string>& reports = command.outputs.reports;
-  if (!command.to_files && command.format != "table" && reports.size() > 1) {
-    throw UsageError(fmt::format("stdout takes one report as {}", command.format), "",
-                     fmt::format("Name one with --reports, or write files: --output_path . --formats {}", command.format));
-  }
+  check_stdout(command);
   if (!command.to_files)
     std::for_each(reports.begin(), reports.end(), [&](const auto& one) { check_format(one, command.format); });
 }
@@ -194,6 +191,12 @@ void show(const ReportCommand& command, const report::Inputs& inputs) {
 }
 
 }  // namespace
+
+void check_stdout(const ReportCommand& command) {
+  if (command.to_files || command.format == "table" || command.outputs.reports.size() <= 1) return;
+  throw UsageError(fmt::format("stdout takes one report as {}", command.format), "",
+                   fmt::format("Name one with --reports, or write files: --output_path . --formats {}", command.format));
+}
 
 int report_again(ReportCommand command) {
   const RunFiles source = run_files(command.file, command.outputs.base_name);

@@ -24,6 +24,9 @@ struct ReportCommand {
   bool keeps = false;  // what was folded: as an aggregation of the database, or, of captures, as a database
 };
 
+// Throws UsageError where stdout would get several reports as data.
+void check_stdout(const ReportCommand& command);
+
 // Returns the exit code; throws UsageError and Error.
 [[nodiscard]] int report_again(ReportCommand command);
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/adding_options.h"
 #include "cli/arguments.h"
 #include "cli/installation.h"
 #include "cli/verbs.h"
@@ -19,9 +20,7 @@ bool parse_view(int argc, char** argv, ViewCommand& command) {
   std::string directory;
   std::string serve;
   app.option_defaults()->group("Viewing");
-  const auto add = [&app](const char* names, auto& value, const char* type, const char* help) {
-    return app.add_option(names, value, help)->type_name(type);
-  };
+  const auto add = adding_options(app);
   add("runs", command.files, "<file>",
       "1 to 8 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are compared with")
       ->required();

@@ -5,7 +5,7 @@
 #include <thread>
 #include <utility>
 
-#include "inject/signals_blocked.h"
+#include "base/signals_blocked.h"
 
 namespace dlkprof::inject {
 
@@ -27,7 +27,7 @@ class WorkerThread {
   // It may go on after this is gone.
   void let_go() {
     if (thread_) thread_->detach();
-    forget();
+    thread_.reset();
   }
   // In a forked child, which has no such thread: its handle can be neither joined nor detached there.
   void forget() noexcept { (void)thread_.release(); }

@@ -96,23 +96,27 @@ class CollectiveAligner {
     }
     std::stable_sort(job_.collectives.begin(), job_.collectives.end(),
                      [](const CollectiveRow& a, const CollectiveRow& b) { return a.waited_ns > b.waited_ns; });
-    for (auto& [kind, row] : kinds_) job_.kind_rows.push_back(row);
-    for (CollectiveKindRow& row : job_.kind_rows)
-      row.alone_ns /= static_cast<double>(std::max<std::uint64_t>(1, seen_[row.kind]));
+    for (auto& [role_and_kind, kind] : kinds_) {
+      kind.row.alone_ns /= static_cast<double>(kind.collectives);
+      job_.kind_rows.push_back(kind.row);
+    }
     fit_clocks();
   }
 
  private:
+  struct Kind {
+    CollectiveKindRow row;
+    std::uint64_t collectives = 0;
+  };
   void see(Together together);
   void fit_clocks();
 
   JobFigures& figures_;
   JobAnalysis& job_;
   UsualTimes usual_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, CollectiveKindRow> kinds_;  // by role and kind
-  std::map<std::uint32_t, std::uint64_t> seen_;                                 // collectives, by kind
-  std::map<std::uint32_t, std::vector<ClockPair>> pairs_;                       // by rank: beside the first of its role
-  std::map<std::uint32_t, std::uint32_t> references_;                           // by role
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Kind> kinds_;  // by role and kind
+  std::map<std::uint32_t, std::vector<ClockPair>> pairs_;          // by rank: beside the first of its role
+  std::map<std::uint32_t, std::uint32_t> references_;              // by role
 };
 
 void CollectiveAligner::see(Together together) {
@@ -122,11 +126,11 @@ void CollectiveAligner::see(Together together) {
   if (together.size() < 2 || !alike) return;
   const CollectiveRow row = row_of(together, job_, usual_);
   job_.collectives.push_back(row);
-  CollectiveKindRow& kind = kinds_[{row.role, row.kind}];
+  auto& [kind, collectives] = kinds_[{row.role, row.kind}];
   kind.kind = row.kind;
   kind.role = row.role;
   kind.alone_ns += row.shortest_ns;
-  ++seen_[row.kind];
+  ++collectives;
   const bool ends_at_once = job_.kinds[row.kind].find("AllReduce") != std::string::npos;
   const std::uint32_t reference = references_.try_emplace(row.role, first.rank).first->second;
   for (const CollectiveOfRank& one : together) {

@@ -61,8 +61,8 @@ class JobReader {
 
   JobFigures read() {
     JobAnalysis& job = figures_.job;
-    job.ops = database_.ops();
-    job.kinds = database_.kinds();
+    job.ops = database_.names().ops;
+    job.kinds = database_.names().kinds;
     job.heads = database_.heads();
     figures_.times.resize(job.ops.size());
     for (std::size_t i = 0; i < kWorkMetrics.size(); ++i) work_metrics_[i] = metric(kWorkMetrics[i]);
@@ -73,7 +73,7 @@ class JobReader {
 
  private:
   [[nodiscard]] std::uint32_t metric(std::string_view name) const {
-    const auto& names = database_.metrics();
+    const auto& names = database_.names().metrics;
     const auto place = std::lower_bound(names.begin(), names.end(), name);
     return place != names.end() && *place == name ? static_cast<std::uint32_t>(place - names.begin()) : kNone;
   }

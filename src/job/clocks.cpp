@@ -13,6 +13,12 @@ struct Point {
   double x = 0, y = 0;  // reference, other less reference; in ns from the first event
 };
 
+// Subtracted as whole numbers: doubles hold differences exactly, and not times since 1970. Unsigned: clocks come from files,
+// which may say anything.
+double difference_ns(std::int64_t a, std::int64_t b) {
+  return static_cast<double>(static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)));
+}
+
 // A line through points by least squares; needs two that differ in x.
 ClockFit line_through(const std::vector<Point>& points) {
   const auto n = static_cast<double>(points.size());
@@ -52,21 +58,13 @@ std::optional<ClockFit> fit_clock(std::span<const ClockPair> pairs) {
   if (pairs.size() < kFewest) return std::nullopt;
   const ClockPair& first = pairs.front();
   std::vector<Point> points;
-  const auto less = [](std::int64_t a, std::int64_t b) {  // clocks come from files, which may say anything
-    return static_cast<double>(a) - static_cast<double>(b);
-  };
-  // Differences first: doubles hold those exactly, and not times since 1970.
   for (const ClockPair& pair : pairs) {
-    const auto x = static_cast<double>(static_cast<std::int64_t>(static_cast<std::uint64_t>(pair.reference_ns) -
-                                                                 static_cast<std::uint64_t>(first.reference_ns)));
-    const auto y = static_cast<double>(
-        static_cast<std::int64_t>(static_cast<std::uint64_t>(pair.other_ns) - static_cast<std::uint64_t>(pair.reference_ns)));
-    points.push_back({x, y});
+    points.push_back({difference_ns(pair.reference_ns, first.reference_ns), difference_ns(pair.other_ns, pair.reference_ns)});
   }
   ClockFit fit = line_through(points);
   const std::vector<Point> kept = near_line(points, fit);
   if (kept.size() >= kFewest) fit = line_through(kept);
-  fit.middle_ns += less(first.reference_ns, 0);
+  fit.middle_ns += static_cast<double>(first.reference_ns);
   return fit;
 }
 

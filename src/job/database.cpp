@@ -6,6 +6,7 @@
 #include <array>
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.h"
 #include "base/new_file.h"
@@ -120,22 +121,24 @@ std::uint32_t JobDatabase::index(const Statement& row, int column, std::size_t c
   return static_cast<std::uint32_t>(value);
 }
 
+// The rows of a table that numbers names from 0.
+template <typename Make>
+auto JobDatabase::names_of(const char* table, Make make) const {
+  std::vector<decltype(make(std::declval<const Statement&>()))> names;
+  for (Statement row = connection_.prepare(in_order(table, "id")); row.step();) {
+    if (row.integer(0) != static_cast<std::int64_t>(names.size())) fail("names are not numbered from 0");
+    names.push_back(make(row));
+  }
+  return names;
+}
+
 void JobDatabase::read_names() {
-  const auto at = [this](const Statement& row, std::size_t place) {
-    if (row.integer(0) != static_cast<std::int64_t>(place)) fail("names are not numbered from 0");
-  };
-  for (Statement row = connection_.prepare(in_order("op", "id")); row.step();) {
-    at(row, ops_.size());
-    ops_.push_back({std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3))});
-  }
-  for (Statement row = connection_.prepare(in_order("metric", "id")); row.step();) {
-    at(row, metrics_.size());
-    metrics_.emplace_back(row.text(1));
-  }
-  for (Statement row = connection_.prepare(in_order("kind", "id")); row.step();) {
-    at(row, kinds_.size());
-    kinds_.emplace_back(row.text(1));
-  }
+  const auto name = [](const Statement& row) { return std::string(row.text(1)); };
+  names_.ops = names_of("op", [&name](const Statement& row) {
+    return OpName{name(row), std::string(row.text(2)), std::string(row.text(3))};
+  });
+  names_.metrics = names_of("metric", name);
+  names_.kinds = names_of("kind", name);
 }
 
 void JobDatabase::read_heads() {
@@ -156,61 +159,58 @@ void JobDatabase::read_heads() {
     left_out_.push_back({identity_at(row, 0, 1, 2)});
 }
 
+// Of a statement of one rank.
+template <typename Make>
+auto JobDatabase::rows_of(Statement& row, std::uint32_t number, Make make) const {
+  std::vector<decltype(make(row))> all;
+  row.bind_parameter(1, number);
+  while (row.step()) all.push_back(make(row));
+  row.reset();
+  return all;
+}
+
 std::vector<OpTimes> JobDatabase::read_times(std::uint32_t number) {
-  std::vector<OpTimes> all;
-  times_.bind_parameter(1, number);
   try {
-    while (times_.step()) {
-      OpTimes times;
-      times.op = index(times_, 1, ops_.size());
-      times.segment = index(times_, 2, kNone);
-      times.launches = static_cast<std::uint64_t>(times_.integer(3));
-      const auto n = static_cast<std::uint64_t>(times_.integer(4));
-      times.gpu_ns = distribution_at(times_, n, 5);
-      times.wait_ns = distribution_at(times_, n, 10);
-      all.push_back(times);
-    }
+    return rows_of(times_, number, [this](const Statement& row) {
+      const auto n = static_cast<std::uint64_t>(row.integer(4));
+      return OpTimes{.op = index(row, 1, names_.ops.size()),
+                     .segment = index(row, 2, kNone),
+                     .launches = static_cast<std::uint64_t>(row.integer(3)),
+                     .gpu_ns = distribution_at(row, n, 5),
+                     .wait_ns = distribution_at(row, n, 10)};
+    });
   } catch (const std::invalid_argument& wrong) {
     fail(wrong.what());
   }
-  times_.reset();
-  return all;
 }
 
 std::vector<OpCounter> JobDatabase::read_counters(std::uint32_t number) {
-  std::vector<OpCounter> all;
-  counters_.bind_parameter(1, number);
-  while (counters_.step()) {
-    all.push_back({index(counters_, 1, ops_.size()), index(counters_, 2, metrics_.size()), counters_.real(3),
-                   static_cast<std::uint64_t>(counters_.integer(4))});
-  }
-  counters_.reset();
-  return all;
+  return rows_of(counters_, number, [this](const Statement& row) {
+    return OpCounter{index(row, 1, names_.ops.size()), index(row, 2, names_.metrics.size()), row.real(3),
+                     static_cast<std::uint64_t>(row.integer(4))};
+  });
 }
 
 std::vector<RankIteration> JobDatabase::read_iterations(std::uint32_t number) {
-  std::vector<RankIteration> all;
-  iterations_.bind_parameter(1, number);
-  while (iterations_.step()) {
-    const auto& row = iterations_;
-    all.push_back({index(row, 1, kNone), row.integer(2), row.integer(3), row.integer(4), row.integer(5), row.integer(6),
-                   row.integer(7), row.integer(8)});
-  }
-  iterations_.reset();
-  return all;
+  return rows_of(iterations_, number, [this](const Statement& row) {
+    return RankIteration{index(row, 1, kNone), row.integer(2), row.integer(3), row.integer(4),
+                         row.integer(5),       row.integer(6), row.integer(7), row.integer(8)};
+  });
 }
 
 std::vector<RankCollective> JobDatabase::read_collectives(std::uint32_t number) {
-  std::vector<RankCollective> all;
-  collectives_.bind_parameter(1, number);
-  while (collectives_.step()) {
-    const auto& row = collectives_;
-    const std::uint32_t late = row.type(8) == CellType::null ? kNone : index(row, 8, ops_.size());
-    all.push_back({index(row, 1, kNone), index(row, 2, kNone), index(row, 3, kNone), index(row, 4, kNone),
-                   index(row, 5, kinds_.size()), row.integer(6), row.integer(7), late, row.integer(9)});
-  }
-  collectives_.reset();
-  return all;
+  return rows_of(collectives_, number, [this](const Statement& row) {
+    const std::uint32_t late = row.type(8) == CellType::null ? kNone : index(row, 8, names_.ops.size());
+    return RankCollective{index(row, 1, kNone),
+                          index(row, 2, kNone),
+                          index(row, 3, kNone),
+                          index(row, 4, kNone),
+                          index(row, 5, names_.kinds.size()),
+                          row.integer(6),
+                          row.integer(7),
+                          late,
+                          row.integer(9)};
+  });
 }
 
 Rank JobDatabase::read(std::uint32_t number) {
@@ -245,8 +245,7 @@ void insert_names(const store::Connection& connection, std::string_view table, c
 
 }  // namespace
 
-JobWriter::JobWriter(const fs::path& path, const std::vector<OpName>& ops, const std::vector<std::string>& metrics,
-                     const std::vector<std::string>& kinds, const std::vector<LeftOutRank>& left_out)
+JobWriter::JobWriter(const fs::path& path, const Names& names, const std::vector<LeftOutRank>& left_out)
     : connection_(new_job(path)),
       transaction_(connection_),
       rank_(insert_row(connection_, "rank", 12)),
@@ -255,9 +254,9 @@ JobWriter::JobWriter(const fs::path& path, const std::vector<OpName>& ops, const
       iteration_(insert_row(connection_, "rank_iteration", 9)),
       collective_(insert_row(connection_, "rank_collective", 10)) {
   Statement op = insert_row(connection_, "op", 4);
-  for (std::size_t i = 0; i < ops.size(); ++i) op.run(i, ops[i].name, ops[i].direction, ops[i].type);
-  insert_names(connection_, "metric", metrics);
-  insert_names(connection_, "kind", kinds);
+  for (std::size_t i = 0; i < names.ops.size(); ++i) op.run(i, names.ops[i].name, names.ops[i].direction, names.ops[i].type);
+  insert_names(connection_, "metric", names.metrics);
+  insert_names(connection_, "kind", names.kinds);
   Statement left = insert_row(connection_, "left_out", 5);
   for (const LeftOutRank& one : left_out) {
     const RankIdentity& who = one.identity;

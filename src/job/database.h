@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "job/names.h"
 #include "job/rank.h"
 #include "store/sqlite.h"
 
@@ -37,11 +38,9 @@ class JobDatabase {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   // All ranks by their number in this file, without their rows.
   [[nodiscard]] const std::map<std::uint32_t, Rank>& heads() const { return heads_; }
-  [[nodiscard]] const std::vector<OpName>& ops() const { return ops_; }
-  [[nodiscard]] const std::vector<std::string>& metrics() const { return metrics_; }
-  [[nodiscard]] const std::vector<std::string>& kinds() const { return kinds_; }
+  [[nodiscard]] const Names& names() const { return names_; }
   [[nodiscard]] const std::vector<LeftOutRank>& left_out() const { return left_out_; }
-  // A rank's rows; references are into ops(), metrics() and kinds(), its own lists stay empty.
+  // A rank's rows; references are into names(), its own lists stay empty.
   [[nodiscard]] Rank read(std::uint32_t number);
   [[nodiscard]] std::vector<OpTimes> read_times(std::uint32_t number);
   [[nodiscard]] std::vector<OpCounter> read_counters(std::uint32_t number);
@@ -54,12 +53,15 @@ class JobDatabase {
   void read_names();
   [[noreturn]] void fail(const std::string& detail) const;
   [[nodiscard]] std::uint32_t index(const store::Statement& row, int column, std::size_t count) const;
+  template <typename Make>
+  [[nodiscard]] auto names_of(const char* table, Make make) const;
+  template <typename Make>
+  [[nodiscard]] auto rows_of(store::Statement& row, std::uint32_t number, Make make) const;
 
   std::filesystem::path path_;
   store::Connection connection_;
   std::map<std::uint32_t, Rank> heads_;
-  std::vector<OpName> ops_;
-  std::vector<std::string> metrics_, kinds_;
+  Names names_;
   std::vector<LeftOutRank> left_out_;
   store::Statement times_, counters_, iterations_, collectives_;
 };
@@ -67,10 +69,9 @@ class JobDatabase {
 // Fills a new file in the one order that there is.
 class JobWriter {
  public:
-  // Names sorted, each once. Throws Error.
-  JobWriter(const std::filesystem::path& path, const std::vector<OpName>& ops, const std::vector<std::string>& metrics,
-            const std::vector<std::string>& kinds, const std::vector<LeftOutRank>& left_out);
-  // By rising number. References are into the lists given; rows by op, and by op and metric.
+  // Throws Error.
+  JobWriter(const std::filesystem::path& path, const Names& names, const std::vector<LeftOutRank>& left_out);
+  // By rising number. References are into the names given; rows by op, and by op and metric.
   void add(std::uint32_t number, const Rank& rank);
   void finish();
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -27,22 +28,7 @@ struct Source {
 
 // Whether `a` is to be taken rather than `b`, of the same rank. A total order, so that it does not matter who is compared first.
 bool is_better(const Rank& a, const Rank& b) {
-  const auto order = [](const Rank& rank) { return std::tuple(rank.ended, rank.launches, std::cref(rank.identity)); };
-  return std::tuple(a.ended, a.launches) != std::tuple(b.ended, b.launches)
-             ? std::tuple(a.ended, a.launches) > std::tuple(b.ended, b.launches)
-             : std::get<2>(order(b)).get() < std::get<2>(order(a)).get();
-}
-
-template <typename Name>
-std::vector<std::uint32_t> places_in(const std::vector<Name>& sorted, const std::vector<Name>& names) {
-  std::vector<std::uint32_t> places;
-  places.reserve(names.size());
-  for (const Name& name : names) {
-    const auto place = std::lower_bound(sorted.begin(), sorted.end(), name);
-    const bool found = place != sorted.end() && *place == name;
-    places.push_back(found ? static_cast<std::uint32_t>(place - sorted.begin()) : kNone);
-  }
-  return places;
+  return std::tie(b.ended, b.launches, b.identity) < std::tie(a.ended, a.launches, a.identity);
 }
 
 class JobMerger {
@@ -55,7 +41,11 @@ class JobMerger {
       throw Error("there is no rank to merge", merged_.failures.empty() ? "" : merged_.failures.front(),
                   "Give captures, databases or folders of the ranks of a job.");
     }
-    for (const auto& [identity, source] : chosen_) use_names(source);
+    // Names of ranks that are not chosen are not to be in the result.
+    for (const auto& [identity, source] : chosen_) {
+      JobDatabase& database = open(source.file);
+      used_.add(database.read(source.number), database.names());
+    }
     merged_.left_out.assign(left_out_.begin(), left_out_.end());
     write(path);
     return std::move(merged_);
@@ -64,10 +54,7 @@ class JobMerger {
  private:
   void look_at(std::size_t file);
   void take(Source source);
-  void choose_by_number();
-  void use_names(const Source& source);
   void write(const fs::path& path);
-  Rank read(const Source& source);
   void tell_ranks(const std::vector<std::uint32_t>& numbers);
   JobDatabase& open(std::size_t file);
 
@@ -77,18 +64,17 @@ class JobMerger {
   std::map<RankIdentity, Source> chosen_;
   std::map<std::uint32_t, RankIdentity> by_number_;  // of those that have one
   std::set<LeftOutRank> left_out_;
-  std::set<OpName> ops_;
-  std::set<std::string> metrics_, kinds_;
+  UsedNames used_;
   std::unique_ptr<JobDatabase> opened_;
   std::size_t opened_file_ = 0;
-  std::vector<std::uint32_t> op_places_, metric_places_, kind_places_;  // of the file that is open
+  std::optional<Renaming> renaming_;  // of the file that is open
 };
 
 JobDatabase& JobMerger::open(std::size_t file) {
   if (opened_ == nullptr || opened_file_ != file) {
     opened_ = std::make_unique<JobDatabase>(files_[file]);
     opened_file_ = file;
-    op_places_.clear();
+    renaming_.reset();
   }
   return *opened_;
 }
@@ -128,35 +114,6 @@ void JobMerger::take(Source source) {
   chosen_.emplace(identity, std::move(source));
 }
 
-// Names that the ranks chosen use: those of others are not to be in the result.
-void JobMerger::use_names(const Source& source) {
-  JobDatabase& database = open(source.file);
-  for (const OpTimes& one : database.read_times(source.number)) ops_.insert(database.ops()[one.op]);
-  for (const OpCounter& one : database.read_counters(source.number)) {
-    ops_.insert(database.ops()[one.op]);
-    metrics_.insert(database.metrics()[one.metric]);
-  }
-  for (const RankCollective& one : database.read_collectives(source.number)) kinds_.insert(database.kinds()[one.kind]);
-}
-
-Rank JobMerger::read(const Source& source) {
-  JobDatabase& database = open(source.file);
-  Rank rank = database.read(source.number);
-  for (OpTimes& one : rank.times) one.op = op_places_[one.op];
-  for (OpCounter& one : rank.counters) {
-    one.op = op_places_[one.op];
-    one.metric = metric_places_[one.metric];
-  }
-  for (RankCollective& one : rank.collectives) {
-    one.kind = kind_places_[one.kind];
-    if (one.late_op != kNone) one.late_op = op_places_[one.late_op];
-  }
-  std::sort(rank.times.begin(), rank.times.end(), [](const auto& a, const auto& b) { return a.op < b.op; });
-  std::sort(rank.counters.begin(), rank.counters.end(),
-            [](const auto& a, const auto& b) { return std::pair(a.op, a.metric) < std::pair(b.op, b.metric); });
-  return rank;
-}
-
 void JobMerger::write(const fs::path& path) {
   std::vector<RankIdentity> identities;
   for (const auto& [identity, source] : chosen_) identities.push_back(identity);
@@ -164,19 +121,15 @@ void JobMerger::write(const fs::path& path) {
   std::map<std::uint32_t, const Source*> order;
   for (const auto& [identity, source] : chosen_) order.emplace(numbers.at(identity), &source);
 
-  const std::vector<OpName> ops(ops_.begin(), ops_.end());
-  const std::vector<std::string> metrics(metrics_.begin(), metrics_.end()), kinds(kinds_.begin(), kinds_.end());
+  const Names names = used_.lists();
   NewFile file(path);
-  JobWriter writer(file.path(), ops, metrics, kinds, merged_.left_out);
+  JobWriter writer(file.path(), names, merged_.left_out);
   std::vector<std::uint32_t> present;
   for (const auto& [number, source] : order) {
     JobDatabase& database = open(source->file);
-    if (op_places_.empty()) {
-      op_places_ = places_in(ops, database.ops());
-      metric_places_ = places_in(metrics, database.metrics());
-      kind_places_ = places_in(kinds, database.kinds());
-    }
-    const Rank rank = read(*source);
+    if (!renaming_) renaming_.emplace(database.names(), names);
+    Rank rank = database.read(source->number);
+    renaming_->apply(rank);
     writer.add(number, rank);
     if (!rank.ended || rank.damaged > 0) merged_.cut.push_back(number);
     merged_.world_size = std::max(merged_.world_size, rank.world_size);

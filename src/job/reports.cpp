@@ -140,9 +140,12 @@ Table collectives_table(const JobAnalysis& job) {
   return table;
 }
 
-std::vector<Cell> op_cells(const JobAnalysis& job, const OpSpread& row) {
+// A row of an op and what follows.
+std::vector<Cell> op_row(const JobAnalysis& job, const OpSpread& row, const std::vector<Cell>& rest) {
   const OpName& op = job.ops[row.op];
-  return {op.name, op.direction, op.type, number(row.role), std::uint64_t{row.ranks}};
+  std::vector<Cell> cells{op.name, op.direction, op.type, number(row.role), std::uint64_t{row.ranks}};
+  cells.insert(cells.end(), rest.begin(), rest.end());
+  return cells;
 }
 
 Table imbalance_table(const JobAnalysis& job) {
@@ -161,16 +164,8 @@ Table imbalance_table(const JobAnalysis& job) {
                {"Cause", ""}},
               {}};
   for (const OpSpread& row : job.spreads) {
-    std::vector<Cell> cells = op_cells(job, row);
-    const std::vector<Cell> rest{row.least,
-                                 row.p5,
-                                 row.median,
-                                 row.p95,
-                                 row.most,
-                                 number(row.rank_of_most),
-                                 row.cause == Cause::none ? Cell() : Cell(std::string(cause_text(row.cause)))};
-    cells.insert(cells.end(), rest.begin(), rest.end());
-    table.rows.push_back(std::move(cells));
+    const Cell cause = row.cause == Cause::none ? Cell() : Cell(std::string(cause_text(row.cause)));
+    table.rows.push_back(op_row(job, row, {row.least, row.p5, row.median, row.p95, row.most, number(row.rank_of_most), cause}));
   }
   return table;
 }
@@ -189,11 +184,8 @@ Table variance_table(const JobAnalysis& job) {
               {}};
   for (const OpSpread& row : job.spreads) {
     const double both = row.within * row.within + row.between * row.between;
-    std::vector<Cell> cells = op_cells(job, row);
-    const std::vector<Cell> rest{row.median, row.within, row.between,
-                                 both > 0 ? Cell(100 * row.between * row.between / both) : Cell()};
-    cells.insert(cells.end(), rest.begin(), rest.end());
-    table.rows.push_back(std::move(cells));
+    const Cell share = both > 0 ? Cell(100 * row.between * row.between / both) : Cell();
+    table.rows.push_back(op_row(job, row, {row.median, row.within, row.between, share}));
   }
   return table;
 }

@@ -3,7 +3,6 @@
 // or read, and what was read can be folded, summed and shown.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sqlite3.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "base/file.h"
 #include "fuzz/input.h"
 #include "fuzz/scratch.h"
+#include "fuzz/sqlite_memory.h"
 #include "report/format/csv.h"
 #include "report/registry.h"
 #include "store/database.h"
@@ -155,11 +155,8 @@ void read_overwritten(Input input, std::uint64_t luck) {
 
 }  // namespace
 
-// SQLite asks AddressSanitizer for less memory then, which is what it spends most time on.
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
-  constexpr int kPieceBytes = 1200, kPieces = 500;
-  fuzz::require(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK);
-  fuzz::require(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, kPieceBytes, kPieces) == SQLITE_OK);
+  fuzz::keep_memory_of_sqlite();
   return 0;
 }
 

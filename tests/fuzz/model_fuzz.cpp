@@ -2,7 +2,6 @@
 // and come back. Whatever the bytes: no crash, no hang, and what the loader takes the database holds. Input: a byte that only
 // changes the luck, then records (records.h).
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "base/error.h"
 #include "fuzz/records.h"
 #include "fuzz/scratch.h"
+#include "fuzz/sqlite_memory.h"
 #include "model/profile.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
@@ -150,11 +150,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t s
   return joined.size();
 }
 
-// SQLite asks AddressSanitizer for less memory then, which is what it spends most time on.
 extern "C" int LLVMFuzzerInitialize(int* /*argc*/, char*** /*argv*/) {
-  constexpr int kPieceBytes = 1200, kPieces = 500;
-  fuzz::require(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK);
-  fuzz::require(sqlite3_config(SQLITE_CONFIG_LOOKASIDE, kPieceBytes, kPieces) == SQLITE_OK);
+  fuzz::keep_memory_of_sqlite();
   return 0;
 }
 

@@ -6,29 +6,13 @@ import {readFileSync, statSync} from "node:fs";
 import {loadavg} from "node:os";
 import {chromium} from "playwright-core";
 
-const PANELS = ["overview", "iterations", "ops", "kernels", "timeline", "source", "compare", "coverage", "sql"];
+import {PANELS, click, go, shown} from "./steps.mjs";
+
 const [, , executablePath, file, runs = "5", trace] = process.argv;
 const figures = {};
 const add = (name, value) => (figures[name] ??= []).push(value);
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 
-// Until what was asked for is shown and drawn.
-const shown = (page, act, argument) =>
-  page.evaluate(
-    async ([source, value]) => {
-      const main = document.getElementById("main");
-      const before = main.dataset.shown;
-      const start = performance.now();
-      new Function("value", source)(value);
-      for (let tries = 0; main.dataset.shown === before && tries < 5000; ++tries)
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-      return performance.now() - start;
-    },
-    [act, argument],
-  );
-const go = (page, address) => shown(page, "location.hash = value", `#${address}`);
-const click = (page, selector) => shown(page, "document.querySelector(value).click()", selector);
 const inside = (page, source) =>
   page.evaluate((words) => {
     const start = performance.now();

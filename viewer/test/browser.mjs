@@ -5,7 +5,8 @@ import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {chromium} from "playwright-core";
 
-const PANELS = ["overview", "iterations", "ops", "kernels", "timeline", "source", "compare", "coverage", "sql"];
+import {PANELS, click, go, shown} from "./steps.mjs";
+
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const [, , executablePath, planFile] = process.argv;
 const plan = JSON.parse(readFileSync(planFile, "utf8"));
@@ -35,25 +36,6 @@ async function open(browser, file, options = {}) {
   await page.waitForSelector("main section");
   return page;
 }
-
-// Does something, and waits until what it asked for is shown. Gives the milliseconds that it took.
-async function shown(page, act, argument) {
-  return page.evaluate(
-    async ([source, value]) => {
-      const main = document.getElementById("main");
-      const before = main.dataset.shown;
-      const start = performance.now();
-      new Function("value", source)(value);
-      for (let tries = 0; main.dataset.shown === before && tries < 2000; ++tries)
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-      return performance.now() - start;
-    },
-    [act, argument],
-  );
-}
-const go = (page, address) => shown(page, "location.hash = value", `#${address}`);
-const click = (page, selector) => shown(page, "document.querySelector(value).click()", selector);
 
 // Some cells of every table that says which view it shows.
 async function takeCells(page, database, most) {

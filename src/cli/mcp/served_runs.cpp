@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <system_error>
 
 #include "advise/diagnosis.h"
 #include "base/error.h"
@@ -21,12 +19,6 @@ namespace fs = std::filesystem;
 constexpr const char* kBaseName = "dlkprof";  // of captures in a folder
 
 }  // namespace
-
-ServedRuns::~ServedRuns() {
-  database_.reset();
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
-}
 
 std::vector<std::string> ServedRuns::names() const {
   std::vector<std::string> names;
@@ -56,15 +48,9 @@ const model::Profile& ServedRuns::profile(const std::string& file) {
 }
 
 fs::path ServedRuns::write_database(const std::string& file) {
-  if (folder_.empty()) {
-    std::error_code failure;
-    std::string pattern = (fs::temp_directory_path(failure) / "dlkprof-mcp-XXXXXX").string();
-    if (failure || mkdtemp(pattern.data()) == nullptr)
-      throw Error("no temporary folder can be made", "", "Name another in TMPDIR, or serve a database.");
-    folder_ = pattern;
-  }
+  if (!folder_) folder_.emplace();
   const model::Profile& made = profile(file);
-  const fs::path path = folder_ / "run_dldb.sqlite";
+  const fs::path path = folder_->path() / "run_dldb.sqlite";
   store::write_database(path, made, advise::diagnosis_of(made));
   return path;
 }

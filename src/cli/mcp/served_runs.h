@@ -3,9 +3,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/temporary_folder.h"
 #include "model/profile.h"
 #include "store/query.h"
 
@@ -15,9 +17,6 @@ class ServedRuns {
  public:
   // With `files` only these can be asked for; without, any.
   explicit ServedRuns(std::vector<std::string> files) : files_(std::move(files)) {}
-  ServedRuns(const ServedRuns&) = delete;
-  ServedRuns& operator=(const ServedRuns&) = delete;
-  ~ServedRuns();
 
   // The file of a run: as given, or by its name; the only one where `run` is empty. Throws UsageError.
   [[nodiscard]] std::string file_of(const std::string& run) const;
@@ -34,8 +33,8 @@ class ServedRuns {
   std::vector<std::string> files_;
   std::string loaded_, opened_;  // files
   std::unique_ptr<model::Profile> profile_;
-  std::unique_ptr<store::QueryDatabase> database_;
-  std::filesystem::path folder_;
+  std::optional<TemporaryFolder> folder_;
+  std::unique_ptr<store::QueryDatabase> database_;  // it may lie in that folder
 };
 
 }  // namespace dlkprof::cli

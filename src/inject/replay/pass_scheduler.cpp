@@ -7,9 +7,9 @@ namespace dlkprof::inject {
 namespace {
 
 // How many times the price of a window the launches may be worth that it misses, at a sample's price each. This and what follows
-// was simulated together on the launches of a ResNet-50, four Llamas and a small network, with prices of an H100 and 46 launches
-// in a window: those whose steps repeat have 99 % of their GPU time after 18 to 27 of them. With 16 windows of the compiled Llama
-// take 2.6 s and not 2.2; with 32 the Llama has 99 % only after 28 steps and not 20.
+// was simulated together (bench/window_schedule) on the launches of a ResNet-50, four Llamas and a small network, with prices of
+// an H100 and 46 launches in a window: those whose steps repeat have 99 % of their GPU time after 18 to 27 of them. With 16
+// windows of the compiled Llama take 2.6 s and not 2.2; with 32 the Llama has 99 % only after 28 steps and not 20.
 constexpr double kWindowPatience = 24;
 // What a missed launch is worth of a configuration that has come in every round for more than one: it will come again, while
 // another may not. With 0.1 windows of the ResNet-50 take 6.3 s and not 5.7.

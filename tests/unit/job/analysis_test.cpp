@@ -113,6 +113,8 @@ TEST_F(Jobs, CompareRanksWithinTheirRole) {
   write_job(path("job"), ranks);
   const JobAnalysis job = analyse_job(path("job"));
   EXPECT_EQ(job.roles, 2U);
+  for (const CollectiveKindRow& row : job.kind_rows)
+    EXPECT_NEAR(row.alone_ns, static_cast<double>(other.collective_ns), 4000) << row.role;
   EXPECT_THAT(job.findings, ElementsAre(AllOf(Field(&JobFinding::rule, "uneven_stages"), Field(&JobFinding::rank, 8))));
 }
 

@@ -3,7 +3,7 @@
 
 #include <csignal>
 
-namespace dlkprof::inject {
+namespace dlkprof {
 
 class SignalsBlocked {
  public:
@@ -20,4 +20,4 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-}  // namespace dlkprof::inject
+}  // namespace dlkprof

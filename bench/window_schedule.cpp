@@ -1,0 +1,144 @@
+// What windows of passes would take for launches that were recorded: window_schedule <capture>... Drives PassScheduler with the
+// launches of each capture in their order, as --set basic has them, and prints after which step 99 % of the GPU time had all
+// passes, how many windows that took and how long, and the same at the end. Constants of pass_scheduler.cpp were chosen by it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "inject/replay/pass_scheduler.h"
+#include "model/fold/fold.h"
+#include "model/fold/time_arithmetic.h"
+#include "model/timeline/timeline.h"
+
+namespace dlkprof {
+namespace {
+
+using inject::PassScheduler;
+
+constexpr std::size_t kMostSamples = 46;      // of a window, with 300 MB
+constexpr std::uint64_t kOften = 20;          // launches
+constexpr double kMs = 1e6, kSampleMs = 1.2;  // with what closing takes for each launch
+// Opening and closing a window, H100, CUDA 13.0 (results/2026-11-24-h100/coverage.md): quick, then the 15 passes of basic.
+constexpr double kQuickSampleMs = 0.052, kQuickWindowMs = 35;
+constexpr double kWindowMs[] = {53, 47, 20, 20, 20, 20, 3.3, 3.3, 3.3, 3.3, 27, 3.3, 3.3, 3.3, 3.3};
+
+std::vector<PassScheduler::Price> prices() {
+  std::vector<PassScheduler::Price> all{{kQuickSampleMs * kMs, kQuickWindowMs * kMs}};
+  for (const double ms : kWindowMs) all.push_back({kSampleMs * kMs, ms * kMs});
+  return all;
+}
+
+struct Launch {
+  std::uint64_t index = 0;
+  std::uint32_t config = 0, step = 0;
+  double gpu_ns = 0;  // 0: not timed
+};
+
+std::vector<Launch> launches_of(const std::filesystem::path& capture) {
+  const model::Timeline timeline = model::load_timeline(std::vector<std::filesystem::path>{capture});
+  const model::Fold fold = model::fold(timeline);
+  std::vector<Launch> launches;
+  for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
+    const model::Activity& activity = timeline.activities[i];
+    if (activity.config == model::kNone || activity.in_graph || activity.launch_index == capture::kNoLaunch) continue;
+    launches.push_back(
+        {activity.launch_index, activity.config, fold.activity_iteration[i], static_cast<double>(model::gpu_ns(activity))});
+  }
+  std::sort(launches.begin(), launches.end(), [](const Launch& a, const Launch& b) { return a.index < b.index; });
+  return launches;
+}
+
+class Simulation {
+ public:
+  explicit Simulation(const std::vector<Launch>& launches) : launches_(launches), scheduler_(prices_, kMostSamples, true) {
+    for (const Launch& launch : launches) {
+      gpu_ns_[launch.config] += launch.gpu_ns;
+      ++counts_[launch.config];
+    }
+  }
+
+  void run() {
+    for (const Launch& launch : launches_) {
+      if (launch.step != step_ && !all_after_ && complete_share(1) >= kNearlyAll) all_after_ = steps_;
+      steps_ += launch.step != step_ ? 1 : 0;
+      step_ = launch.step;
+      see(launch.config);
+    }
+    close();
+  }
+  // Per cent of the GPU time of configurations that were launched so often.
+  [[nodiscard]] double complete_share(std::uint64_t least) const {
+    double all = 0, complete = 0;
+    for (const auto& [config, ns] : gpu_ns_) {
+      if (counts_.at(config) < least) continue;
+      all += ns;
+      if (scheduler_.complete(config)) complete += ns;
+    }
+    return all > 0 ? 100 * complete / all : 0;
+  }
+  void print(const std::filesystem::path& capture) const {
+    fmt::print("{}: 99 % of the GPU time after {} steps of {}; {:.1f} s in {} windows; launched often: {:.1f} %\n",
+               capture.filename().string(), all_after_ ? fmt::format("{}", *all_after_) : "none", steps_, spent_ns_ / 1e9,
+               windows_, complete_share(kOften));
+  }
+
+ private:
+  static constexpr double kNearlyAll = 99;
+
+  void see(std::uint32_t config) {
+    if (!scheduler_.launched(config, 1)) return;
+    const PassScheduler::Step step = scheduler_.take(config);
+    if (step == PassScheduler::Step::none) return;
+    if (step != PassScheduler::Step::sample) close();
+    if (step == PassScheduler::Step::close) return;
+    if (step == PassScheduler::Step::window) {
+      scheduler_.open(config);
+      open_ = true;
+    }
+    spent_ns_ += prices_[scheduler_.pass()].sample_ns;
+    if (scheduler_.full()) close();
+  }
+  void close() {
+    if (!std::exchange(open_, false)) return;
+    const double ns = prices_[scheduler_.pass()].window_ns;
+    spent_ns_ += ns;
+    ++windows_;
+    scheduler_.end_window(ns);
+  }
+
+  const std::vector<Launch>& launches_;
+  const std::vector<PassScheduler::Price> prices_ = prices();
+  PassScheduler scheduler_;
+  std::map<std::uint32_t, double> gpu_ns_;
+  std::map<std::uint32_t, std::uint64_t> counts_;
+  std::optional<std::size_t> all_after_;
+  std::uint32_t step_ = model::kNone;
+  std::size_t steps_ = 0, windows_ = 0;
+  double spent_ns_ = 0;
+  bool open_ = false;
+};
+
+}  // namespace
+}  // namespace dlkprof
+
+int main(int argc, char** argv) {
+  try {
+    for (int i = 1; i < argc; ++i) {
+      const std::vector<dlkprof::Launch> launches = dlkprof::launches_of(argv[i]);
+      dlkprof::Simulation simulation(launches);
+      simulation.run();
+      simulation.print(argv[i]);
+    }
+    return argc > 1 ? 0 : 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "window_schedule: %s\n", error.what());
+    return 1;
+  }
+}
