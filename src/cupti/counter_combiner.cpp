@@ -2,7 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
+#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -10,6 +12,8 @@
 
 namespace dlkprof::cupti {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kNvPerf = "libnvperf_host.so";
 constexpr const char* kInstallWhole =
@@ -21,12 +25,29 @@ void check_nvperf(NVPA_Status status, const char* call) {
 }
 #define DLKPROF_NVPERF(nvperf, function, ...) check_nvperf((nvperf).function(__VA_ARGS__), #function)
 
-// Beside the CUPTI in use, which has it loaded from there; where CUPTI found it elsewhere, that copy.
+struct LoadedNvPerf {
+  fs::path folder;  // of the CUPTI in use
+  fs::path found;
+};
+
+int look_for_nvperf(dl_phdr_info* info, std::size_t /*size*/, void* data) {
+  auto& loaded = *static_cast<LoadedNvPerf*>(data);
+  const fs::path file = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  if (!file.filename().native().starts_with(kNvPerf)) return 0;
+  const bool is_beside = file.parent_path() == loaded.folder;
+  if (is_beside || loaded.found.empty()) loaded.found = file;
+  return is_beside ? 1 : 0;
+}
+
+// The one that CUPTI has loaded, which need not lie beside it: CUPTI asks for it by name. A second one would take 100 MB more,
+// as each fills tables of its own. Where none is loaded yet, the one beside CUPTI, or whichever the loader finds.
 void* open_nvperf(const Library& library) {
-  const auto beside = library.path().parent_path() / kNvPerf;
-  if (void* handle = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) return handle;
-  if (void* handle = dlopen(kNvPerf, RTLD_NOW | RTLD_NOLOAD); handle != nullptr) return handle;
-  if (void* handle = dlopen(kNvPerf, RTLD_NOW | RTLD_LOCAL); handle != nullptr) return handle;
+  LoadedNvPerf loaded{.folder = library.path().parent_path(), .found = {}};
+  dl_iterate_phdr(look_for_nvperf, &loaded);
+  for (const fs::path& file : {loaded.found, loaded.folder / kNvPerf, fs::path(kNvPerf)}) {
+    if (file.empty()) continue;
+    if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) return handle;
+  }
   const char* words = dlerror();  // NOLINT(concurrency-mt-unsafe): glibc keeps it per thread
   throw Error("NVPerf was not found, which puts together what several passes count", words == nullptr ? "" : words,
               kInstallWhole);

@@ -24,9 +24,9 @@ constexpr double kWait = 0.027;
 constexpr double kUrgentPatience = 2;
 // What still lacks something after so long comes seldom: patience then falls with the square of the time spent, so that where
 // shapes vary all of 300 configurations that are launched 20 times or more get all passes.
-constexpr double kPatientNs = 3e9;
+constexpr double kPatientNs = 2e9;
 // But no further: a window costs as much as so many samples at least. Lengths at random are then measured in 62 s, and not 83.
-constexpr double kLeastPatience = 1.5;
+constexpr double kLeastPatience = 1;
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include "model/timeline/graph_nodes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dlkprof::model {
 namespace {
@@ -23,7 +24,7 @@ bool GraphNodes::add(const capture::GraphEvent& event) {
       made_.try_emplace(event.id, Made{event.graph, event.range, event.capture_range});
       return true;
     case capture::GraphEventKind::node_cloned:
-      node_originals_.try_emplace(event.id, event.original);
+      add_clone(event.id, event.original);
       return true;
     case capture::GraphEventKind::graph_cloned:
       graph_originals_.try_emplace(event.id, event.original);
@@ -33,6 +34,34 @@ bool GraphNodes::add(const capture::GraphEvent& event) {
       return true;
   }
   return false;
+}
+
+// A child is cloned right before the node that it is of, and its graph has the later number.
+void GraphNodes::add_clone(std::uint64_t node, std::uint64_t original) {
+  if (!node_originals_.try_emplace(node, original).second) return;
+  const std::uint64_t graph = node >> kGraphShift;
+  const std::uint64_t before = std::exchange(last_cloned_, graph);
+  clones_[graph].push_back(node);
+  const auto child = clones_.find(before);
+  if (before <= graph || child == clones_.end()) return;
+  auto& children = children_[graph];
+  children.insert(children.end(), child->second.begin(), child->second.end());
+  clones_.erase(child);
+}
+
+// Where as many ran as were cloned. In what order those of children in children come was not seen: more then ran, and none is told.
+void GraphNodes::find_children_that_ran() {
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> untold;  // by graph
+  for (const std::uint64_t node : ran_) {
+    const std::uint64_t graph = node >> kGraphShift;
+    if (children_.contains(graph) && !made_.contains(node) && original_of(node) == 0) untold[graph].push_back(node);
+  }
+  for (auto& [graph, nodes] : untold) {
+    const std::vector<std::uint64_t>& children = children_.at(graph);
+    if (nodes.size() != children.size()) continue;
+    std::sort(nodes.begin(), nodes.end());
+    for (std::size_t i = 0; i < nodes.size(); ++i) node_originals_.try_emplace(nodes[i], children[i]);
+  }
 }
 
 std::uint32_t GraphNodes::number_of(std::uint64_t node) {
@@ -66,6 +95,7 @@ GraphNodes::Origin GraphNodes::origin_of(std::uint64_t node) const {
 
 std::vector<std::uint32_t> GraphNodes::resolve(const std::function<std::uint32_t(std::uint64_t)>& range_of,
                                                std::vector<GraphNode>& nodes) && {
+  find_children_that_ran();
   std::vector<std::uint32_t> indices;
   indices.reserve(ran_.size());
   std::unordered_map<std::uint64_t, std::uint32_t> known, graphs;

@@ -2,7 +2,8 @@
 //
 // A captured node is cloned when its graph is instantiated, and once more for each graph that it is put into as a child. CUPTI
 // tells of most clones. Where it does not, the halves of its numbers help: the upper one is the graph's, the lower one stays
-// when the graph is cloned or instantiated (seen with CUDA 13.0).
+// when the graph is cloned or instantiated. What runs of a child graph has a number that CUPTI tells nothing of: after those of
+// the graph that the child was put into, in the order in which the children's nodes were cloned (both seen with CUDA 13.0).
 #pragma once
 
 #include <cstdint>
@@ -37,11 +38,15 @@ class GraphNodes {
     const Made* made = nullptr;  // null: not told
     int clones = 0;
   };
+  void add_clone(std::uint64_t node, std::uint64_t original);
+  void find_children_that_ran();
   [[nodiscard]] Origin origin_of(std::uint64_t node) const;
   [[nodiscard]] std::uint64_t original_of(std::uint64_t node) const;
 
   std::unordered_map<std::uint64_t, Made> made_;
   Numbers node_originals_, graph_originals_, executable_graphs_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> clones_, children_;  // nodes, by graph: its own, its children's
+  std::uint64_t last_cloned_ = 0;                                                    // graph
   std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
   std::vector<std::uint64_t> ran_;  // by number
 };

@@ -1,9 +1,11 @@
 // The host side: the real library's, which needs no GPU; but for images that the fake has made.
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <string>
 
@@ -37,6 +39,13 @@ void blank_what_lacks_passes(const FakeImage& image, const CUpti_Profiler_Host_E
     if ((passes_of(params.ppMetricNames[metric], image.plan_passes) & ~collected) != 0)
       params.pMetricValues[metric] = std::nan("");
   }
+}
+
+// The real library loads its NVPerf too. Its soname is another than that of the real CUPTI's, which is here as well.
+[[gnu::constructor]] void load_nvperf() {
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<const void*>(&load_nvperf), &self) == 0) return;
+  (void)dlopen(std::filesystem::path(self.dli_fname).replace_filename("libnvperf_host.so").c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 std::atomic<int> g_hosts{0};

@@ -3,6 +3,7 @@
 import collections
 import contextlib
 import dataclasses
+import difflib
 import re
 import sqlite3
 
@@ -11,6 +12,8 @@ from harness import check
 QUERY = """SELECT long_kernel_name, iteration, op_name, op_type, direction, coalesce(gpu_ns, 0), in_graph
            FROM kernels WHERE kind = 'kernel' AND iteration BETWEEN ? AND ? ORDER BY gpu_start_ns"""
 STEADY = "SELECT first_iteration, last_iteration FROM aggregation ORDER BY id DESC LIMIT 1"
+
+FAMILY = 72  # characters: holds the functor of PyTorch's elementwise kernels, and not its types
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,6 +29,11 @@ class Work:
     def place(self):
         """What does not depend on whether a graph launched it: the type, the direction, and the last part of the path."""
         return self.type, self.direction or "", re.sub(r"\(\d+\)$", "", self.op.rsplit("/", 1)[-1])
+
+
+    def family(self):
+        """Its name without the last types of the template, which may differ where a graph keeps its buffers elsewhere."""
+        return self.kernel[:FAMILY]
 
 
 def read(path):
@@ -55,31 +63,37 @@ def longest_iteration(works):
 
 
 def by_order(graphed, eager):
-    """Per cent of the GPU time of kernels in graphs whose place is that of the same kernel, in order, of an iteration without graphs;
-    and the largest that differ, in words."""
-    expected = collections.defaultdict(list)
-    for work in longest_iteration(eager):
-        expected[work.kernel].append(work.place())
-    return _compare(in_graphs(longest_iteration(graphed)), lambda kernel, number: _nth(expected[kernel], number))
-
-
-def _nth(places, number):
-    return {places[number]} if number < len(places) else set()
+    """Per cent of the GPU time of kernels in graphs whose place is that of the same kernel of an iteration without graphs, and the
+    largest that differ, in words. The iterations are aligned, as autocast and the allocator launch some kernels on one side only;
+    of those the op and the direction must be ones that launch kernels on the other side too."""
+    ours, theirs = longest_iteration(graphed), longest_iteration(eager)
+    ops = {work.place()[1:] for work in theirs}
+    known = {work.family() for work in theirs}
+    places = [{(work.type, *op) for op in ops} if work.family() in known else set() for work in ours]
+    sides = [[work.family() for work in works] for works in (ours, theirs)]
+    for block in difflib.SequenceMatcher(None, *sides, autojunk=False).get_matching_blocks():
+        for i in range(block.size):
+            places[block.a + i] = {theirs[block.b + i].place()}
+    return _compare([(work, place) for work, place in zip(ours, places) if work.in_graph])
 
 
 def by_kernel(graphed, eager):
     """Likewise where iterations are not alike: the place is one of those that the same kernel has without graphs."""
-    expected = collections.defaultdict(set)
-    for work in eager:
-        expected[work.kernel].add(work.place())
-    return _compare(in_graphs(graphed), lambda kernel, _: expected[kernel])
+    elsewhere = _places(eager)
+    return _compare([(work, elsewhere[work.family()]) for work in in_graphs(graphed)])
 
 
-def _compare(works, places_of):
-    seen, wrong, whole = collections.Counter(), collections.Counter(), 0
+def _places(works):
+    """The places that a kernel has, by its family."""
+    places = collections.defaultdict(set)
     for work in works:
-        places = places_of(work.kernel, seen[work.kernel])
-        seen[work.kernel] += 1
+        places[work.family()].add(work.place())
+    return places
+
+
+def _compare(judged):
+    wrong, whole = collections.Counter(), 0
+    for work, places in judged:
         whole += work.gpu_ns
         if work.place() not in places:
             wrong[f"{work.kernel[:50]}: {'/'.join(work.place())}, not {' or '.join('/'.join(place) for place in sorted(places)[:2]) or 'there'}"] += work.gpu_ns

@@ -25,6 +25,12 @@ def check(condition, words):
         raise CheckFailed(words)
 
 
+def is_asked_for(case):
+    """Whether DLKPROF_TEST_CASES, where it is set, holds the name of the case."""
+    names = os.environ.get("DLKPROF_TEST_CASES", "").split()
+    return not names or case in names
+
+
 @dataclasses.dataclass(frozen=True)
 class Done:
     """A command that has ended. `code` is as a shell gives it: 128 + signal where a signal ended it."""

@@ -3,12 +3,11 @@
 The GPU time is that of kernels in steady iterations and outside graphs, or of all configurations that are launched often."""
 
 import dataclasses
-import os
 import sqlite3
 import sys
 import time
 
-from harness import check
+from harness import check, is_asked_for
 from tools import PROGRAMS
 
 PART = "coverage"
@@ -42,8 +41,7 @@ CASES = (
 
 
 def run(bench):
-    chosen = os.environ.get("DLKPROF_TEST_CASES", "").split()
-    for case in (case for case in CASES if not chosen or case.name in chosen):
+    for case in (case for case in CASES if is_asked_for(case.name)):
         with bench.board.case(PART, case.name) as row:
             row.detail = judge(bench, case)
 

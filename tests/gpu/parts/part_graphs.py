@@ -4,7 +4,7 @@ import dataclasses
 import sys
 
 import graph_ops
-from harness import check
+from harness import check, is_asked_for
 from tools import PROGRAMS, median_step_ms
 
 PART = "graphs"
@@ -25,26 +25,27 @@ class Case:
 
 
 CASES = (
-    Case("make_graphed_callables: cifar10", ("cifar10", "--batch_size", "512", "--iters", "40", "--graph"),
+    Case("cifar10", ("cifar10", "--batch_size", "512", "--iters", "40", "--graph"),
          ("cifar10", "--batch_size", "512", "--iters", "40")),
-    Case("make_graphed_callables: transformer", ("transformer", "--layers", "6", "--iters", "30", "--graph"),
+    Case("transformer", ("transformer", "--layers", "6", "--iters", "30", "--graph"),
          ("transformer", "--layers", "6", "--iters", "30")),
-    Case("reduce-overhead: llama", ("llama.py", "30", "--reduce-overhead"), ("llama.py", "30", "--compile"), compiled=True),
-    Case("static cache: generate", ("llama_generate.py", "6", "--static"), ("llama_generate.py", "6", "--static", "--no-graphs"),
+    Case("llama", ("llama.py", "30", "--reduce-overhead"), ("llama.py", "30", "--compile"), compiled=True),
+    Case("generate", ("llama_generate.py", "6", "--static"), ("llama_generate.py", "6", "--static", "--no-graphs"),
          graph_ops.by_kernel, compiled=True),
 )
-JAX_CASES = {"jax: mlp.py": ("mlp", "--iters", "3000", "--print_every", "1000"), "jax: flax_cnn.py": ("flax_cnn.py", "300")}
+JAX_CASES = {"mlp": ("mlp", "--iters", "3000", "--print_every", "1000"), "flax_cnn": ("flax_cnn.py", "300")}
 
 
 def run(bench):
-    for case in CASES:
+    for case in (case for case in CASES if is_asked_for(case.name)):
         with bench.board.case(PART, case.name) as row:
             row.detail = judge(bench, case)
-    for name, words in JAX_CASES.items():
+    for name, words in ((name, words) for name, words in JAX_CASES.items() if is_asked_for(name)):
         with bench.board.case(PART, name) as row:
             row.detail = judge_jax(bench, name, words)
-    with bench.board.case(PART, "sampled: cifar10") as row:
-        row.detail = judge_sampled(bench)
+    if is_asked_for("sampled"):
+        with bench.board.case(PART, "sampled") as row:
+            row.detail = judge_sampled(bench)
 
 
 def words_of(bench, words):
@@ -96,7 +97,7 @@ def judge_jax(bench, name, words):
 
 def judge_sampled(bench):
     """Under sample the ops are the same as on a timeline, and have samples."""
-    base = base_of("sampled cifar10")
+    base = base_of("sampled")
     words = words_of(bench, ("cifar10", "--batch_size", "512", "--iters", "4000", "--print_every", "1000", "--graph"))
     alone = bench.commands.run(f"{base}.alone", words, timeout=LIMIT).require_success()
     done, database = profiled(bench, base, ("--replay-mode", "sample", "--mode=pytorch"), words)

@@ -32,6 +32,12 @@ class GraphOpsTest(unittest.TestCase):
         self.assertAlmostEqual(100 / 3, share)
         self.assertIn("33.3 % gemm: aten::addmm/fprop/aten::addmm, not aten::mm/fprop/aten::mm", differing)
 
+    def test_a_kernel_of_one_side_only_moves_no_other(self):
+        more = [work("gemm", "/cast/aten::addmm", "aten::addmm"), *GRAPHED]
+        self.assertEqual(100.0, graph_ops.by_order(iterations([*more, *GRAPHED]), EAGER + EAGER)[0])
+        outside = [work("relu", "/loss/aten::relu", "aten::nll_loss", False), *GRAPHED]
+        self.assertEqual(100.0, graph_ops.by_order(iterations(outside), EAGER)[0])
+
     def test_the_op_that_launches_does_not(self):
         launched = iterations([work(one.kernel, "/step/Graphed", "Graphed") for one in GRAPHED])
         self.assertEqual(0.0, graph_ops.by_order(launched, EAGER)[0])

@@ -66,6 +66,30 @@ TEST(GraphNodesTest, WhatIsClonedTwiceIsInAChild) {
   EXPECT_THAT(resolved(events, {id(3, 1)}), ElementsAre(GraphNode{4, kNone, 0, true}));
 }
 
+// Two graphs of one node each and one of two were put into graph 1; as JAX does (CUDA 13.0).
+std::vector<GraphEvent> with_children() {
+  std::vector<GraphEvent> events{made(1, 0, 1), made(2, 0, 2), cloned(id(3, 0), id(2, 0)), made(1, 1, 2),
+                                 made(4, 0, 3), made(4, 1, 4), cloned(id(5, 0), id(4, 0)), cloned(id(5, 1), id(4, 1)),
+                                 made(1, 2, 3)};
+  const std::vector<GraphEvent> instantiated{cloned(id(6, 0), id(1, 0)), cloned(id(7, 0), id(3, 0)), cloned(id(6, 1), id(1, 1)),
+                                             cloned(id(8, 0), id(5, 0)), cloned(id(8, 1), id(5, 1)), cloned(id(6, 2), id(1, 2))};
+  events.insert(events.end(), instantiated.begin(), instantiated.end());
+  return events;
+}
+
+TEST(GraphNodesTest, WhatRunsOfChildrenIsNumberedAfterTheOthers) {
+  EXPECT_THAT(resolved(with_children(), {id(6, 5), id(6, 0), id(6, 3), id(6, 4)}),
+              ElementsAre(GraphNode{3, kNone, 0, true}, GraphNode{0, kNone, 1}, GraphNode{1, kNone, 2, true},
+                          GraphNode{2, kNone, 0, true}));
+}
+
+TEST(GraphNodesTest, OfChildrenOfWhichAnotherNumberRanNothingIsTold) {
+  EXPECT_THAT(resolved(with_children(), {id(6, 0), id(6, 3), id(6, 4)}), ElementsAre(GraphNode{0, kNone, 0}, kUnknown, kUnknown));
+  std::vector<GraphEvent> nested = with_children();
+  nested.insert(nested.begin(), {made(9, 0, 7), cloned(id(10, 0), id(9, 0)), cloned(id(3, 1), id(2, 1))});
+  EXPECT_THAT(resolved(nested, {id(6, 3), id(6, 4), id(6, 5), id(6, 6)}), ElementsAre(kUnknown, kUnknown, kUnknown, kUnknown));
+}
+
 TEST(GraphNodesTest, CirclesEnd) {
   EXPECT_THAT(
       resolved({cloned(id(1, 1), id(2, 1)), cloned(id(2, 1), id(1, 1)), cloned(id(3, 1), id(3, 1))}, {id(1, 1), id(3, 1)}),
