@@ -22,7 +22,7 @@ namespace {
 
 using inject::PassScheduler;
 
-constexpr std::size_t kMostSamples = 46;      // of a window, with 300 MB
+constexpr std::size_t kMostSamples = 18;      // of a window, with 300 MB
 constexpr std::uint64_t kOften = 20;          // launches
 constexpr double kMs = 1e6, kSampleMs = 1.2;  // with what closing takes for each launch
 // Opening and closing a window, H100, CUDA 13.0 (results/2026-11-24-h100/coverage.md): quick, then the 15 passes of basic.

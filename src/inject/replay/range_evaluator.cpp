@@ -86,9 +86,9 @@ void RangeEvaluator::Worker::keep(Window window) {
   evaluator_.given_up_ = partial.given_up();
 }
 
-// By several threads: a range takes longer than measuring it did, and the next window waits for this one's image.
+// By two threads: a range takes longer than measuring it did, and the next window waits for this one's image.
 std::vector<PackedRange> RangeEvaluator::Worker::pack(const Window& window) {
-  constexpr std::size_t kMostThreads = 4;
+  constexpr std::size_t kMostThreads = 2;  // each keeps some MB of images
   auto& like = likes_[{window.plan, window.pass}];
   if (!like) like = std::make_shared<const PackedRange::Blocks>(blocks_of(window, 0));
   std::vector<PackedRange> packed(window.launches.size());

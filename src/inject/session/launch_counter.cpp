@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cupti/range_profiler.h"
+#include "inject/session/loop_watch.h"
 #include "inject/timeline/resource_names.h"
 
 namespace dlkprof::inject {
@@ -36,6 +37,14 @@ bool LaunchCounter::selecting() const {
   const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   if (elapsed < options_.delay_seconds) return false;
   return options_.duration_seconds <= 0 || elapsed < options_.delay_seconds + options_.duration_seconds;
+}
+
+// PyTorch asks for up to 11 rounds before a capture (its notes on CUDA graphs, DistributedDataParallel). Where launches never
+// come again no rounds are counted, so that their number decides: some 50 steps of a large model.
+bool LaunchCounter::past_warm_up() {
+  constexpr std::uint64_t kRounds = 16, kLaunches = 50'000;
+  if (!past_warm_up_) past_warm_up_ = launches() >= kLaunches || rounds_of(ledger_.launches()) >= kRounds;
+  return past_warm_up_;
 }
 
 bool LaunchCounter::count_known(CUcontext context, CUfunction function, ThreadState& thread) noexcept {

@@ -68,6 +68,10 @@ class LaunchCounter {
   void set_profiler_range(bool open) noexcept { range_open_ = open; }
   [[nodiscard]] bool selecting() const;
 
+  // The program's loop has gone round so often that what it captures into CUDA graphs is likely to be captured. To be asked by
+  // one thread alone.
+  [[nodiscard]] bool past_warm_up();
+
   // Throws Error.
   [[nodiscard]] std::uint32_t device_of(CUcontext context);
   [[nodiscard]] std::uint64_t epoch() const noexcept { return functions_.epoch(); }
@@ -95,6 +99,7 @@ class LaunchCounter {
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
   std::atomic<bool> range_open_;
   const bool only_counts_;
+  bool past_warm_up_ = false;
   Ledger ledger_;
   std::atomic<std::chrono::steady_clock::time_point> counts_appended_{};
   std::mutex mutex_;

@@ -164,6 +164,7 @@ PmSampling::Hooks Session::sampling_hooks() {
               },
           .go =
               [this](const PmSampling::Pause& pause) {
+                if (!counter_.past_warm_up()) return false;
                 try {
                   const bool detached = attachment_.detach(pause, active_);
                   if (detached) event_log_.flush();
