@@ -42,7 +42,9 @@ class RuleReader {
     }
     GateRule made{.name = text("name")};
     read_figure(made);
-    if (const std::string ops = text("ops"); !ops.empty()) {
+    if (rule_.contains("ops")) {
+      const std::string ops = text("ops");
+      if (ops.empty()) fail("has 'ops' without a name");
       auto filter = std::make_shared<select::NameFilter>("ops", ops, select::split_name(ops));
       made.ops = [filter](const std::string& name) { return filter->matches(name); };
     }

@@ -167,6 +167,7 @@ class GateTest(EndToEndTest):
             (dict(good, rules=[{"time": "gpu", "min_increase": 1}]), "only counters"),
             (dict(good, rules=[{"time": "gpu", "limit": 1}]), "limit"),
             (dict(good, rules=[{"time": "gpu", "ops": "regex:("}]), "ops"),
+            (dict(good, rules=[{"time": "gpu", "ops": ""}]), "without a name"),
             (dict(good, rules=[{"time": "iteration", "ops": "mm"}]), "iteration time of ops"),
         ):  # fmt: skip
             path.write_text(document if isinstance(document, str) else json.dumps(document))
@@ -174,3 +175,15 @@ class GateTest(EndToEndTest):
             self.assertEqual((2, ""), (done.code, done.stdout), document)
             self.assertIn(said, done.stderr)
         self.assertEqual(1, self.dlkprof("compare", base, base, "--gate=nothing.json").code)
+        done = self.dlkprof("compare", base, base, "--gate", "")
+        self.assertEqual((2, ""), (done.code, done.stdout))
+        self.assertIn("--gate names no file", done.stderr)
+
+    def test_what_cannot_be_a_count_does_not_pass(self):
+        base, odd = self.database("base"), self.database("odd")
+        for value in (-1.0, 1.7e308):
+            self.change(odd, "UPDATE measured SET value = ?", value)
+            for one, other in ((base, odd), (odd, base)):
+                code, lines = self.gate(one, other, {"counter": BYTES})
+                self.assertEqual(3, code, lines)
+                self.assertIn("is no count", lines[0])

@@ -108,6 +108,11 @@ Outcome judge_counter(const ConfigSums& base, const ConfigSums& other, const Gat
         GateVerdict::unknown, 0,
         fmt::format("{} of {} was not measured in both runs: collect it with --metrics {}", rule.counter, what, rule.counter)};
   }
+  const auto is_count = [](double value) { return value >= 0 && std::isfinite(value); };
+  if (!is_count(base_sum.value) || !is_count(other_sum.value)) {
+    return {GateVerdict::unknown, 0,
+            fmt::format("{} of {} is no count: {:.6g} to {:.6g}", rule.counter, what, base_sum.value, other_sum.value)};
+  }
   Outcome made{.percent = growth(base_sum.value, other_sum.value)};
   const double share = base_sum.measured_launches / base_sum.launches;
   const std::string part = whole || share > 0.9995 ? "" : fmt::format(", of {:.3g} % of its launches", 100 * share);
