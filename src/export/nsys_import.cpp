@@ -9,13 +9,12 @@
 #include "capture/options.h"
 #include "export/nsys_reader.h"
 #include "export/nsys_tables.h"
+#include "model/fold/time_arithmetic.h"
 #include "model/timeline/timeline_order.h"
 #include "store/database.h"
 
 namespace dlkprof::exports {
 namespace nsys {
-
-using model::kNone;
 
 NsysReader::NsysReader(const std::filesystem::path& path) : path_(path), connection_(path, store::Access::read) {
   texts_.intern("");

@@ -6,6 +6,7 @@
 #include "capture/message.h"
 #include "export/nsys_reader.h"
 #include "export/nsys_tables.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::exports::nsys {
 

@@ -151,6 +151,19 @@ class NsysTest(EndToEndTest):
         self.assertEqual(done.stdout, self.dlkprof("export", database, "--format=folded", "-o", "-").stdout)
         self.assertEqual(before, path.read_bytes())
 
+    def test_calls_of_the_runtime_are_those_of_a_kineto_trace(self):
+        path = self.folder / "profile.sqlite"
+        make_nsys_file(self.database("cifar10_b512"), path)
+        connection = sqlite3.connect(path)
+        with connection:
+            connection.execute("UPDATE StringIds SET value = 'cudaLaunchKernel_v7000' WHERE value = 'cuLaunchKernel'")
+        connection.close()
+        done = self.dlkprof("export", path, "--format=kineto", "-o", "-")
+        self.assertEqual(0, done.code, done.stderr)
+        calls = [event for event in json.loads(done.stdout)["traceEvents"] if event.get("cat") == "cuda_runtime" and event["name"] == "cudaLaunchKernel"]
+        self.assertGreater(len(calls), 1000)
+        self.assertTrue(all("driver call" not in event["args"] for event in calls))
+
     def test_hostile_files_are_borne(self):
         path = self.folder / "profile.sqlite"
         big = (1 << 63) - 1
