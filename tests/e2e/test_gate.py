@@ -134,6 +134,16 @@ class GateTest(EndToEndTest):
         code, lines = self.gate(base, slower, rule)
         self.assertEqual(3, code, lines)
 
+    def test_too_few_iterations_do_not_pass(self):
+        base = self.database("base")
+        path = self.folder / "rules.json"
+        for rule in ({"time": "iteration"}, {"time": "gpu"}, {"time": "gpu", "ops": "regex:conv"}):
+            for unknown, code in (("break", 3), ("pass", 0)):
+                path.write_text(json.dumps({"schema": "dlkprof/gate/1", "rules": [dict(rule, if_unknown=unknown)]}))
+                done = self.dlkprof("compare", base, base, "--iter_start=3", "--iter_stop=9", f"--gate={path}")
+                self.assertEqual(code, done.code, done.stderr)
+                self.assertIn("too few iterations to test, 7 and 7; each run needs 8", done.stderr)
+
     def test_small_growth_of_a_counter_may_be_let_through(self):
         base, worse = self.database("base"), self.database("worse")
         self.scale(worse, BYTES, 1.05)

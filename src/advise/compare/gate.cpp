@@ -37,8 +37,8 @@ Outcome judge_time(const TimePair& pair, double most) {
   Outcome made{.percent = growth(base, other)};
   if (!pair.p_beyond) {
     made.verdict = GateVerdict::unknown;
-    made.why = fmt::format("{}: too few iterations whose launches all have a time, {} and {}; the test needs {} of each run",
-                           pair.what, pair.base.size(), pair.other.size(), kLeastValues);
+    made.why = fmt::format("{}: too few iterations to test, {} and {}; each run needs {}", pair.what, pair.base.size(),
+                           pair.other.size(), kLeastValues);
     return made;
   }
   const std::string figures = fmt::format("{:.4g} ms to {:.4g} ms", base / 1e6, other / 1e6);
