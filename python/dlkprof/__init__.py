@@ -30,8 +30,8 @@ def init(record_shapes=True, modules=True):
     _after_import("torch", install)
 
 
-def load(path):
+def load(path, base_name="dlkprof"):
     """A run that was recorded, for analysis: docs/load.md. Nothing of it is imported before it is called."""
     from ._load import load
 
-    return load(path)
+    return load(path, base_name)

@@ -19,23 +19,24 @@ class LoadError(Exception):
     """A run that cannot be read: what is wrong, and what to do about it."""
 
 
-def load(path):
+def load(path, base_name="dlkprof"):
     """A run: a database of dlkprof (.sqlite), a capture (.dlkcap), a folder with captures, or an SQLite file of Nsight Systems.
 
-    All but databases are folded by the program `dlkprof` first, into a temporary database.
+    All but databases are folded by the program `dlkprof` first, into a temporary database. `base_name` is what the names of
+    captures in a folder begin with.
     """
-    path = os.fspath(path)
+    path = os.fsdecode(path)
     if not os.path.exists(path):
         raise LoadError(f"there is no file {path}")
     if _is_database(path):
         return Run(path)
     folder = tempfile.TemporaryDirectory(prefix="dlkprof-load-")
-    return Run(_fold(path, folder.name), folder)
+    return Run(_fold(path, folder.name, base_name), folder)
 
 
 def _is_database(path):
     """Whether it is one of dlkprof's: by the header of the file (www.sqlite.org/fileformat.html, 1.3)."""
-    if os.path.isdir(path):
+    if not os.path.isfile(path):  # reading a pipe would wait
         return False
     with open(path, "rb") as file:
         header = file.read(72)
@@ -54,12 +55,14 @@ def _program():
     return found
 
 
-def _fold(path, folder):
-    command = [_program(), f"--database={path}", f"--output_path={folder}", "--base_name=run", "--reports=summary"]
+def _fold(path, folder, base_name):
+    command = [_program(), f"--database={path}", f"--output_path={folder}", f"--base_name={base_name}", "--reports=summary"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    database = os.path.join(folder, "run_dldb.sqlite")
-    if done.returncode != 0 or not os.path.exists(database):
-        raise LoadError(done.stderr.strip() or f"{path} holds no ops: there is nothing to load")
+    if done.returncode != 0:
+        raise LoadError(done.stderr.strip())
+    database = os.path.join(folder, base_name + "_dldb.sqlite")
+    if not os.path.exists(database):
+        raise LoadError(f"{path} holds no ops: there is nothing to load")
     return database
 
 
@@ -263,7 +266,7 @@ class Action:
         rows = self._database.execute(
             "WITH RECURSIVE around(id, depth) AS ("
             "SELECT c.range, 0 FROM activity a JOIN call c ON c.id = a.call WHERE a.config = ? AND a.launch_index = ? "
-            "UNION ALL SELECT r.parent, depth + 1 FROM range r JOIN around ON r.id = around.id WHERE r.parent IS NOT NULL) "
+            "UNION ALL SELECT r.parent, depth + 1 FROM range r JOIN around ON r.id = around.id WHERE r.parent < r.id) "
             "SELECT v.message FROM around JOIN ranges v ON v.range = around.id ORDER BY depth DESC",
             (self._config, self.launch_index))
         return [message for (message,) in rows]

@@ -106,6 +106,26 @@ std::vector<double> dense(std::vector<std::pair<std::uint32_t, std::int64_t>> su
   return values;
 }
 
+std::vector<std::uint32_t> each_once(std::vector<std::uint32_t> iterations) {
+  std::sort(iterations.begin(), iterations.end());
+  iterations.erase(std::unique(iterations.begin(), iterations.end()), iterations.end());
+  return iterations;
+}
+
+// Calls that a window held up while it measured have no time, and do not count.
+std::map<std::string, Spread> launch_calls(const model::Timeline& timeline, const Window& window) {
+  std::map<std::uint32_t, std::vector<double>> times;  // by name
+  for (const model::Call& call : timeline.calls) {
+    if (call.start_ns < window.bounds().front() || call.start_ns >= window.bounds().back() || call.end_ns <= call.start_ns)
+      continue;
+    if (timeline.strings[call.name].find("Launch") == std::string::npos) continue;
+    times[call.name].push_back(static_cast<double>(model::elapsed_ns(call.start_ns, call.end_ns)));
+  }
+  std::map<std::string, Spread> spreads;
+  for (auto& [name, some] : times) spreads.emplace(timeline.strings[name], spread_of(std::move(some)));
+  return spreads;
+}
+
 // Goes over the works of a run once.
 class Gatherer {
  public:
@@ -141,6 +161,8 @@ class Gatherer {
   LaunchSums groups_;
   std::unordered_set<std::uint32_t> graph_calls_;
   std::vector<double> gpu_ns_, kernels_, launches_, copies_;  // of each iteration
+  std::vector<std::uint32_t> part_timed_;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> ops_part_timed_;  // by op of ours
 };
 
 void Gatherer::add(std::size_t index, const model::Activity& activity) {
@@ -149,6 +171,10 @@ void Gatherer::add(std::size_t index, const model::Activity& activity) {
   if (!iteration) return;
   const std::uint32_t op = number_of_op_[profile_.fold.instances[profile_.fold.activity_instance[index]].op];
   const std::int64_t gpu_ns = model::gpu_ns(activity);
+  if (!model::is_timed(activity)) {
+    part_timed_.push_back(*iteration);
+    ops_part_timed_[op].push_back(*iteration);
+  }
   auto& sums = sums_[op];
   if (sums.empty() || sums.back().first != *iteration) sums.emplace_back(*iteration, 0);
   model::add_ns(sums.back().second, gpu_ns);
@@ -181,6 +207,8 @@ void Gatherer::finish_ops(const LaunchGroups& groups, RunFigures& figures) {
     for (const auto& [iteration, gpu_ns] : sums_[number]) made.mean_gpu_ns += static_cast<double>(gpu_ns) / iterations;
     made.gpu_ns = dense(std::move(sums_[number]), window_.count(), made.occurs);
     made.gpu = spread_of(made.gpu_ns);
+    if (const auto found = ops_part_timed_.find(number); found != ops_part_timed_.end())
+      made.part_timed = each_once(std::move(found->second));
     groups.describe(number, window_.count(), made);
   }
   std::stable_sort(figures.ops.begin(), figures.ops.end(),
@@ -192,6 +220,7 @@ void Gatherer::finish(RunFigures& figures) {
   figures.iteration = spread_of(figures.iteration_ns);
   figures.gpu_ns = std::move(gpu_ns_);
   figures.gpu = spread_of(figures.gpu_ns);
+  figures.part_timed = each_once(std::move(part_timed_));
   figures.kernels = spread_of(std::move(kernels_));
   figures.launches = spread_of(std::move(launches_));
   figures.copies = spread_of(std::move(copies_));
@@ -218,6 +247,7 @@ RunFigures figures_of(const model::Profile& profile) {
   Gatherer gatherer(profile, window);
   gatherer.gather();
   gatherer.finish(figures);
+  figures.launch_calls = launch_calls(profile.timeline, window);
   return figures;
 }
 

@@ -48,12 +48,13 @@ struct ConfigFigures {
 struct OpFigures {
   std::string name, type;
   model::Direction direction = model::Direction::none;
-  std::size_t occurs = 0;              // iterations in which it launched anything
-  std::vector<double> gpu_ns;          // of each iteration, 0 where it launched nothing; empty where that is most of them
-  Spread gpu;                          // of gpu_ns
-  double mean_gpu_ns = 0;              // over iterations
-  std::vector<KernelFigures> kernels;  // with copies and sets, by GPU time, falling
-  std::vector<ConfigFigures> configs;  // of kernels
+  std::size_t occurs = 0;                 // iterations in which it launched anything
+  std::vector<double> gpu_ns;             // of each iteration, 0 where it launched nothing; empty where that is most of them
+  std::vector<std::uint32_t> part_timed;  // iterations in which launches of it have no time, as they were being measured; rising
+  Spread gpu;                             // of gpu_ns
+  double mean_gpu_ns = 0;                 // over iterations
+  std::vector<KernelFigures> kernels;     // with copies and sets, by GPU time, falling
+  std::vector<ConfigFigures> configs;     // of kernels
   Fill fill;
   Measured measured;
   [[nodiscard]] bool is_regular() const { return !gpu_ns.empty(); }
@@ -75,6 +76,8 @@ struct RunFigures {
 
   std::vector<double> iteration_ns, gpu_ns;          // of each: its length; the GPU time of what it launched
   Spread iteration, gpu, kernels, launches, copies;  // of iterations: length, GPU time, counts
+  std::vector<std::uint32_t> part_timed;             // iterations in which launches have no time; rising
+  std::map<std::string, Spread> launch_calls;        // how long calls that launch took on the CPU, by name, of those with a time
   std::optional<Spread> utilization;                 // share of an iteration in which a GPU works, mean over GPUs
   std::optional<double> tensor_core_share;           // of all GPU time: in kernels that use tensor cores
   Fill fill;

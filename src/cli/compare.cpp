@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cli/adding_options.h"
 #include "cli/arguments.h"
 #include "cli/compare_command.h"
@@ -27,7 +28,8 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
   listed(add("--batch_sizes", command.batch_sizes, "<n,n>",
              "Samples an iteration of the runs, in their order (default: as the program's framework said)"))
       ->check(whole_number(1, std::uint64_t{1} << 53U));
-  add("--gate", command.gate, "<file>", "End with 3 where a rule of this file is broken (docs/compare.md)");
+  const CLI::Option* gate =
+      add("--gate", command.gate, "<file>", "End with 3 where a rule of this file is broken (docs/compare.md)");
   listed(add("--formats", command.formats, "<format,format>", "Write files instead"))->check(one_of({"csv", "json"}));
   add("--output_path", directory, "<folder>", "Write files to this folder");
   add("--base_name", command.base_name, "<name>", "What their names begin with, and those of the captures in folders")
@@ -35,6 +37,8 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
   app.add_flag("-f,--force", command.force, "Replace files that are there");
   add_folding(app, command.folding);
   if (parse(app, argc, argv).done) return false;
+  // As a pipeline gives it whose variable is not set: a gate that is not there must not pass.
+  if (gate->count() > 0 && command.gate.empty()) throw UsageError("--gate names no file", "", "Give the path of the rules.");
   command.to_files = !command.formats.empty() || !directory.empty();
   if (command.to_files && command.formats.empty()) command.formats = {"csv"};
   if (!directory.empty()) command.directory = directory;

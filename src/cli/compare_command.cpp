@@ -84,8 +84,11 @@ advise::RunFigures load_figures(const CompareCommand& command, const std::string
   const model::FoldOptions& options = command.folding.fold;
   const bool folds = !options.key_node.empty() || !options.domains.empty();
   const RunFiles files = run_files(file, command.base_name);
-  const bool is_database = files.is_database();
-  if (is_database && !folds) return figures_of(command, file, store::read_stored_run(file));
+  if (files.is_database() && !folds) {
+    model::Profile stored = store::read_stored_run(files.database);
+    if (!command.gate.empty()) store::name_launch_calls(files.database, stored.timeline);
+    return figures_of(command, file, std::move(stored));
+  }
   model::Profile profile;
   profile.timeline = load_run(files);
   say_unknown_domains(profile.timeline, options.domains, file);

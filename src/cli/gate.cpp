@@ -36,18 +36,22 @@ class RuleReader {
 
   GateRule read() {
     if (!rule_.is_object()) fail("is no object");
-    static const std::set<std::string> kKnown{"name", "time", "counter", "ops", "max_increase_pct", "if_unknown"};
+    static const std::set<std::string> kKnown{"name", "time", "counter", "ops", "max_increase_pct", "min_increase", "if_unknown"};
     for (const auto& [key, value] : rule_.items()) {
       if (!kKnown.contains(key)) fail(fmt::format("has '{}', which no rule has", printable(key, 40)));
     }
     GateRule made{.name = text("name")};
     read_figure(made);
-    if (const std::string ops = text("ops"); !ops.empty()) {
+    if (rule_.contains("ops")) {
+      const std::string ops = text("ops");
+      if (ops.empty()) fail("has 'ops' without a name");
       auto filter = std::make_shared<select::NameFilter>("ops", ops, select::split_name(ops));
       made.ops = [filter](const std::string& name) { return filter->matches(name); };
     }
     if (made.ops && made.kind == GateRule::Kind::iteration_time) fail("asks for the iteration time of ops, which have none");
-    made.most_percent = most_percent();
+    made.most_percent = amount("max_increase_pct");
+    made.least_growth = amount("min_increase");
+    if (made.least_growth > 0 && made.kind != GateRule::Kind::counter) fail("has a min_increase, which only counters have");
     const std::string unknown = text("if_unknown");
     if (!unknown.empty() && unknown != "break" && unknown != "pass") fail("has an if_unknown that is neither break nor pass");
     made.breaks_if_unknown = unknown != "pass";
@@ -80,11 +84,11 @@ class RuleReader {
     made.kind = time == "gpu" ? GateRule::Kind::gpu_time : GateRule::Kind::iteration_time;
   }
 
-  [[nodiscard]] double most_percent() const {
-    const auto found = rule_.find("max_increase_pct");
+  [[nodiscard]] double amount(const char* key) const {
+    const auto found = rule_.find(key);
     if (found == rule_.end()) return 0;
     const double value = found->is_number() ? found->get<double>() : NAN;
-    if (!(value >= 0) || !std::isfinite(value)) fail("has a max_increase_pct that is no number from 0 on");
+    if (!(value >= 0) || !std::isfinite(value)) fail(fmt::format("has a {} that is no number from 0 on", key));
     return value;
   }
 

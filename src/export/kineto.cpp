@@ -35,8 +35,9 @@ constexpr std::array kRuntimeNames{RuntimeName{"cuLaunchKernelEx", "cudaLaunchKe
                                    RuntimeName{"cuEventSynchronize", "cudaEventSynchronize"},
                                    RuntimeName{"cuCtxSynchronize", "cudaDeviceSynchronize"}};
 
-// Empty: it has none, and is shown as the driver's.
+// Empty: it has none, and is shown as the driver's. Files of nsys have calls of the runtime, with a version: cudaMalloc_v3020.
 std::string_view runtime_name(std::string_view driver) {
+  if (driver.starts_with("cuda")) return driver.substr(0, driver.rfind("_v"));
   const auto* found = std::find_if(kRuntimeNames.begin(), kRuntimeNames.end(),
                                    [driver](const RuntimeName& one) { return driver.starts_with(one.driver); });
   return found == kRuntimeNames.end() ? std::string_view() : found->runtime;
@@ -246,11 +247,11 @@ void KinetoWriter::write_call(std::uint32_t index) {
     if (!works.empty()) add(R"("External id":{})", external_id(works.front()));
     close();
   }
-  open_slice(runtime.empty() ? "cuda_driver" : "cuda_runtime",
-             runtime.empty() ? strings_[call.name] : fmt::format("\"{}\"", runtime), pid, tid, call.start_ns, call.end_ns);
+  open_slice(runtime.empty() ? "cuda_driver" : "cuda_runtime", runtime.empty() ? strings_[call.name] : json_text(runtime), pid,
+             tid, call.start_ns, call.end_ns);
   add(R"("correlation":{})", correlation);
   if (!works.empty()) add(R"(,"External id":{})", external_id(works.front()));
-  if (!runtime.empty()) add(R"(,"driver call":{})", strings_[call.name]);
+  if (!runtime.empty() && !timeline_.strings[call.name].starts_with("cuda")) add(R"(,"driver call":{})", strings_[call.name]);
   close();
   if (!works.empty() && is_timed(timeline_.activities[works.front()])) write_flow(true, correlation, pid, tid, call.start_ns);
 }

@@ -37,6 +37,9 @@ AddedAggregation add_aggregation(const std::filesystem::path& path, const model:
 // read_timeline() does.
 [[nodiscard]] model::Profile read_stored_run(const std::filesystem::path& path);
 
+// Gives the calls that launch, of a timeline that was read without ranges from this database, their names back.
+void name_launch_calls(const std::filesystem::path& path, model::Timeline& timeline);
+
 // Whether the file begins as an SQLite database does; false where it cannot be read.
 [[nodiscard]] bool is_database(const std::filesystem::path& path) noexcept;
 

@@ -59,6 +59,18 @@ class FindingsTest(EndToEndTest):
                     connection.execute(one["verify"]["look_at"]).fetchone()
                 self.assertEqual(document, self.findings(SOURCE / f"samples/captures/{capture}.dlkcap"))
 
+    def test_a_wrong_figure_would_be_noticed(self):
+        path, connection = self.database("cifar10_b512")
+        stated = [figure for one in self.findings(path)["findings"] for figure in one["evidence"]]
+        self.assertTrue(stated)
+        for figure in stated:
+            with self.assertRaises(self.failureException, msg=figure["query"]):
+                self.assert_given(connection, figure["query"], figure["value"] * 1.000001 if figure["value"] else 1e-6)
+        # The queries read the database: of another run they give other figures.
+        _, other = self.database("cifar10_b4")
+        unlike = sum(other.execute(figure["query"]).fetchone() != (figure["value"],) for figure in stated)
+        self.assertGreater(unlike, len(stated) / 2)
+
     def test_they_are_those_of_the_expert_system(self):
         path, _ = self.database("cifar10_b512")
         document = self.findings(path)

@@ -1,18 +1,22 @@
 """compare --gate: planted regressions are held back, repetitions pass, and a line says why."""
 
+import itertools
 import json
 import sqlite3
 
 from harness import BUILD, SOURCE, EndToEndTest
 
 BASE = "cifar10_b512"
+# Recordings of one program, at different times and in different replay modes, with other loads of the CPU.
+RECORDINGS = (BASE, "cifar10_b512_iteration", "cifar10_b512_sampled", "cifar10_b512_pc_sampling", "cifar10_b512_kept")
 BYTES, INSTRUCTIONS = "dram__bytes.sum", "smsp__inst_executed.sum"
 
 
 class GateTest(EndToEndTest):
     def database(self, name, capture=BASE):
         path = self.folder / f"{name}_dldb.sqlite"
-        done = self.run_command(BUILD / "bin/capture_database", path, SOURCE / f"samples/captures/{capture}.dlkcap")
+        folder = "tests/data/captures" if capture.endswith("_kept") else "samples/captures"
+        done = self.run_command(BUILD / "bin/capture_database", path, SOURCE / folder / f"{capture}.dlkcap")
         self.assertEqual(0, done.code, done.stderr)
         return path
 
@@ -69,14 +73,84 @@ class GateTest(EndToEndTest):
         self.assertEqual((3, 1), (code, len(lines)))
         self.assertIn("no op of both runs", lines[0])
 
+    def stretch_iterations(self, path, factor):
+        self.change(path, "UPDATE iteration SET start_ns = f + (start_ns - f) * ?1, stop_ns = f + (stop_ns - f) * ?1 "
+                          "FROM (SELECT start_ns AS f FROM iterations WHERE aggregated ORDER BY 1 LIMIT 1)", factor)  # fmt: skip
+        self.change(path, "UPDATE iteration SET start_ns = CAST(start_ns AS INTEGER), stop_ns = CAST(stop_ns AS INTEGER)")
+
+    def stretch_kernels(self, path, factor):
+        self.change(path, "UPDATE activity SET end_ns = CAST(start_ns + (end_ns - start_ns) * ? AS INTEGER) WHERE start_ns IS NOT NULL", factor)
+
+    def test_every_recording_of_a_program_passes_against_every_other(self):
+        paths = {capture: self.database(capture, capture) for capture in RECORDINGS}
+        for limit in (0, 5):
+            rules = [{"time": "iteration", "max_increase_pct": limit}, {"time": "gpu", "max_increase_pct": limit},
+                     {"time": "gpu", "ops": "regex:.*", "max_increase_pct": limit}]  # fmt: skip
+            for base, other in itertools.permutations(RECORDINGS, 2):
+                with self.subTest(base=base, other=other, limit=limit):
+                    code, lines = self.gate(paths[base], paths[other], *rules)
+                    self.assertEqual((0, len(rules)), (code, len(lines)), lines)
+                    if (base, other) == (BASE, "cifar10_b512_pc_sampling"):  # the slowest of them, as it was sampled
+                        self.assertRegex(lines[0], r"^kept: the iteration time grew by 30.6 % .*; the CPU took .* % longer for the same launch calls$")
+
+    def test_a_fifth_more_time_is_held_back(self):
+        base = self.database("base")
+        for capture in (BASE, "cifar10_b512_kept"):
+            with self.subTest(capture=capture):
+                slower = self.database("slower", capture)
+                self.stretch_iterations(slower, 1.2)
+                code, lines = self.gate(base, slower, {"time": "iteration", "max_increase_pct": 5})
+                self.assertEqual(3, code, lines)
+                self.assertRegex(lines[0], r"^broken: the iteration time grew by .*p = ")
+        for capture in RECORDINGS:
+            with self.subTest(capture=capture):
+                slower = self.database("slower", capture)
+                self.stretch_kernels(slower, 1.2)
+                code, lines = self.gate(base, slower, {"time": "gpu", "max_increase_pct": 5}, {"time": "gpu", "ops": "regex:conv", "max_increase_pct": 5})
+                self.assertEqual(3, code, lines)
+                self.assertRegex(lines[0], r"^broken: the GPU time grew by (19|2[01]).* %.*p = ")
+                self.assertRegex(lines[1], r"^broken: the GPU time of .*conv.* grew by ")
+
     def test_slower_iterations_are_held_back(self):
         base, slower = self.database("base"), self.database("slower")
-        self.change(slower, "UPDATE iteration SET start_ns = start_ns * 11 / 10, stop_ns = stop_ns * 11 / 10")
+        self.stretch_iterations(slower, 1.2)
         code, lines = self.gate(base, slower, {"time": "iteration", "max_increase_pct": 5})
         self.assertEqual(3, code, lines)
-        self.assertRegex(lines[0], r"^broken: the iteration time grew by 10 % .*p = ")
-        code, lines = self.gate(base, slower, {"time": "iteration", "max_increase_pct": 11})
+        self.assertRegex(lines[0], r"^broken: the iteration time grew by 20 % .*p = ")
+        code, lines = self.gate(base, slower, {"time": "iteration", "max_increase_pct": 21})
         self.assertEqual(0, code, lines)
+
+    def test_a_slower_cpu_tells_nothing_where_the_gpu_holds_calls_up(self):
+        base, slower = self.database("base"), self.database("slower")
+        self.stretch_iterations(slower, 1.2)
+        self.change(slower, "UPDATE call SET end_ns = start_ns + (end_ns - start_ns) * 13 / 10")
+        rule = {"time": "iteration", "max_increase_pct": 5}
+        code, lines = self.gate(base, slower, rule)
+        self.assertEqual(0, code, lines)
+        # With GPUs at work nearly all the time, what a launch waits for is the GPU.
+        for path in (base, slower):
+            self.change(path, "UPDATE activity SET end_ns = coalesce((SELECT min(n.start_ns) FROM activity n WHERE n.start_ns > "
+                              "activity.start_ns), end_ns) WHERE start_ns IS NOT NULL")  # fmt: skip
+        code, lines = self.gate(base, slower, rule)
+        self.assertEqual(3, code, lines)
+
+    def test_too_few_iterations_do_not_pass(self):
+        base = self.database("base")
+        path = self.folder / "rules.json"
+        for rule in ({"time": "iteration"}, {"time": "gpu"}, {"time": "gpu", "ops": "regex:conv"}):
+            for unknown, code in (("break", 3), ("pass", 0)):
+                path.write_text(json.dumps({"schema": "dlkprof/gate/1", "rules": [dict(rule, if_unknown=unknown)]}))
+                done = self.dlkprof("compare", base, base, "--iter_start=3", "--iter_stop=9", f"--gate={path}")
+                self.assertEqual(code, done.code, done.stderr)
+                self.assertIn("too few iterations to test, 7 and 7; each run needs 8", done.stderr)
+
+    def test_small_growth_of_a_counter_may_be_let_through(self):
+        base, worse = self.database("base"), self.database("worse")
+        self.scale(worse, BYTES, 1.05)
+        rule = {"counter": BYTES, "ops": "regex:.*", "max_increase_pct": 1}
+        self.assertEqual(3, self.gate(base, worse, rule)[0])
+        self.assertEqual(3, self.gate(base, worse, dict(rule, min_increase=1e6))[0])
+        self.assertEqual(0, self.gate(base, worse, dict(rule, min_increase=1e9))[0])
 
     def test_what_was_not_measured_does_not_pass(self):
         base, sampled = self.database("base"), self.database("sampled", "cifar10_b512_sampled")
@@ -99,8 +173,11 @@ class GateTest(EndToEndTest):
             (dict(good, rules=[{"counter": "dram__bytes.sum.per_second"}]), "depends on the clock"),
             (dict(good, rules=[{"time": "gpu", "max_increase_pct": "5"}]), "no number"),
             (dict(good, rules=[{"time": "gpu", "max_increase_pct": -1}]), "no number"),
+            (dict(good, rules=[{"counter": BYTES, "min_increase": -1}]), "no number"),
+            (dict(good, rules=[{"time": "gpu", "min_increase": 1}]), "only counters"),
             (dict(good, rules=[{"time": "gpu", "limit": 1}]), "limit"),
             (dict(good, rules=[{"time": "gpu", "ops": "regex:("}]), "ops"),
+            (dict(good, rules=[{"time": "gpu", "ops": ""}]), "without a name"),
             (dict(good, rules=[{"time": "iteration", "ops": "mm"}]), "iteration time of ops"),
         ):  # fmt: skip
             path.write_text(document if isinstance(document, str) else json.dumps(document))
@@ -108,3 +185,15 @@ class GateTest(EndToEndTest):
             self.assertEqual((2, ""), (done.code, done.stdout), document)
             self.assertIn(said, done.stderr)
         self.assertEqual(1, self.dlkprof("compare", base, base, "--gate=nothing.json").code)
+        done = self.dlkprof("compare", base, base, "--gate", "")
+        self.assertEqual((2, ""), (done.code, done.stdout))
+        self.assertIn("--gate names no file", done.stderr)
+
+    def test_what_cannot_be_a_count_does_not_pass(self):
+        base, odd = self.database("base"), self.database("odd")
+        for value in (-1.0, 1.7e308):
+            self.change(odd, "UPDATE measured SET value = ?", value)
+            for one, other in ((base, odd), (odd, base)):
+                code, lines = self.gate(one, other, {"counter": BYTES})
+                self.assertEqual(3, code, lines)
+                self.assertIn("is no count", lines[0])

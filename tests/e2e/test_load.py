@@ -1,7 +1,9 @@
 """dlkprof.load(): views, and measured launches with ncu_report's verbs; with pandas and without. The example of docs/load.md runs."""
 
 import json
+import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -99,6 +101,24 @@ assert run[0].action_by_idx(0).name() == answer[0]["name"]
         self.assertEqual([*wanted[:2], 0], self.value(ask, path=nsys))
         before = sorted(path.name for path in self.folder.iterdir())
         self.assertEqual(["cifar10_b512_dldb.sqlite", "profile.sqlite"], before)
+
+    def test_captures_of_a_folder_are_found_by_their_name(self):
+        ask = WITHOUT + "run = dlkprof.load(PATH{})\nanswer = run.detail['op_id']\nrun.close()"
+        wanted = self.value(ask.format(""))
+        for name, argument in (("dlkprof", ""), ("other", ", base_name='other'")):
+            folder = self.folder / name
+            folder.mkdir()
+            shutil.copy(SOURCE / "samples/captures/cifar10_b512.dlkcap", folder / f"{name}.dlkcap")
+            self.assertEqual(wanted, self.value(ask.format(argument), path=folder))
+
+    def test_what_holds_no_ops_is_told_without_other_messages(self):
+        ask = "from dlkprof._load import LoadError\ntry:\n    dlkprof.load(PATH)\nexcept LoadError as error:\n    answer = str(error)"
+        cut = self.folder / "cut.dlkcap"
+        cut.write_bytes((SOURCE / "samples/captures/cifar10_b4.dlkcap").read_bytes()[:5000])
+        self.assertEqual(f"{cut} holds no ops: there is nothing to load", self.value(ask, path=cut))
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        self.assertIn("not a regular file", self.value(ask, path=pipe))
 
     def test_what_cannot_be_read_is_told(self):
         for path, said in (("/no/such/file", "there is no file"), (SOURCE / "README.md", "README.md")):

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 from harness import BUILD, DLKPROF, SOURCE, EndToEndTest
+from nsys_file import TABLES
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 TEN_MB = 10 << 20
@@ -128,6 +129,35 @@ class McpTest(EndToEndTest):
         self.assertLess(len(json.dumps(answer)), TEN_MB)
         self.assertEqual([[1]], self.query(server, "SELECT 1")["rows"])
 
+    def test_data_that_is_too_long_is_left_out_with_a_note(self):
+        path = self.folder / "many.sqlite"
+        connection = sqlite3.connect(path)
+        connection.executescript(TABLES)
+        with connection:
+            connection.execute("INSERT INTO StringIds VALUES (1, 'cuLaunchKernel')")
+            for i in range(6000):
+                start = 1000 * i
+                connection.execute("INSERT INTO StringIds VALUES (?, ?)", (i + 2, f"kernel{i}"))  # none repeats: one iteration
+                connection.execute("INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid) VALUES (?, ?, 59, ?, 16777217)",
+                                   (start, start + 900, f"{i} {'x' * 500}"))  # fmt: skip
+                connection.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 1, 16777217, ?, 1, 0, NULL)", (start + 10, start + 20, i))
+                connection.execute(
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, "
+                    "shortName, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory, "
+                    "localMemoryPerThread, localMemoryTotal, gridId) VALUES (?, ?, 0, 1, 7, ?, 16777216, ?, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0)",
+                    (start + 100, start + 200, i, i + 2))  # fmt: skip
+        connection.close()
+        done = self.dlkprof("compare", path, path, "--format=json")
+        self.assertGreater(len(done.stdout), TEN_MB)
+        server = self.started(path)
+        result, text = self.call(server, "compare", base="many", other="many")
+        self.assertNotIn("structuredContent", result)
+        self.assertIn("left out", text)
+        self.assertLess(len(json.dumps(result)), TEN_MB)
+        result, text = self.call(server, "report", run="many", report="detail", format="json")
+        self.assertTrue(text.endswith("\n(cut after 10 MB: ask for fewer rows with top, or for less with a query)\n"), text[-200:])
+        self.assertLess(len(text.encode()), TEN_MB + 200)
+
     def test_long_queries_end(self):
         server = self.started(self.database)
         start = time.monotonic()
@@ -149,6 +179,16 @@ class McpTest(EndToEndTest):
         self.send(server, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": endless["id"], "reason": "enough"}})
         self.assertEqual({"jsonrpc": "2.0", "id": waiting["id"], "result": {}}, json.loads(server.stdout.readline()))
         self.assertLess(time.monotonic() - start, 8)
+
+    def test_a_request_that_waits_is_cancelled(self):
+        server = self.started(self.database)
+        endless, waits, last = (self.request("tools/call", {"name": "query", "arguments": {"sql": sql}}) for sql in (ENDLESS, "SELECT 2", "SELECT 3"))
+        for asked in (endless, waits, last):
+            self.send(server, asked)
+        for asked in (waits, endless):
+            self.send(server, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": asked["id"]}})
+        answer = json.loads(server.stdout.readline())
+        self.assertEqual((last["id"], [[3]]), (answer["id"], answer["result"]["structuredContent"]["rows"]))
 
     def test_mistakes_are_told(self):
         server = self.started(self.database, self.capture)

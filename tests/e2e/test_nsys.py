@@ -63,8 +63,31 @@ class NsysTest(EndToEndTest):
                     if capture != PARTLY_TIMED or name in ("ops", "times"):
                         self.assertEqual(rows, found[name], name)
 
+    def test_ranges_of_every_kind_are_carried(self):
+        """Of two domains and several threads, with ranges from start to end and a push that never ended."""
+        done = self.profile("train:1", "capture:2", "marked:6", options=["--replay-mode=none"])
+        self.assertEqual(0, done.code, done.stderr)
+        path = self.folder / "profile.sqlite"
+        database = self.folder / "dlkprof_dldb.sqlite"
+        connection = sqlite3.connect(database)
+        self.addCleanup(connection.close)
+        kinds = {(kind, closed) for kind, closed in connection.execute("SELECT DISTINCT kind, closed FROM range")}
+        self.assertEqual({(0, 0), (0, 1), (1, 1)}, kinds)
+        self.assertGreater(connection.execute("SELECT count(DISTINCT thread) FROM range").fetchone()[0], 1)
+        self.assertEqual(2, connection.execute("SELECT count(DISTINCT domain) FROM range").fetchone()[0])
+        make_nsys_file(database, path)
+        wanted, found = self.figures(database), self.figures(self.folded(path, "marked_nsys"))
+        for name, rows in wanted.items():
+            self.assertEqual(rows, found[name], name)
+        done = self.dlkprof("export", database, "--format=nsys-sqlite", "-o", "exported.sqlite")
+        self.assertEqual(0, done.code, done.stderr)
+        self.assertEqual(wanted, self.figures(self.folded(self.folder / "exported.sqlite", "marked_exported")))
+
     def test_launches_without_a_time_are_all_that_a_generated_file_lacks(self):
         wanted, found = self.generated(PARTLY_TIMED)
+        # Of kernels, the CUDA calls that launched those without a time; of launch configurations, how often each was launched.
+        self.assertEqual([row[:-1] for row in wanted["kernels"]], [row[:-1] for row in found["kernels"]])
+        self.assertEqual([(*row[:3], *row[4:]) for row in wanted["occupancy"]], [(*row[:3], *row[4:]) for row in found["occupancy"]])
         connection = sqlite3.connect(self.folder / f"{PARTLY_TIMED}_dldb.sqlite")
         self.addCleanup(connection.close)
         untimed = dict(connection.execute("SELECT iteration, count(*) FROM kernels WHERE gpu_start_ns IS NULL GROUP BY 1"))
@@ -127,6 +150,19 @@ class NsysTest(EndToEndTest):
         done = self.dlkprof("export", path, "--format=folded", "-o", "-")
         self.assertEqual(done.stdout, self.dlkprof("export", database, "--format=folded", "-o", "-").stdout)
         self.assertEqual(before, path.read_bytes())
+
+    def test_calls_of_the_runtime_are_those_of_a_kineto_trace(self):
+        path = self.folder / "profile.sqlite"
+        make_nsys_file(self.database("cifar10_b512"), path)
+        connection = sqlite3.connect(path)
+        with connection:
+            connection.execute("UPDATE StringIds SET value = 'cudaLaunchKernel_v7000' WHERE value = 'cuLaunchKernel'")
+        connection.close()
+        done = self.dlkprof("export", path, "--format=kineto", "-o", "-")
+        self.assertEqual(0, done.code, done.stderr)
+        calls = [event for event in json.loads(done.stdout)["traceEvents"] if event.get("cat") == "cuda_runtime" and event["name"] == "cudaLaunchKernel"]
+        self.assertGreater(len(calls), 1000)
+        self.assertTrue(all("driver call" not in event["args"] for event in calls))
 
     def test_hostile_files_are_borne(self):
         path = self.folder / "profile.sqlite"

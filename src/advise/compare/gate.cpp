@@ -7,6 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "advise/compare/compare_stats.h"
+#include "advise/compare/gate_times.h"
 #include "advise/rule_parts.h"
 #include "model/names.h"
 
@@ -29,20 +31,26 @@ std::string changed_text(double percent) {
   return fmt::format("{} by {:.3g} %", percent < 0 ? "fell" : "grew", std::abs(percent));
 }
 
-// A time of both runs.
-Outcome judge_time(const Change& change, double most, const std::string& what) {
-  Outcome made{.percent = growth(change.base_ns, change.other_ns)};
-  const std::string figures = fmt::format("{:.4g} ms to {:.4g} ms", change.base_ns / 1e6, change.other_ns / 1e6);
-  if (change.verdict == ChangeVerdict::untested) {
+// A time of both runs, tested.
+Outcome judge_time(const TimePair& pair, double most) {
+  const double base = pair.base_spread.median, other = pair.other_spread.median;
+  Outcome made{.percent = growth(base, other)};
+  if (!pair.p_beyond) {
     made.verdict = GateVerdict::unknown;
-    made.why = fmt::format("{}: too few iterations to test, at least {} of each run ({})", what, kLeastValues, figures);
-  } else if (change.verdict == ChangeVerdict::slower && made.percent > most) {
+    made.why = fmt::format("{}: too few iterations to test, {} and {}; each run needs {}", pair.what, pair.base.size(),
+                           pair.other.size(), kLeastValues);
+    return made;
+  }
+  const std::string figures = fmt::format("{:.4g} ms to {:.4g} ms", base / 1e6, other / 1e6);
+  const std::string because = pair.because.empty() ? "" : "; " + pair.because;
+  if (*pair.p_beyond < kSignificance && other > allowed_ns(pair, base, most)) {
     made.verdict = GateVerdict::broken;
-    made.why =
-        fmt::format("{} {} ({}, p = {:.2g}), and may by {:g} %", what, changed_text(made.percent), figures, *change.p, most);
+    made.why = fmt::format("{} {} ({}, p = {:.2g}), and may by {:g} %{}", pair.what, changed_text(made.percent), figures,
+                           *pair.p_beyond, most, because);
+  } else if (*pair.p_differ >= kSignificance) {
+    made.why = fmt::format("{} did not change ({})", pair.what, figures);
   } else {
-    made.why = fmt::format("{} {} ({})", what,
-                           change.verdict == ChangeVerdict::no_change ? "did not change" : changed_text(made.percent), figures);
+    made.why = fmt::format("{} {} ({}){}", pair.what, changed_text(made.percent), figures, made.percent > most ? because : "");
   }
   return made;
 }
@@ -100,12 +108,18 @@ Outcome judge_counter(const ConfigSums& base, const ConfigSums& other, const Gat
         GateVerdict::unknown, 0,
         fmt::format("{} of {} was not measured in both runs: collect it with --metrics {}", rule.counter, what, rule.counter)};
   }
+  const auto is_count = [](double value) { return value >= 0 && std::isfinite(value); };
+  if (!is_count(base_sum.value) || !is_count(other_sum.value)) {
+    return {GateVerdict::unknown, 0,
+            fmt::format("{} of {} is no count: {:.6g} to {:.6g}", rule.counter, what, base_sum.value, other_sum.value)};
+  }
   Outcome made{.percent = growth(base_sum.value, other_sum.value)};
   const double share = base_sum.measured_launches / base_sum.launches;
   const std::string part = whole || share > 0.9995 ? "" : fmt::format(", of {:.3g} % of its launches", 100 * share);
   const std::string figures = fmt::format("{:.6g} to {:.6g} an iteration{}", base_sum.value, other_sum.value, part);
   // A sum of doubles is not to break a rule by its rounding.
-  if (made.percent > rule.most_percent + 1e-9) {
+  const bool matters = other_sum.value - base_sum.value >= rule.least_growth;
+  if (made.percent > rule.most_percent + 1e-9 && matters) {
     made.verdict = GateVerdict::broken;
     made.why = fmt::format("{} of {} {} ({}), and may by {:g} %", rule.counter, what, changed_text(made.percent), figures,
                            rule.most_percent);
@@ -121,9 +135,7 @@ std::string op_name(const OpFigures& op) {
   return fmt::format("{}{}{}", shown(op.name), direction.empty() ? "" : " ", direction);
 }
 
-Outcome judge_op(const GateRule& rule, const OpPair& pair) {
-  if (rule.kind != GateRule::Kind::counter)
-    return judge_time(pair.change, rule.most_percent, "the GPU time of " + op_name(*pair.base));
+Outcome judge_op_counter(const GateRule& rule, const OpPair& pair) {
   ConfigSums base, other;
   add_configs(*pair.base, rule.counter, base);
   add_configs(*pair.other, rule.counter, other);
@@ -131,9 +143,12 @@ Outcome judge_op(const GateRule& rule, const OpPair& pair) {
 }
 
 Outcome judge_run(const GateRule& rule, const Comparison& comparison) {
-  if (rule.kind == GateRule::Kind::iteration_time)
-    return judge_time(comparison.iteration, rule.most_percent, "the iteration time");
-  if (rule.kind == GateRule::Kind::gpu_time) return judge_time(comparison.gpu, rule.most_percent, "the GPU time");
+  if (rule.kind != GateRule::Kind::counter) {
+    const RunFigures &base = *comparison.base, &other = *comparison.other;
+    std::vector<TimePair> pair{rule.kind == GateRule::Kind::iteration_time ? iteration_pair(base, other) : gpu_pair(base, other)};
+    test_times(pair, rule.most_percent);
+    return judge_time(pair.front(), rule.most_percent);
+  }
   ConfigSums base, other;
   for (const OpFigures& op : comparison.base->ops) add_configs(op, rule.counter, base);
   for (const OpFigures& op : comparison.other->ops) add_configs(op, rule.counter, other);
@@ -147,20 +162,39 @@ bool is_worse(const Outcome& a, const Outcome& b) {
   return rank(a) != rank(b) ? rank(a) > rank(b) : a.percent > b.percent;
 }
 
-Outcome judge_ops(const GateRule& rule, const Comparison& comparison) {
-  std::optional<Outcome> worst;
-  std::size_t seen = 0, broken = 0;
+std::vector<const OpPair*> ops_of(const GateRule& rule, const Comparison& comparison) {
+  std::vector<const OpPair*> found;
   for (const OpPair& pair : comparison.ops) {
     if (pair.base == nullptr || pair.other == nullptr || !rule.ops(pair.base->name)) continue;
     if (rule.kind == GateRule::Kind::counter && pair.base->configs.empty()) continue;  // copies alone
-    Outcome outcome = judge_op(rule, pair);
-    ++seen;
-    broken += outcome.verdict == GateVerdict::broken ? 1 : 0;
-    if (!worst || is_worse(outcome, *worst)) worst = std::move(outcome);
+    found.push_back(&pair);
   }
-  if (!worst) return {GateVerdict::unknown, 0, "no op of both runs has a name that the rule takes"};
-  if (broken > 1) worst->why += fmt::format("; and {} more of {} ops", broken - 1, seen);
-  return *worst;
+  return found;
+}
+
+std::vector<Outcome> judge_op_times(const GateRule& rule, const std::vector<const OpPair*>& ops) {
+  std::vector<TimePair> times;
+  for (const OpPair* op : ops) times.push_back(gpu_pair(*op->base, *op->other, "the GPU time of " + op_name(*op->base)));
+  test_times(times, rule.most_percent);
+  std::vector<Outcome> outcomes;
+  for (const TimePair& pair : times) outcomes.push_back(judge_time(pair, rule.most_percent));
+  return outcomes;
+}
+
+Outcome judge_ops(const GateRule& rule, const Comparison& comparison) {
+  const std::vector<const OpPair*> ops = ops_of(rule, comparison);
+  if (ops.empty()) return {GateVerdict::unknown, 0, "no op of both runs has a name that the rule takes"};
+  std::vector<Outcome> outcomes;
+  if (rule.kind != GateRule::Kind::counter) {
+    outcomes = judge_op_times(rule, ops);
+  } else {
+    for (const OpPair* op : ops) outcomes.push_back(judge_op_counter(rule, *op));
+  }
+  Outcome& worst = *std::min_element(outcomes.begin(), outcomes.end(), is_worse);
+  const auto broken =
+      std::count_if(outcomes.begin(), outcomes.end(), [](const Outcome& one) { return one.verdict == GateVerdict::broken; });
+  if (broken > 1) worst.why += fmt::format("; and {} more of {} ops", broken - 1, ops.size());
+  return std::move(worst);
 }
 
 }  // namespace

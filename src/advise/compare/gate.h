@@ -1,6 +1,6 @@
-// A gate for pipelines: rules that say how much worse a run may be than the one it is compared with. Times go by the rank test,
-// so that noise does not break a rule; counters that do not depend on the clock go by their values, so that no quiet machine is
-// needed.
+// A gate for pipelines: rules that say how much worse a run may be than the one it is compared with. Times go by the rank test
+// and by what two runs of one program differ by (gate_times.h), so that noise does not break a rule; counters that do not depend
+// on the clock go by their values, so that no quiet machine is needed.
 #pragma once
 
 #include <functional>
@@ -22,6 +22,7 @@ struct GateRule {
   std::string counter;            // its metric
   NameMatcher ops;                // each op that it takes is looked at by itself; null: the run as a whole
   double most_percent = 0;        // that it may grow by
+  double least_growth = 0;        // of a counter, in its unit and an iteration: what grows by less breaks nothing
   bool breaks_if_unknown = true;  // where it was not measured, or too few iterations are there to test
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -57,6 +58,15 @@ bool is_too_deep(const std::string& line) {
     }
   }
   return false;
+}
+
+// What a notification cancels; none where the line is no such notification.
+std::optional<Json> cancelled_id(const std::string& line) {
+  if (line.find("notifications/cancelled") == std::string::npos || is_too_deep(line)) return std::nullopt;
+  const Json message = Json::parse(line, nullptr, false);
+  if (!message.is_object() || message.value("method", Json()) != "notifications/cancelled") return std::nullopt;
+  const Json params = message.value("params", Json::object());
+  return params.is_object() ? params.value("requestId", Json()) : Json();
 }
 
 class McpServer {
@@ -149,17 +159,22 @@ Json McpServer::call(const Json& params) {
   return result;
 }
 
-// Whether a notification that has come in meanwhile cancels the request that is being answered. Other lines stay where they are.
+// Whether a notification that has come in meanwhile cancels the request that is being answered. Those that it cancels of requests
+// that wait are taken out with them; other lines stay where they are.
 bool McpServer::is_cancelled() {
   input_.look();
   bool cancelled = false;
+  std::vector<Json> others;
   std::erase_if(input_.pending(), [&](const std::string& line) {
-    if (line.find("notifications/cancelled") == std::string::npos || is_too_deep(line)) return false;
-    const Json message = Json::parse(line, nullptr, false);
-    if (!message.is_object() || message.value("method", Json()) != "notifications/cancelled") return false;
-    const Json params = message.value("params", Json::object());
-    cancelled = cancelled || (params.is_object() && params.value("requestId", Json()) == current_);
-    return true;
+    const std::optional<Json> id = cancelled_id(line);
+    if (id && *id == current_) cancelled = true;
+    if (id && *id != current_) others.push_back(*id);
+    return id.has_value();
+  });
+  if (others.empty()) return cancelled;
+  std::erase_if(input_.pending(), [&others](const std::string& line) {
+    const Json message = is_too_deep(line) ? Json() : Json::parse(line, nullptr, false);
+    return message.is_object() && std::find(others.begin(), others.end(), message.value("id", Json())) != others.end();
   });
   return cancelled;
 }

@@ -215,12 +215,16 @@ ToolAnswer call_tool(const std::string& name, const std::string& arguments, Serv
   } catch (const Error& error) {
     answer = {.text = error.message(), .is_error = true};
   }
-  if (answer.text.size() <= kLongestAnswer) return answer;
+  if (answer.text.size() <= kLongestAnswer && answer.structured.size() <= kLongestAnswer) return answer;
+  answer.structured.clear();
+  if (answer.text.size() <= kLongestAnswer) {
+    answer.text += "\n(cut: as data the answer is longer than 10 MB and left out; ask for what matters with a query)\n";
+    return answer;
+  }
   std::size_t end = kLongestAnswer;
   while (end > 0 && (static_cast<unsigned char>(answer.text[end]) & 0xc0U) == 0x80U) --end;  // not within a character
   answer.text.resize(end);
   answer.text += "\n(cut after 10 MB: ask for fewer rows with top, or for less with a query)\n";
-  answer.structured.clear();
   return answer;
 }
 

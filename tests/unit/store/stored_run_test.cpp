@@ -32,6 +32,20 @@ TEST_F(StoredRunTest, HasTheTimelineWithoutItsRanges) {
   test::expect_same(read_timeline_without_ranges(path()), wanted);
 }
 
+TEST_F(StoredRunTest, GetsTheNamesOfCallsThatLaunchBack) {
+  write();
+  model::Timeline timeline = read_timeline_without_ranges(path());
+  name_launch_calls(path(), timeline);
+  std::size_t named = 0;
+  for (std::size_t i = 0; i < timeline.calls.size(); ++i) {
+    const std::string& name = timeline_.strings[timeline_.calls[i].name];
+    const bool launches = name.find("Launch") != std::string::npos;
+    named += launches ? 1 : 0;
+    EXPECT_EQ(timeline.strings.at(timeline.calls[i].name), launches ? name : "");
+  }
+  EXPECT_GT(named, 0U);
+}
+
 TEST_F(StoredRunTest, HasTheFoldThatWasStored) {
   write();
   const model::Profile run = read_stored_run(path());
