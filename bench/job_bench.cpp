@@ -17,20 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<test::RecordedOp> ops_of(const fs::path& capture) {
-  model::Profile profile;
-  profile.timeline = model::load_timeline(std::vector<fs::path>{capture});
-  profile.fold = model::fold(profile.timeline);
-  profile.aggregate = model::aggregate(profile.timeline, profile.fold);
-  return test::recorded_ops(job::events_of(profile).front());
-}
-
-std::vector<job::Rank> simulate(const test::SimulatedJob& job, const std::vector<test::RecordedOp>& ops) {
-  std::vector<job::Rank> ranks;
-  test::JobSimulator(job, ops).run([&ranks](job::Rank rank) { ranks.push_back(std::move(rank)); });
-  return ranks;
-}
-
 struct Expected {
   const char* rule;
   std::string op;
@@ -38,8 +24,7 @@ struct Expected {
 };
 
 int find(const std::vector<test::RecordedOp>& ops, std::uint32_t ranks) {
-  const auto longest = std::max_element(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.gpu_ns < b.gpu_ns; });
-  const std::string op = longest->name.name;
+  const std::string op = test::longest_op(ops);
   const std::uint32_t rank = ranks / 2 + 1;
   const std::vector<Expected> all{
       {"", "", {.rank = rank}},
@@ -52,7 +37,7 @@ int find(const std::vector<test::RecordedOp>& ops, std::uint32_t ranks) {
   int wrong = 0;
   const fs::path path = fs::temp_directory_path() / fmt::format("job_bench_{}.sqlite", ranks);
   for (const Expected& one : all) {
-    job::write_job(path, simulate({.ranks = ranks, .iterations = 10, .faults = {one.fault}}, ops));
+    job::write_job(path, test::simulate({.ranks = ranks, .iterations = 10, .faults = {one.fault}}, ops));
     const job::JobAnalysis found = job::analyse_job(path);
     const bool none = *one.rule == '\0';
     const bool right = none ? found.findings.empty()
@@ -74,7 +59,7 @@ void write(const std::vector<test::RecordedOp>& recorded, const fs::path& folder
     ops.push_back(recorded[i % recorded.size()]);
     ops.back().name.name = fmt::format("/layers.{}{}", i / recorded.size(), ops.back().name.name);
   }
-  const std::vector<job::Rank> some = simulate({.ranks = kSimulated, .iterations = kIterations}, ops);
+  const std::vector<job::Rank> some = test::simulate({.ranks = kSimulated, .iterations = kIterations}, ops);
   fs::create_directories(folder);
   for (std::uint32_t number = 0; number < ranks; ++number) {
     job::Rank rank = some[number % kSimulated];
@@ -90,10 +75,10 @@ void write(const std::vector<test::RecordedOp>& recorded, const fs::path& folder
 int main(int argc, char** argv) {
   const std::string verb = argc > 1 ? argv[1] : "";
   if (verb == "find" && argc == 4) {
-    return dlkprof::find(dlkprof::ops_of(argv[2]), static_cast<std::uint32_t>(std::atoi(argv[3]))) == 0 ? 0 : 1;
+    return dlkprof::find(dlkprof::test::recorded_ops(argv[2]), static_cast<std::uint32_t>(std::atoi(argv[3]))) == 0 ? 0 : 1;
   }
   if (verb == "write" && argc == 5) {
-    dlkprof::write(dlkprof::ops_of(argv[2]), argv[3], static_cast<std::uint32_t>(std::atoi(argv[4])));
+    dlkprof::write(dlkprof::test::recorded_ops(argv[2]), argv[3], static_cast<std::uint32_t>(std::atoi(argv[4])));
     return 0;
   }
   fmt::print(stderr, "job_bench find <capture> <ranks>, or job_bench write <capture> <folder> <ranks>\n");

@@ -82,6 +82,42 @@ CollectiveRow row_of(Together all, const JobAnalysis& job, const UsualTimes& usu
   return row;
 }
 
+// Of collectives by role and iteration.
+CriticalRow critical_of(std::span<const CollectiveRow* const> all) {
+  struct Late {
+    double ns = 0, worst_ns = -1;
+    std::uint32_t op = kNone;  // of the worst
+  };
+  std::map<std::uint32_t, Late> ranks;
+  CriticalRow row{all.front()->role, all.front()->iteration, 0, all.size(), -1, 0, kNone};
+  for (const CollectiveRow* one : all) {
+    Late& late = ranks[one->last_rank];
+    late.ns += one->waited_ns;
+    row.all_waited_ns += one->waited_ns;
+    if (one->waited_ns <= late.worst_ns) continue;
+    late.worst_ns = one->waited_ns;
+    late.op = one->op;
+  }
+  for (const auto& [rank, late] : ranks) {
+    if (late.ns <= row.waited_ns) continue;
+    row.critical_rank = rank;
+    row.waited_ns = late.ns;
+    row.op = late.op;
+  }
+  return row;
+}
+
+void find_critical_ranks(JobAnalysis& job) {
+  std::vector<const CollectiveRow*> all;
+  for (const CollectiveRow& one : job.collectives) all.push_back(&one);
+  const auto key = [](const CollectiveRow* one) { return std::pair(one->role, one->iteration); };
+  std::stable_sort(all.begin(), all.end(), [&key](const auto* a, const auto* b) { return key(a) < key(b); });
+  for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
+    while (end < all.size() && key(all[end]) == key(all[first])) ++end;
+    job.critical.push_back(critical_of(std::span(all).subspan(first, end - first)));
+  }
+}
+
 class CollectiveAligner {
  public:
   explicit CollectiveAligner(JobFigures& figures) : figures_(figures), job_(figures.job), usual_(figures) {}
@@ -100,6 +136,7 @@ class CollectiveAligner {
       kind.row.alone_ns /= static_cast<double>(kind.collectives);
       job_.kind_rows.push_back(kind.row);
     }
+    find_critical_ranks(job_);
     fit_clocks();
   }
 
@@ -137,7 +174,10 @@ void CollectiveAligner::see(Together together) {
     ++kind.calls;
     kind.length_ns.add(static_cast<std::uint64_t>(model::elapsed_ns(one.what.start_ns, one.what.end_ns)));
     RankRow& rank = job_.ranks[one.rank];
-    rank.waited_ns += (length_of(one) - row.shortest_ns) / static_cast<double>(std::max<std::uint64_t>(1, rank.iterations));
+    const double waited = length_of(one) - row.shortest_ns;
+    rank.waited_ns += waited / static_cast<double>(std::max<std::uint64_t>(1, rank.iterations));
+    const std::uint32_t place = one.what.iteration - rank.first_iteration;  // of hostile files anything
+    if (place < rank.waited_in_ns.size()) rank.waited_in_ns[place] += static_cast<float>(waited);
     if (ends_at_once && first.rank == reference) pairs_[one.rank].push_back({first.what.end_ns, one.what.end_ns});
   }
 }
@@ -149,6 +189,7 @@ void CollectiveAligner::fit_clocks() {
     RankRow& row = job_.ranks[rank];
     row.clock_offset_ns = fit->offset_ns;
     row.clock_drift_ppm = fit->drift_ppm;
+    row.clock_middle_ns = fit->middle_ns;
     row.clock_error_ns = fit->error_ns;
     row.clock_drift_error_ppm = fit->drift_error_ppm;
   }

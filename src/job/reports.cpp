@@ -103,6 +103,23 @@ Table stragglers_table(const JobAnalysis& job) {
   return table;
 }
 
+Table critical_table(const JobAnalysis& job) {
+  Table table{"critical_ranks",
+              {{"Role", ""},
+               {"Iteration", ""},
+               {"Critical Rank", ""},
+               {"Waited (ns)", "ns"},
+               {"Late by Op", ""},
+               {"Collectives", ""},
+               {"Waited for All (ns)", "ns"}},
+              {}};
+  for (const CriticalRow& row : job.critical) {
+    table.rows.push_back({number(row.role), number(row.iteration), number(row.critical_rank), row.waited_ns,
+                          row.op == kNone ? Cell() : Cell(job.ops[row.op].name), row.collectives, row.all_waited_ns});
+  }
+  return table;
+}
+
 Table overlap_table(const JobAnalysis& job) {
   Table table{"overlap",
               {{"Rank", ""},
@@ -230,6 +247,14 @@ const std::vector<JobReport>& job_reports() {
         {"Waited (ns)", "Others\nwaited"},
         {"Late by Op", "Late by"},
         {"Op Excess (ns)", "by"}}},
+      {"critical_ranks",
+       "iteration of a role, with the rank that the others waited longest for",
+       critical_table,
+       {{"Iteration", "Iteration"},
+        {"Critical Rank", "Critical\nrank"},
+        {"Waited (ns)", "Others\nwaited"},
+        {"Late by Op", "Late by"},
+        {"Waited for All (ns)", "Waited\nfor all"}}},
       {"overlap",
        "rank",
        overlap_table,

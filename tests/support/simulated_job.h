@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <random>
@@ -18,6 +19,8 @@
 #include "job/rank_events.h"
 
 namespace dlkprof::test {
+
+inline constexpr std::int64_t kSimulatedStart = 1'700'000'000'000'000'000;  // when jobs begin
 
 // What is wrong with one rank.
 struct PlantedFault {
@@ -69,6 +72,19 @@ inline std::vector<RecordedOp> recorded_ops(const job::RankEvents& events) {
   return ops;
 }
 
+inline std::vector<RecordedOp> recorded_ops(const std::filesystem::path& capture) {
+  model::Profile profile;
+  profile.timeline = model::load_timeline(std::vector<std::filesystem::path>{capture});
+  profile.fold = model::fold(profile.timeline);
+  profile.aggregate = model::aggregate(profile.timeline, profile.fold);
+  return recorded_ops(job::events_of(profile).front());
+}
+
+// The one that takes longest: what happens to it can be seen.
+inline std::string longest_op(const std::vector<RecordedOp>& ops) {
+  return std::max_element(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.gpu_ns < b.gpu_ns; })->name.name;
+}
+
 class JobSimulator {
  public:
   JobSimulator(SimulatedJob job, std::vector<RecordedOp> recorded)
@@ -85,7 +101,7 @@ class JobSimulator {
   }
 
  private:
-  static constexpr std::int64_t kStart = 1'700'000'000'000'000'000, kGap = 500;
+  static constexpr std::int64_t kStart = kSimulatedStart, kGap = 500;
 
   [[nodiscard]] std::string host(std::uint32_t rank) const { return fmt::format("node{:04}", rank / job_.ranks_a_host); }
   [[nodiscard]] const PlantedFault* fault(std::uint32_t rank) const {
@@ -193,5 +209,11 @@ class JobSimulator {
   std::vector<std::int64_t> now_;  // by rank
   std::vector<job::RankEvents> events_;
 };
+
+inline std::vector<job::Rank> simulate(const SimulatedJob& job, const std::vector<RecordedOp>& ops) {
+  std::vector<job::Rank> ranks;
+  JobSimulator(job, ops).run([&ranks](job::Rank rank) { ranks.push_back(std::move(rank)); });
+  return ranks;
+}
 
 }  // namespace dlkprof::test
