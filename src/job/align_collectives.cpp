@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
 
@@ -82,6 +83,15 @@ CollectiveRow row_of(Together all, const JobAnalysis& job, const UsualTimes& usu
   return row;
 }
 
+// How often each byte of a message crosses the bus of a GPU: nccl-tests, doc/PERFORMANCE.md. NCCL says of all-gather and
+// reduce-scatter what one rank has. 0: not told of this kind.
+double bus_factor(const std::string& kind, double ranks) {
+  const auto is = [&kind](const char* name) { return kind.find(name) != std::string::npos; };
+  if (is("AllReduce")) return 2 * (ranks - 1) / ranks;
+  if (is("AllGather") || is("ReduceScatter")) return ranks - 1;
+  return is("Broadcast") || is("Reduce_") ? 1 : 0;
+}
+
 // Of collectives by role and iteration.
 CriticalRow critical_of(std::span<const CollectiveRow* const> all) {
   struct Late {
@@ -132,7 +142,7 @@ class CollectiveAligner {
     }
     std::stable_sort(job_.collectives.begin(), job_.collectives.end(),
                      [](const CollectiveRow& a, const CollectiveRow& b) { return a.waited_ns > b.waited_ns; });
-    for (auto& [role_and_kind, kind] : kinds_) {
+    for (auto& [size, kind] : kinds_) {
       kind.row.alone_ns /= static_cast<double>(kind.collectives);
       job_.kind_rows.push_back(kind.row);
     }
@@ -144,17 +154,35 @@ class CollectiveAligner {
   struct Kind {
     CollectiveKindRow row;
     std::uint64_t collectives = 0;
+    double bytes = 0, bus_bytes = 0;  // sums over collectives
   };
+  using KindKey = std::tuple<std::uint32_t, std::uint32_t, int>;  // role, kind, and bits of the size; -1: not known
   void see(Together together);
+  CollectiveKindRow& add_to_kind(const CollectiveRow& row, std::uint32_t bytes);
   void fit_clocks();
 
   JobFigures& figures_;
   JobAnalysis& job_;
   UsualTimes usual_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Kind> kinds_;  // by role and kind
-  std::map<std::uint32_t, std::vector<ClockPair>> pairs_;          // by rank: beside the first of its role
-  std::map<std::uint32_t, std::uint32_t> references_;              // by role
+  std::map<KindKey, Kind> kinds_;
+  std::map<std::uint32_t, std::vector<ClockPair>> pairs_;  // by rank: beside the first of its role
+  std::map<std::uint32_t, std::uint32_t> references_;      // by role
 };
+
+// All ranks of a collective say the same.
+CollectiveKindRow& CollectiveAligner::add_to_kind(const CollectiveRow& row, std::uint32_t bytes) {
+  Kind& kind = kinds_[{row.role, row.kind, bytes == kNone ? -1 : std::bit_width(bytes)}];
+  kind.row.kind = row.kind;
+  kind.row.role = row.role;
+  kind.row.alone_ns += row.shortest_ns;
+  ++kind.collectives;
+  if (bytes == kNone) return kind.row;
+  kind.bytes += bytes;
+  kind.bus_bytes += bus_factor(job_.kinds[row.kind], static_cast<double>(row.ranks)) * bytes;
+  kind.row.bytes = kind.bytes / static_cast<double>(kind.collectives);
+  if (kind.bus_bytes > 0 && kind.row.alone_ns > 0) kind.row.bus_bytes_per_s = kind.bus_bytes / kind.row.alone_ns * 1e9;
+  return kind.row;
+}
 
 void CollectiveAligner::see(Together together) {
   const CollectiveOfRank& first = together.front();
@@ -163,11 +191,7 @@ void CollectiveAligner::see(Together together) {
   if (together.size() < 2 || !alike) return;
   const CollectiveRow row = row_of(together, job_, usual_);
   job_.collectives.push_back(row);
-  auto& [kind, collectives] = kinds_[{row.role, row.kind}];
-  kind.kind = row.kind;
-  kind.role = row.role;
-  kind.alone_ns += row.shortest_ns;
-  ++collectives;
+  CollectiveKindRow& kind = add_to_kind(row, first.what.bytes);
   const bool ends_at_once = job_.kinds[row.kind].find("AllReduce") != std::string::npos;
   const std::uint32_t reference = references_.try_emplace(row.role, first.rank).first->second;
   for (const CollectiveOfRank& one : together) {

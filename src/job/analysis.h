@@ -65,12 +65,14 @@ struct CriticalRow {
   std::uint32_t op = kNone;  // what made it late, where others waited longest; kNone: not known
 };
 
-// Bytes are not known: captures have none of NCCL's payloads.
+// Collectives of a kind, and of a size where it is known: from a power of two to the next.
 struct CollectiveKindRow {
   std::uint32_t kind = 0, role = 0;
-  std::uint64_t calls = 0;  // of all ranks
-  Distribution length_ns;   // of all ranks
-  double alone_ns = 0;      // mean of the shortest over ranks
+  std::optional<double> bytes;            // of a message, mean
+  std::optional<double> bus_bytes_per_s;  // as nccl-tests counts it (doc/PERFORMANCE.md), of communication alone
+  std::uint64_t calls = 0;                // of all ranks
+  Distribution length_ns;                 // of all ranks
+  double alone_ns = 0;                    // mean of the shortest over ranks
 };
 
 struct JobFinding {

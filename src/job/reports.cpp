@@ -144,6 +144,8 @@ Table collectives_table(const JobAnalysis& job) {
   Table table{"collectives",
               {{"Collective", ""},
                {"Role", ""},
+               {"Message (bytes)", "byte"},
+               {"Bus Bandwidth (byte/s)", "byte/s"},
                {"Calls", ""},
                {"Mean (ns)", "ns"},
                {"Min (ns)", "ns"},
@@ -151,8 +153,8 @@ Table collectives_table(const JobAnalysis& job) {
                {"Alone (ns)", "ns"}},
               {}};
   for (const CollectiveKindRow& row : job.kind_rows) {
-    table.rows.push_back({job.kinds[row.kind], number(row.role), row.calls, row.length_ns.mean(), row.length_ns.least,
-                          row.length_ns.most, row.alone_ns});
+    table.rows.push_back({job.kinds[row.kind], number(row.role), cell_of(row.bytes), cell_of(row.bus_bytes_per_s), row.calls,
+                          row.length_ns.mean(), row.length_ns.least, row.length_ns.most, row.alone_ns});
   }
   return table;
 }
@@ -265,9 +267,15 @@ const std::vector<JobReport>& job_reports() {
         {"Overlapped (%)", "Overlapped"},
         {"Waited (ns)", "Waited"}}},
       {"collectives",
-       "kind of collective",
+       "kind and size of collectives, where captures know the size: from a power of two to the next",
        collectives_table,
-       {{"Collective", "Collective"}, {"Calls", "Calls"}, {"Mean (ns)", "Mean"}, {"Alone (ns)", "Alone"}, {"Max (ns)", "Max"}}},
+       {{"Collective", "Collective"},
+        {"Message (bytes)", "Message"},
+        {"Bus Bandwidth (byte/s)", "Bus"},
+        {"Calls", "Calls"},
+        {"Mean (ns)", "Mean"},
+        {"Alone (ns)", "Alone"},
+        {"Max (ns)", "Max"}}},
       {"imbalance",
        "op; the greatest difference first",
        imbalance_table,

@@ -42,6 +42,7 @@ struct SimulatedJob {
   std::set<std::uint32_t> missing;                     // ranks without a capture
   std::map<std::string, double> offset_ns, drift_ppm;  // of the clocks of hosts
   std::int64_t collective_ns = 20'000;                 // of one, when all have come
+  std::uint32_t collective_bytes = 0;                  // 0: captures do not say
   std::uint32_t collectives = 4;                       // an iteration
   double end_jitter_ns = 1'000;                        // standard deviation of the ends of an all-reduce over ranks
 };
@@ -199,8 +200,8 @@ class JobSimulator {
 
   void add(std::uint32_t rank, std::uint32_t iteration, std::uint32_t op, std::int64_t start, std::int64_t end,
            std::uint32_t kind) {
-    events_[rank].events.push_back(
-        {on_clock(rank, start), on_clock(rank, end), op, iteration, kind == job::kNone ? 7U : 20U, kind});
+    events_[rank].events.push_back({on_clock(rank, start), on_clock(rank, end), op, iteration, kind == job::kNone ? 7U : 20U,
+                                    kind, kind == job::kNone || job_.collective_bytes == 0 ? job::kNone : job_.collective_bytes});
   }
 
   SimulatedJob job_;

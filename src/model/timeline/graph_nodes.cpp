@@ -49,7 +49,8 @@ void GraphNodes::add_clone(std::uint64_t node, std::uint64_t original) {
   clones_.erase(child);
 }
 
-// Where as many ran as were cloned. In what order those of children in children come was not seen: more then ran, and none is told.
+// Where as many ran as were cloned. In what order those of children in children come was not seen: more then ran, and none is
+// told.
 void GraphNodes::find_children_that_ran() {
   std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> untold;  // by graph
   for (const std::uint64_t node : ran_) {

@@ -145,6 +145,18 @@ TEST_F(Jobs, CompareRanksWithinTheirRole) {
   EXPECT_THAT(job.findings, ElementsAre(AllOf(Field(&JobFinding::rule, "uneven_stages"), Field(&JobFinding::rank, 8))));
 }
 
+TEST_F(Jobs, TellBusBandwidthWhereSizesAreKnown) {
+  const std::uint32_t bytes = 1U << 20U;
+  const JobAnalysis job = analysis_of({.ranks = 8, .collective_bytes = bytes, .end_jitter_ns = 0});
+  ASSERT_THAT(job.kind_rows, testing::SizeIs(1));
+  EXPECT_EQ(job.kind_rows[0].bytes, bytes);
+  // All-reduce: 2 (n - 1) / n of the message in 20 us.
+  EXPECT_NEAR(*job.kind_rows[0].bus_bytes_per_s, 2.0 * 7 / 8 * bytes / 20e-6, 1e6);
+  const JobAnalysis unknown = analysis_of({.ranks = 8});
+  ASSERT_THAT(unknown.kind_rows, testing::SizeIs(1));
+  EXPECT_FALSE(unknown.kind_rows[0].bytes || unknown.kind_rows[0].bus_bytes_per_s);
+}
+
 TEST_F(Jobs, SayWhereCommunicationRunsAlone) {
   EXPECT_THAT(analysis_of({.ranks = 8, .collective_ns = 1'500'000}).findings,
               Contains(Field(&JobFinding::rule, "exposed_communication")));
