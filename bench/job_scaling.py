@@ -5,7 +5,7 @@
 
 BUILD_DIR: of the preset ci, whose bin/ holds dlkprof and job_bench. SCRATCH_DIR: a folder on a disk with room for 700 kB a rank. RANKS
 RUNS: sizes, and how often each is merged. Prints a table in Markdown; times are medians, with the least and the most; the peak of memory
-is the greatest. --plot draws the times of merging over the number of ranks.
+is the greatest. --plot draws the processor time of merging over the number of ranks, which others on the machine disturb least.
 """
 
 import datetime
@@ -33,8 +33,8 @@ def main(arguments):
     numbers = [int(word) for word in arguments[2:]]
     scratch.mkdir(parents=True, exist_ok=True)
     print(f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
-    print("| ranks | read | runs | merged in | per rank | peak memory | written | reported in | peak memory |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| ranks | read | runs | merged in | processor time | per rank | peak memory | written | reported in | peak memory |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     points = []
     for ranks, runs in list(zip(numbers[::2], numbers[1::2])) or DEFAULT_SIZES:
         points.append((ranks, measure(programs, scratch, ranks, runs)))
@@ -44,7 +44,7 @@ def main(arguments):
 
 
 def measure(programs, scratch, ranks, runs):
-    """Prints the row of a size, and gives the median of merging, in seconds."""
+    """Prints the row of a size, and gives the median of the processor time of merging, in seconds."""
     folder, job = scratch / f"ranks{ranks}", scratch / f"job{ranks}.sqlite"
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([programs / "job_bench", "write", CAPTURE, folder, str(ranks)], check=True)
@@ -54,30 +54,30 @@ def measure(programs, scratch, ranks, runs):
     written = job.stat().st_size
     shutil.rmtree(folder)
     job.unlink()
-    middle = statistics.median(wall for wall, _ in merges)
-    print(f"| {ranks:,} | {read / 1e6:,.0f} MB | {runs} | {seconds(merges)} | {1000 * middle / ranks:.1f} ms | {megabytes(merges)} | "
+    middle = statistics.median(processor for _, processor, _ in merges)
+    print(f"| {ranks:,} | {read / 1e6:,.0f} MB | {runs} | {seconds(merges)} | {middle:.1f} s | {1000 * middle / ranks:.1f} ms | {megabytes(merges)} | "
           f"{written / 1e6:,.0f} MB | {seconds(reports)} | {megabytes(reports)} |", flush=True)
     return middle
 
 
 def run(*words):
-    """Seconds, and bytes of memory at the most."""
+    """Seconds of wall and of processor time, and bytes of memory at the most."""
     begin = time.monotonic()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     said = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         sys.exit(f"job_scaling.py: dlkprof failed: {said.strip()}")
-    return time.monotonic() - begin, usage.ru_maxrss * 1024
+    return time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
 def seconds(runs):
-    values = sorted(wall for wall, _ in runs)
+    values = sorted(wall for wall, _, _ in runs)
     return f"{statistics.median(values):.1f} s ({values[0]:.1f} to {values[-1]:.1f})" if len(values) > 1 else f"{values[0]:.1f} s"
 
 
 def megabytes(runs):
-    return f"{max(peak for _, peak in runs) / 1e6:,.0f} MB"
+    return f"{max(peak for _, _, peak in runs) / 1e6:,.0f} MB"
 
 
 def picture(points):
@@ -94,7 +94,7 @@ def picture(points):
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12" role="img">',
-        f"<title>Seconds of dlkprof merge over ranks</title><rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>",
+        f"<title>Processor time of dlkprof merge over ranks</title><rect width=\"{WIDTH}\" height=\"{HEIGHT}\" fill=\"#fff\"/>",
         f'<path d="M{LEFT} {TOP}V{y(0):.1f}H{WIDTH - 20}" fill="none" stroke="#555"/>',
         f'<path d="M{x(0):.1f} {y(0):.1f}L{x(most_ranks):.1f} {y(steepest * most_ranks):.1f}" stroke="#999" stroke-dasharray="4 4"/>',
         f'<text x="{LEFT + 8}" y="{TOP + 10}" fill="#555">dashed: the time of {points[0][0]:,} ranks, grown in proportion</text>',
