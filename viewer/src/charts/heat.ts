@@ -48,10 +48,10 @@ class Heat {
 
   constructor(private readonly options: HeatOptions) {
     for (const cell of options.cells) this.places.set(cell.row * options.columns.length + cell.column, cell);
-    // One cell far beyond all others would leave these a single colour.
+    // A few cells far below all others do not set the least; those far above are what one looks for.
     const sorted = options.cells.map((cell) => cell.value).sort((a, b) => a - b);
     this.least = sorted[Math.floor((sorted.length - 1) * 0.01)] ?? 0;
-    this.most = sorted[Math.ceil((sorted.length - 1) * 0.995)] ?? 0;
+    this.most = sorted[sorted.length - 1] ?? 0;
     this.canvas = h("canvas", {tabindex: "0", role: "img", id: options.id});
     this.canvas.setAttribute(
       "aria-label",
@@ -69,14 +69,15 @@ class Heat {
   private legend(): HTMLElement {
     const steps = h("span", {class: "steps", "aria-hidden": "true"});
     const show = (text: number): string => quantity(text, this.options.unit);
-    const words = `${show(this.least)} and less to ${show(this.most)} and more`;
+    const words = `${show(this.least)} and less to ${show(this.most)}, by the square root`;
     const mark = this.options.mark === undefined ? null : h("span", {}, h("b", {"aria-hidden": "true"}, "● "), this.options.mark);
     return h("p", {class: "keys"}, h("span", {}, steps, words), mark);
   }
 
   private colourOf(value: number): string {
     const span = this.most - this.least;
-    const share = span > 0 ? Math.max(0, Math.min(1, (value - this.least) / span)) : 0;
+    // The square root: one cell far beyond all others leaves their differences to be seen.
+    const share = span > 0 ? Math.sqrt(Math.max(0, (value - this.least) / span)) : 0;
     return mixed(colour("heat-least"), colour("heat-most"), Math.round(share * STEPS) / STEPS);
   }
 
@@ -120,7 +121,9 @@ class Heat {
     context.fillStyle = colour("soft");
     context.textBaseline = "middle";
     const everyRow = Math.max(1, Math.ceil(14 / this.high));
-    this.options.rows.forEach((text, i) => i % everyRow === 0 && context.fillText(text, 0, (i + 0.5) * this.high, LEFT - 6));
+    this.options.rows.forEach(
+      (text, i) => i % everyRow === 0 && context.fillText(text, 0, Math.max(7, (i + 0.5) * this.high), LEFT - 6),
+    );
     const everyColumn = Math.max(1, Math.ceil(56 / this.wide));
     this.options.columns.forEach(
       (text, i) =>
