@@ -1,6 +1,6 @@
 """Merges the ranks of a job on the workers of Dask Distributed: what `dlkprof merge --engine dask` runs.
 
-Each worker folds captures where it is (`dlkprof merge <capture> -o <part>`), and parts are merged in a tree, 16 at a time. The
+Each worker folds captures where it is (`dlkprof merge <capture>... -o <part>`), and parts are merged in a tree, 16 at a time. The
 result is the same as on one machine, byte by byte, as merging does not depend on the order. Workers see the files and the folder
 of the parts, which lies beside the output, under the same names. A worker that dies has its work done again by another.
 """
@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 AT_ONCE = 16  # parts that are merged in a step
+LEAST_LEAVES = 64  # where there are as many captures: enough for workers to share, and to begin anew where one dies
 RETRIES = 3  # of a piece of work whose worker died
 LOCAL_WORKERS = 2
 
@@ -47,9 +48,11 @@ def merge_parts(dlkprof, parts, output):
 def plan(client, arguments, folder):
     """Submits the tree; returns the work of the leaves and that of the root."""
     options = {"retries": RETRIES, "pure": False}
+    inputs = arguments.inputs
+    size = min(AT_ONCE, max(1, len(inputs) // LEAST_LEAVES))
     work = [
-        client.submit(merge, arguments.dlkprof, [name], str(folder / f"0_{i}.sqlite"), **options)
-        for i, name in enumerate(arguments.inputs)
+        client.submit(merge, arguments.dlkprof, inputs[i : i + size], str(folder / f"0_{i}.sqlite"), **options)
+        for i in range(0, len(inputs), size)
     ]
     leaves, level = work, 0
     while len(work) > AT_ONCE:
@@ -72,10 +75,11 @@ def follow(leaves):
     step = max(1, len(leaves) // 10)
     for done, future in enumerate(as_completed(leaves), 1):
         if done % step == 0 or done == len(leaves):
-            say(f"folded {done} of {len(leaves)}")
+            say(f"folded {done} of {len(leaves)} parts")
         name, said = future.result()
-        if name is None:
-            print("\n".join(said), file=sys.stderr, flush=True)
+        told = [line for line in said if name is None or "left out: " in line]
+        if told:
+            print("\n".join(told), file=sys.stderr, flush=True)
 
 
 def run(arguments, client_of):

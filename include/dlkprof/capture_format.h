@@ -224,6 +224,9 @@ enum class RangeKind : std::uint8_t { push_pop = 0, start_end = 1, mark = 2 };
 
 inline constexpr std::uint32_t kNoNumber = ~std::uint32_t{0};
 
+// RangeEvent::payload_type: payload_bits are the bytes of a message, as NCCL says them in an extended payload.
+inline constexpr std::uint8_t kMessageBytes = 200;
+
 // An NVTX range that was ended, or was still open at the end of the process. Written when it ends, so inner ones come first.
 struct RangeEvent {
   // Unique in the capture: number of the thread it began on (from 1, in order of their first range) * 2^40 + number of the
@@ -237,7 +240,7 @@ struct RangeEvent {
   RangeKind kind = RangeKind::push_pop;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;         // 0: never ended
-  std::uint8_t payload_type = 0;   // nvtxPayloadType_t; 0: none
+  std::uint8_t payload_type = 0;   // nvtxPayloadType_t, or kMessageBytes; 0: none
   std::uint64_t payload_bits = 0;  // the value as it lies in nvtxEventAttributes_t::payload
   // Numbers that the message has lost (capture/message.h); kNoNumber: none.
   std::uint32_t sequence = kNoNumber, op_id = kNoNumber;

@@ -14,7 +14,8 @@ namespace {
 
 bool parse_view(int argc, char** argv, ViewCommand& command) {
   CLI::App app(
-      "Writes one page that shows a run, or compares several, and opens it. The page holds all it needs: it opens from a file, "
+      "Writes one page that shows a run or a job, or compares several runs, and opens it. The page holds all it needs: it opens "
+      "from a file, "
       "by mail and offline, and sends nothing anywhere. No GPU is needed.",
       "dlkprof view");
   std::string directory;
@@ -22,7 +23,8 @@ bool parse_view(int argc, char** argv, ViewCommand& command) {
   app.option_defaults()->group("Viewing");
   const auto add = adding_options(app);
   add("runs", command.files, "<file>",
-      "1 to 8 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are compared with")
+      "1 to 8 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are compared with. "
+      "Or one job's database (dlkprof merge)")
       ->required();
   add("--labels", command.labels, "<label,label>", "What the runs are called, in their order (default: the files' names)")
       ->delimiter(',')

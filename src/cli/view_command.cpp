@@ -24,6 +24,8 @@
 #include "cli/installation.h"
 #include "cli/outputs.h"
 #include "cli/run_loader.h"
+#include "job/database.h"
+#include "job/page_views.h"
 #include "model/timeline/raw_counters.h"
 #include "report/compare/compare_view.h"
 #include "store/database.h"
@@ -34,6 +36,18 @@ namespace dlkprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_of_job(const ViewCommand& command) { return job::is_job_database(command.files.front()); }
+
+void check_job_view(const ViewCommand& command) {
+  if (command.files.size() > 1) {
+    throw UsageError("the database of a job is shown alone", "",
+                     "Name it alone, or name captures and databases of runs only: dlkprof report shows jobs as well.");
+  }
+  if (command.folding.is_asked())
+    throw UsageError("a job's database holds figures of ranks, which cannot be folded again", "",
+                     "Leave out the options of folding.");
+}
 
 void check_view(const ViewCommand& command) {
   const std::size_t runs = command.files.size();
@@ -46,6 +60,7 @@ void check_view(const ViewCommand& command) {
                      "Give one for each run, in their order.");
   }
   check_folding(command.folding);
+  if (is_of_job(command)) check_job_view(command);
   view::check_has_page();
 }
 
@@ -89,8 +104,18 @@ std::vector<std::string> labels_of_view(const ViewCommand& command) {
   return advise::unique_labels(std::move(labels));
 }
 
+std::vector<view::RunCopy> copy_of_job(const std::string& file, const std::string& label) {
+  const job::JobAnalysis job = job::analyse_job(file);
+  job::PageViews page;
+  std::vector<view::RunCopy> copies;
+  copies.emplace_back(label, [&](store::Connection& connection) { page = job::write_page_views(connection, file, job); });
+  copies.front().describe(std::move(page.views), std::move(page.notices));
+  return copies;
+}
+
 std::vector<view::RunCopy> copies_of(const ViewCommand& command) {
   const std::vector<std::string> labels = labels_of_view(command);
+  if (is_of_job(command)) return copy_of_job(command.files.front(), labels.front());
   const cupti::Catalogue catalogue = load_catalogue();
   std::vector<view::RunCopy> copies;
   std::vector<advise::RunFigures> figures;

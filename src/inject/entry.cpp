@@ -1,12 +1,14 @@
 // The entry points of libdlkprof_inject.so, and all that it exports: the CUDA driver calls the first when it is
 // initialized (CUDA_INJECTION64_PATH), NVTX the second once for each of its instances in the process
-// (NVTX_INJECTION64_PATH). Where NVTX loads the library first the driver does not call at all, so either one starts.
+// (NVTX_INJECTION64_PATH), and the third once for each of its extensions. Where NVTX loads the library first the driver does not
+// call at all, so either one starts.
 
 #include <cstdint>
 
 #include "base/uncancelled.h"
 #include "inject/session/session.h"
 #include "inject/timeline/nvtx.h"
+#include "inject/timeline/nvtx_payloads.h"
 
 extern "C" {
 
@@ -24,6 +26,12 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* 
   } catch (...) {  // ranges and names stay unknown; patterns over names match nothing
   }
   return 1;
+}
+
+// NVTX calls it after the one above. 0: the extension is not for us.
+__attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(dlkprof::inject::ExtensionModule* module) noexcept {
+  const dlkprof::Uncancelled whole;
+  return dlkprof::inject::attach_to_payloads(module) ? 1 : 0;
 }
 
 }  // extern "C"

@@ -93,6 +93,7 @@ void RankAggregator::see_collective(const RankEvent& event, Open& open) {
   one.kind = event.kind;
   one.start_ns = event.start_ns;
   one.end_ns = event.end_ns;
+  one.bytes = event.bytes;
   rank_.collectives.push_back(one);
 }
 

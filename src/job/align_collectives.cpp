@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <tuple>
 
@@ -82,6 +83,51 @@ CollectiveRow row_of(Together all, const JobAnalysis& job, const UsualTimes& usu
   return row;
 }
 
+// How often each byte of a message crosses the bus of a GPU: nccl-tests, doc/PERFORMANCE.md. NCCL says of all-gather and
+// reduce-scatter what one rank has. 0: not told of this kind.
+double bus_factor(const std::string& kind, double ranks) {
+  const auto is = [&kind](const char* name) { return kind.find(name) != std::string::npos; };
+  if (is("AllReduce")) return 2 * (ranks - 1) / ranks;
+  if (is("AllGather") || is("ReduceScatter")) return ranks - 1;
+  return is("Broadcast") || is("Reduce_") ? 1 : 0;
+}
+
+// Of collectives by role and iteration.
+CriticalRow critical_of(std::span<const CollectiveRow* const> all) {
+  struct Late {
+    double ns = 0, worst_ns = -1;
+    std::uint32_t op = kNone;  // of the worst
+  };
+  std::map<std::uint32_t, Late> ranks;
+  CriticalRow row{all.front()->role, all.front()->iteration, 0, all.size(), -1, 0, kNone};
+  for (const CollectiveRow* one : all) {
+    Late& late = ranks[one->last_rank];
+    late.ns += one->waited_ns;
+    row.all_waited_ns += one->waited_ns;
+    if (one->waited_ns <= late.worst_ns) continue;
+    late.worst_ns = one->waited_ns;
+    late.op = one->op;
+  }
+  for (const auto& [rank, late] : ranks) {
+    if (late.ns <= row.waited_ns) continue;
+    row.critical_rank = rank;
+    row.waited_ns = late.ns;
+    row.op = late.op;
+  }
+  return row;
+}
+
+void find_critical_ranks(JobAnalysis& job) {
+  std::vector<const CollectiveRow*> all;
+  for (const CollectiveRow& one : job.collectives) all.push_back(&one);
+  const auto key = [](const CollectiveRow* one) { return std::pair(one->role, one->iteration); };
+  std::stable_sort(all.begin(), all.end(), [&key](const auto* a, const auto* b) { return key(a) < key(b); });
+  for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
+    while (end < all.size() && key(all[end]) == key(all[first])) ++end;
+    job.critical.push_back(critical_of(std::span(all).subspan(first, end - first)));
+  }
+}
+
 class CollectiveAligner {
  public:
   explicit CollectiveAligner(JobFigures& figures) : figures_(figures), job_(figures.job), usual_(figures) {}
@@ -96,10 +142,11 @@ class CollectiveAligner {
     }
     std::stable_sort(job_.collectives.begin(), job_.collectives.end(),
                      [](const CollectiveRow& a, const CollectiveRow& b) { return a.waited_ns > b.waited_ns; });
-    for (auto& [role_and_kind, kind] : kinds_) {
+    for (auto& [size, kind] : kinds_) {
       kind.row.alone_ns /= static_cast<double>(kind.collectives);
       job_.kind_rows.push_back(kind.row);
     }
+    find_critical_ranks(job_);
     fit_clocks();
   }
 
@@ -107,17 +154,35 @@ class CollectiveAligner {
   struct Kind {
     CollectiveKindRow row;
     std::uint64_t collectives = 0;
+    double bytes = 0, bus_bytes = 0;  // sums over collectives
   };
+  using KindKey = std::tuple<std::uint32_t, std::uint32_t, int>;  // role, kind, and bits of the size; -1: not known
   void see(Together together);
+  CollectiveKindRow& add_to_kind(const CollectiveRow& row, std::uint32_t bytes);
   void fit_clocks();
 
   JobFigures& figures_;
   JobAnalysis& job_;
   UsualTimes usual_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Kind> kinds_;  // by role and kind
-  std::map<std::uint32_t, std::vector<ClockPair>> pairs_;          // by rank: beside the first of its role
-  std::map<std::uint32_t, std::uint32_t> references_;              // by role
+  std::map<KindKey, Kind> kinds_;
+  std::map<std::uint32_t, std::vector<ClockPair>> pairs_;  // by rank: beside the first of its role
+  std::map<std::uint32_t, std::uint32_t> references_;      // by role
 };
+
+// All ranks of a collective say the same.
+CollectiveKindRow& CollectiveAligner::add_to_kind(const CollectiveRow& row, std::uint32_t bytes) {
+  Kind& kind = kinds_[{row.role, row.kind, bytes == kNone ? -1 : std::bit_width(bytes)}];
+  kind.row.kind = row.kind;
+  kind.row.role = row.role;
+  kind.row.alone_ns += row.shortest_ns;
+  ++kind.collectives;
+  if (bytes == kNone) return kind.row;
+  kind.bytes += bytes;
+  kind.bus_bytes += bus_factor(job_.kinds[row.kind], static_cast<double>(row.ranks)) * bytes;
+  kind.row.bytes = kind.bytes / static_cast<double>(kind.collectives);
+  if (kind.bus_bytes > 0 && kind.row.alone_ns > 0) kind.row.bus_bytes_per_s = kind.bus_bytes / kind.row.alone_ns * 1e9;
+  return kind.row;
+}
 
 void CollectiveAligner::see(Together together) {
   const CollectiveOfRank& first = together.front();
@@ -126,18 +191,17 @@ void CollectiveAligner::see(Together together) {
   if (together.size() < 2 || !alike) return;
   const CollectiveRow row = row_of(together, job_, usual_);
   job_.collectives.push_back(row);
-  auto& [kind, collectives] = kinds_[{row.role, row.kind}];
-  kind.kind = row.kind;
-  kind.role = row.role;
-  kind.alone_ns += row.shortest_ns;
-  ++collectives;
+  CollectiveKindRow& kind = add_to_kind(row, first.what.bytes);
   const bool ends_at_once = job_.kinds[row.kind].find("AllReduce") != std::string::npos;
   const std::uint32_t reference = references_.try_emplace(row.role, first.rank).first->second;
   for (const CollectiveOfRank& one : together) {
     ++kind.calls;
     kind.length_ns.add(static_cast<std::uint64_t>(model::elapsed_ns(one.what.start_ns, one.what.end_ns)));
     RankRow& rank = job_.ranks[one.rank];
-    rank.waited_ns += (length_of(one) - row.shortest_ns) / static_cast<double>(std::max<std::uint64_t>(1, rank.iterations));
+    const double waited = length_of(one) - row.shortest_ns;
+    rank.waited_ns += waited / static_cast<double>(std::max<std::uint64_t>(1, rank.iterations));
+    const std::uint32_t place = one.what.iteration - rank.first_iteration;  // of hostile files anything
+    if (place < rank.waited_in_ns.size()) rank.waited_in_ns[place] += static_cast<float>(waited);
     if (ends_at_once && first.rank == reference) pairs_[one.rank].push_back({first.what.end_ns, one.what.end_ns});
   }
 }
@@ -149,6 +213,7 @@ void CollectiveAligner::fit_clocks() {
     RankRow& row = job_.ranks[rank];
     row.clock_offset_ns = fit->offset_ns;
     row.clock_drift_ppm = fit->drift_ppm;
+    row.clock_middle_ns = fit->middle_ns;
     row.clock_error_ns = fit->error_ns;
     row.clock_drift_error_ppm = fit->drift_error_ppm;
   }

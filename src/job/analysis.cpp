@@ -118,6 +118,8 @@ void JobReader::read_rank(std::uint32_t number, const Rank& head) {
   row.head = &head;
   const std::vector<RankIteration> iterations = database_.read_iterations(number);
   row.iterations = iterations.size();
+  if (!iterations.empty()) row.first_iteration = iterations.front().iteration;
+  row.waited_in_ns.resize(iterations.size());
   row.length = over(iterations);
   add_means(row, iterations);
   std::vector<std::uint32_t> ops;

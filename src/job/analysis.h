@@ -25,6 +25,9 @@ struct RankRow {
   double input_ns = 0, idle_ns = 0, waited_ns = 0, compute_ns = 0;  // waited: in collectives, for others
   bool slow = false;                                                // an outlier by compute_ns
   std::optional<double> clock_offset_ns, clock_drift_ppm, clock_error_ns, clock_drift_error_ppm;
+  double clock_middle_ns = 0;         // when it was off by clock_offset_ns, by the clock of the first rank of its role
+  std::uint32_t first_iteration = 0;  // number in the rank's capture
+  std::vector<float> waited_in_ns;    // by iteration, from first_iteration on: in collectives, for others
 };
 
 enum class Cause : std::uint8_t { none, same_work_slower, more_work, not_measured };
@@ -52,12 +55,24 @@ struct CollectiveRow {
   double op_excess_ns = 0;
 };
 
-// Bytes are not known: captures have none of NCCL's payloads.
+// The collectives of an iteration of a role.
+struct CriticalRow {
+  std::uint32_t role = 0, iteration = 0;
+  std::uint32_t critical_rank = 0;  // others waited longest for it
+  std::uint64_t collectives = 0;
+  double waited_ns = 0;      // for that rank: sum over the collectives to which it came last, mean over the others
+  double all_waited_ns = 0;  // for whomever
+  std::uint32_t op = kNone;  // what made it late, where others waited longest; kNone: not known
+};
+
+// Collectives of a kind, and of a size where it is known: from a power of two to the next.
 struct CollectiveKindRow {
   std::uint32_t kind = 0, role = 0;
-  std::uint64_t calls = 0;  // of all ranks
-  Distribution length_ns;   // of all ranks
-  double alone_ns = 0;      // mean of the shortest over ranks
+  std::optional<double> bytes;            // of a message, mean
+  std::optional<double> bus_bytes_per_s;  // as nccl-tests counts it (doc/PERFORMANCE.md), of communication alone
+  std::uint64_t calls = 0;                // of all ranks
+  Distribution length_ns;                 // of all ranks
+  double alone_ns = 0;                    // mean of the shortest over ranks
 };
 
 struct JobFinding {
@@ -75,6 +90,7 @@ struct JobAnalysis {
   std::vector<RankRow> ranks;              // by number
   std::vector<OpSpread> spreads;           // by the time that the most exceeds the median, falling
   std::vector<CollectiveRow> collectives;  // by waited time, falling
+  std::vector<CriticalRow> critical;       // by role and iteration
   std::vector<CollectiveKindRow> kind_rows;
   std::vector<JobFinding> findings;  // by lost time, falling
 };

@@ -17,7 +17,7 @@ struct ClockFit {
   double offset_ns = 0;  // in the middle of the events
   double drift_ppm = 0;
   double middle_ns = 0;  // of the reference's clock
-  double error_ns = 0;   // of the offset: three standard errors
+  double error_ns = 0;   // of the offset: four standard errors
   double drift_error_ppm = 0;
   // What to subtract from a time of the other clock.
   [[nodiscard]] double offset_at(double reference_ns) const { return offset_ns + drift_ppm * 1e-6 * (reference_ns - middle_ns); }

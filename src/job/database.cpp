@@ -201,6 +201,7 @@ std::vector<RankIteration> JobDatabase::read_iterations(std::uint32_t number) {
 std::vector<RankCollective> JobDatabase::read_collectives(std::uint32_t number) {
   return rows_of(collectives_, number, [this](const Statement& row) {
     const std::uint32_t late = row.type(8) == CellType::null ? kNone : index(row, 8, names_.ops.size());
+    const std::uint32_t bytes = row.type(10) == CellType::null ? kNone : index(row, 10, kNone);
     return RankCollective{index(row, 1, kNone),
                           index(row, 2, kNone),
                           index(row, 3, kNone),
@@ -209,7 +210,8 @@ std::vector<RankCollective> JobDatabase::read_collectives(std::uint32_t number) 
                           row.integer(6),
                           row.integer(7),
                           late,
-                          row.integer(9)};
+                          row.integer(9),
+                          bytes};
   });
 }
 
@@ -252,7 +254,7 @@ JobWriter::JobWriter(const fs::path& path, const Names& names, const std::vector
       times_(insert_row(connection_, "rank_op", 15)),
       counter_(insert_row(connection_, "rank_counter", 5)),
       iteration_(insert_row(connection_, "rank_iteration", 9)),
-      collective_(insert_row(connection_, "rank_collective", 10)) {
+      collective_(insert_row(connection_, "rank_collective", 11)) {
   Statement op = insert_row(connection_, "op", 4);
   for (std::size_t i = 0; i < names.ops.size(); ++i) op.run(i, names.ops[i].name, names.ops[i].direction, names.ops[i].type);
   insert_names(connection_, "metric", names.metrics);
@@ -283,9 +285,9 @@ void JobWriter::add(std::uint32_t number, const Rank& rank) {
                    one.input_ns, one.idle_ns);
   }
   for (const RankCollective& one : rank.collectives) {
-    const std::optional<std::uint32_t> late = one.late_op == kNone ? std::nullopt : std::optional(one.late_op);
-    collective_.run(number, one.communicator, one.sequence, one.iteration, one.position, one.kind, one.start_ns, one.end_ns, late,
-                    one.late_ns);
+    const auto known = [](std::uint32_t value) { return value == kNone ? std::nullopt : std::optional(value); };
+    collective_.run(number, one.communicator, one.sequence, one.iteration, one.position, one.kind, one.start_ns, one.end_ns,
+                    known(one.late_op), one.late_ns, known(one.bytes));
   }
 }
 

@@ -59,6 +59,7 @@ struct RankCollective {
   // Of the ops that ran since the collective before: the one that took longer than it mostly does on this rank, by most.
   std::uint32_t late_op = kNone;  // index into Rank::ops
   std::int64_t late_ns = 0;
+  std::uint32_t bytes = kNone;  // of its message, as NCCL says; kNone: not known
 };
 
 // Which process it is: the same process has the same, in whatever file.

@@ -89,6 +89,16 @@ class EventReader {
     return activity.config != kNone ? timeline_.configs[activity.config].process : 0;
   }
 
+  // Of the ranges around the call that launched it, the first that says.
+  [[nodiscard]] std::uint32_t message_bytes(const model::Activity& activity) const {
+    constexpr int kLevels = 4;  // NCCL's own ranges inside the one that says
+    std::uint32_t range = activity.call == kNone ? kNone : timeline_.calls[activity.call].range;
+    for (int level = 0; range != kNone && level < kLevels; ++level, range = timeline_.ranges[range].parent) {
+      if (timeline_.ranges[range].message_bytes != kNone) return timeline_.ranges[range].message_bytes;
+    }
+    return kNone;
+  }
+
   const model::Profile& profile_;
   const model::Timeline& timeline_;
   std::set<std::uint32_t> processes_;
@@ -168,7 +178,8 @@ void EventReader::add_events(std::uint32_t process, RankEvents& into, const std:
     const std::uint32_t kind = kinds[activity.kernel];
     into.events.push_back({wall_ns(clock, activity.start_ns), wall_ns(clock, activity.end_ns),
                            op_places[profile_.fold.instances[profile_.fold.activity_instance[i]].op],
-                           profile_.fold.activity_iteration[i], activity.stream, kind == kNone ? kNone : places[kind]});
+                           profile_.fold.activity_iteration[i], activity.stream, kind == kNone ? kNone : places[kind],
+                           kind == kNone ? kNone : message_bytes(activity)});
   }
   std::stable_sort(into.events.begin(), into.events.end(),
                    [](const RankEvent& a, const RankEvent& b) { return a.start_ns < b.start_ns; });

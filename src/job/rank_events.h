@@ -13,7 +13,8 @@ struct RankEvent {
   std::uint32_t op = 0;                   // index into RankEvents::ops
   std::uint32_t iteration = 0;            // number
   std::uint32_t stream = 0;
-  std::uint32_t kind = kNone;  // of collectives: index into RankEvents::kinds
+  std::uint32_t kind = kNone;   // of collectives: index into RankEvents::kinds
+  std::uint32_t bytes = kNone;  // of a collective's message, as NCCL says; kNone: not known
 };
 
 struct RankEvents {

@@ -103,6 +103,23 @@ Table stragglers_table(const JobAnalysis& job) {
   return table;
 }
 
+Table critical_table(const JobAnalysis& job) {
+  Table table{"critical_ranks",
+              {{"Role", ""},
+               {"Iteration", ""},
+               {"Critical Rank", ""},
+               {"Waited (ns)", "ns"},
+               {"Late by Op", ""},
+               {"Collectives", ""},
+               {"Waited for All (ns)", "ns"}},
+              {}};
+  for (const CriticalRow& row : job.critical) {
+    table.rows.push_back({number(row.role), number(row.iteration), number(row.critical_rank), row.waited_ns,
+                          row.op == kNone ? Cell() : Cell(job.ops[row.op].name), row.collectives, row.all_waited_ns});
+  }
+  return table;
+}
+
 Table overlap_table(const JobAnalysis& job) {
   Table table{"overlap",
               {{"Rank", ""},
@@ -127,6 +144,8 @@ Table collectives_table(const JobAnalysis& job) {
   Table table{"collectives",
               {{"Collective", ""},
                {"Role", ""},
+               {"Message (bytes)", "byte"},
+               {"Bus Bandwidth (byte/s)", "byte/s"},
                {"Calls", ""},
                {"Mean (ns)", "ns"},
                {"Min (ns)", "ns"},
@@ -134,8 +153,8 @@ Table collectives_table(const JobAnalysis& job) {
                {"Alone (ns)", "ns"}},
               {}};
   for (const CollectiveKindRow& row : job.kind_rows) {
-    table.rows.push_back({job.kinds[row.kind], number(row.role), row.calls, row.length_ns.mean(), row.length_ns.least,
-                          row.length_ns.most, row.alone_ns});
+    table.rows.push_back({job.kinds[row.kind], number(row.role), cell_of(row.bytes), cell_of(row.bus_bytes_per_s), row.calls,
+                          row.length_ns.mean(), row.length_ns.least, row.length_ns.most, row.alone_ns});
   }
   return table;
 }
@@ -230,6 +249,14 @@ const std::vector<JobReport>& job_reports() {
         {"Waited (ns)", "Others\nwaited"},
         {"Late by Op", "Late by"},
         {"Op Excess (ns)", "by"}}},
+      {"critical_ranks",
+       "iteration of a role, with the rank that the others waited longest for",
+       critical_table,
+       {{"Iteration", "Iteration"},
+        {"Critical Rank", "Critical\nrank"},
+        {"Waited (ns)", "Others\nwaited"},
+        {"Late by Op", "Late by"},
+        {"Waited for All (ns)", "Waited\nfor all"}}},
       {"overlap",
        "rank",
        overlap_table,
@@ -240,9 +267,15 @@ const std::vector<JobReport>& job_reports() {
         {"Overlapped (%)", "Overlapped"},
         {"Waited (ns)", "Waited"}}},
       {"collectives",
-       "kind of collective",
+       "kind and size of collectives, where captures know the size: from a power of two to the next",
        collectives_table,
-       {{"Collective", "Collective"}, {"Calls", "Calls"}, {"Mean (ns)", "Mean"}, {"Alone (ns)", "Alone"}, {"Max (ns)", "Max"}}},
+       {{"Collective", "Collective"},
+        {"Message (bytes)", "Message"},
+        {"Bus Bandwidth (byte/s)", "Bus"},
+        {"Calls", "Calls"},
+        {"Mean (ns)", "Mean"},
+        {"Alone (ns)", "Alone"},
+        {"Max (ns)", "Max"}}},
       {"imbalance",
        "op; the greatest difference first",
        imbalance_table,

@@ -58,10 +58,12 @@ inline constexpr std::array kJobTables{
         "rank_collective",
         "rank INTEGER NOT NULL, communicator INTEGER NOT NULL, sequence INTEGER NOT NULL, iteration INTEGER NOT NULL, position "
         "INTEGER NOT NULL, kind INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, late_op INTEGER, late_ns "
-        "INTEGER NOT NULL",
+        "INTEGER NOT NULL, bytes INTEGER",
         "rank, communicator, sequence",
         "A collective on a rank. communicator: by the rank's stream, in the order of first use. late_op: of those that ran since "
-        "the collective before, the op that took longer than its median on this rank, by late_ns."},
+        "the collective before, the op that took longer than its median on this rank, by late_ns. bytes: of its message, as NCCL "
+        "says; "
+        "NULL: not known."},
 };
 
 // Them in Markdown: what docs/jobs.md says.

@@ -139,7 +139,8 @@ void columns(const auto& visit, Of<model::Range> auto& row) {
         flag("closed", row.closed, "0: the program never ended it."),
         nullable(up_to("sequence", row.sequence, model::kNone - 1,
                        "PyTorch's seq, which the message lacks. View ranges puts it back.")),
-        nullable(up_to("op_id", row.op_id, model::kNone - 1, "PyTorch's op_id, which the message lacks as well.")));
+        nullable(up_to("op_id", row.op_id, model::kNone - 1, "PyTorch's op_id, which the message lacks as well.")),
+        nullable(up_to("message_bytes", row.message_bytes, model::kNone - 1, "That NCCL sends or receives.")));
 }
 
 void columns(const auto& visit, Of<model::Call> auto& row) {

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <span>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -33,9 +34,9 @@ std::string unpacked_page() {
 }
 
 // What each column of the views means, for the help of tables.
-json schema_facts() {
+json schema_facts(std::span<const store::View> views) {
   json facts = json::object();
-  for (const store::View& view : store::views()) {
+  for (const store::View& view : views) {
     json& columns = facts[view.name]["columns"] = json::array();
     facts[view.name]["meaning"] = view.meaning;
     for (const store::ViewColumn& column : view.columns)
@@ -53,7 +54,10 @@ std::string script_safe(const std::string& text) {
 }
 
 std::string facts_of(const std::vector<RunCopy>& runs, bool is_served) {
-  json facts{{"version", DLKPROF_VERSION}, {"served", is_served}, {"views", schema_facts()}, {"runs", json::array()}};
+  const bool is_job = runs.front().is_job();
+  const std::span<const store::View> views = is_job ? std::span(runs.front().views()) : store::views();
+  json facts{{"version", DLKPROF_VERSION}, {"served", is_served}, {"views", schema_facts(views)}, {"runs", json::array()}};
+  if (is_job) facts["job"] = {{"notices", runs.front().notices()}};
   for (const RunCopy& run : runs) {
     facts["runs"].push_back(
         {{"label", valid_utf8(run.label())}, {"kept", run.kept_iterations()}, {"launches", run.has_launches()}});
@@ -91,7 +95,7 @@ std::vector<std::string> packed_runs(std::vector<RunCopy>& runs, std::size_t roo
   std::vector<std::string> texts(runs.size());
   for (const auto& step : steps) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (!texts[i].empty() && texts[i].size() <= room / runs.size()) continue;
+      if (!texts[i].empty() && (runs[i].is_job() || texts[i].size() <= room / runs.size())) continue;
       step(runs[i]);
       texts[i] = packed(runs[i]);
     }

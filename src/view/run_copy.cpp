@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "store/copy.h"
 #include "view/page_tables.h"
@@ -50,6 +51,17 @@ RunCopy::RunCopy(const Run& run, const cupti::Catalogue& catalogue)
   store::Transaction transaction(connection);
   add_page_tables(connection, *run.profile, catalogue);
   transaction.commit();
+}
+
+RunCopy::RunCopy(std::string label, const std::function<void(Connection&)>& fill)
+    : file_(std::make_unique<NewFile>(temporary_name())), label_(std::move(label)), is_job_(true) {
+  Connection connection(file_->path(), Access::build);
+  fill(connection);
+}
+
+void RunCopy::describe(std::vector<store::View> views, std::vector<std::string> notices) {
+  views_ = std::move(views);
+  notices_ = std::move(notices);
 }
 
 void RunCopy::add_changes(std::size_t other, const report::CompareView& comparison) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,8 @@
 #include "cupti/catalogue.h"
 #include "model/profile.h"
 #include "report/compare/compare_view.h"
+#include "store/schema.h"
+#include "store/sqlite.h"
 
 namespace dlkprof::view {
 
@@ -29,6 +32,11 @@ class RunCopy {
  public:
   // Throws Error: the database cannot be read, or there is no room for the copy.
   RunCopy(const Run& run, const cupti::Catalogue& catalogue);
+
+  // Of a job, which is no run: what `fill` writes into an empty database. Nothing of it is left out to make the page smaller.
+  RunCopy(std::string label, const std::function<void(store::Connection&)>& fill);
+  // What its views hold, and what was left out, in sentences.
+  void describe(std::vector<store::View> views, std::vector<std::string> notices);
 
   // What `dlkprof compare` says in words of another run beside this one: into table page_change. `other`: its place in the page.
   void add_changes(std::size_t other, const report::CompareView& comparison);
@@ -50,6 +58,9 @@ class RunCopy {
   [[nodiscard]] const std::vector<std::int64_t>& kept_iterations() const noexcept { return kept_; }
   // So many ops have counters; none: all that were measured.
   [[nodiscard]] std::optional<std::int64_t> ops_with_counters() const noexcept { return ops_with_counters_; }
+  [[nodiscard]] bool is_job() const noexcept { return is_job_; }
+  [[nodiscard]] const std::vector<store::View>& views() const noexcept { return views_; }  // of a job
+  [[nodiscard]] const std::vector<std::string>& notices() const noexcept { return notices_; }
   // Whether counters launch by launch are there.
   [[nodiscard]] bool has_launches() const noexcept { return has_launches_; }
 
@@ -57,7 +68,9 @@ class RunCopy {
   std::unique_ptr<NewFile> file_;
   std::string label_;
   std::vector<std::int64_t> kept_;
-  bool has_launches_ = true;
+  bool has_launches_ = true, is_job_ = false;
+  std::vector<store::View> views_;
+  std::vector<std::string> notices_;
   std::optional<std::int64_t> ops_with_counters_;
 };
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what the products export and need: exports.py <dlkprof> <libdlkprof_inject.so> <libdlkprof_pytorch.so>.
 
-The libraries live in other people's processes: the injected one exports its two entry points and nothing else, the other the
+The libraries live in other people's processes: the injected one exports its three entry points and nothing else, the other the
 two functions that it has in PyTorch's place, by the names that libtorch_cpu.so of PyTorch 2.11 has for them (nm -D). All products
 need libc alone, so that they run from any folder, beside any other C++ runtime.
 """
@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 
-ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2"}
+ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
 RANGE_TEXTS = {"_ZN5torch8profiler4impl11shapesToStrB5cxx11ERKSt6vectorIS2_IlSaIlEESaIS4_EE",
                "_ZN5torch8profiler4impl15inputOpIdsToStrERKNSt7__cxx114listISt4pairImiESaIS5_EEE"}
 LIBC = re.compile(r"lib(c|m|dl|rt|pthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+")

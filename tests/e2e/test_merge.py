@@ -12,7 +12,7 @@ import threading
 import time
 import unittest
 
-from harness import DLKPROF, SOURCE
+from harness import BUILD, DLKPROF, SOURCE
 
 SHIPPED = SOURCE / "samples/captures"
 RANKS = 6
@@ -73,6 +73,29 @@ class MergeCommandTest(MergeTest):
         (self.folder / "cut.dlkcap").write_bytes(whole[: len(whole) * 3 // 4])
         said = self.merge("cut.sqlite", "cut.dlkcap")
         self.assertIn("captures of 1 ranks were cut short or damaged", said)
+
+    def test_hostile_files_are_told_and_the_rest_merged(self):
+        good = (SHIPPED / "cifar10_b512.dlkcap").read_bytes()
+        ranks = self.folder / "ranks"
+        ranks.mkdir()
+        newer = bytearray((SHIPPED / "cifar10_b4.dlkcap").read_bytes())
+        newer[8] = 99  # the version follows the 8 bytes of the magic number
+        for name, content in {"good": good, "twice": good, "newer": bytes(newer), "empty": b"", "header": good[:10],
+                              "half": (SHIPPED / "jax_mlp.dlkcap").read_bytes()[:1_000_000]}.items():  # fmt: skip
+            (ranks / f"{name}.dlkcap").write_bytes(content)
+        subprocess.run([BUILD / "bin/bomb_capture", "names", ranks / "names.dlkcap"], check=True)
+        with open(ranks / "endless.dlkcap", "wb") as file:  # nothing but a hole after its half
+            file.write((SHIPPED / "cifar10_b512_sampled.dlkcap").read_bytes()[:100_000])
+            file.truncate(10 << 30)
+        before = time.monotonic()
+        said = self.merge("job.sqlite", ranks)
+        self.assertLess(time.monotonic() - before, 60 * (10 if os.environ.get("DLKPROF_SANITIZE") else 1))
+        for words in ("newer.dlkcap", "version 99", "empty.dlkcap", "header.dlkcap", "given twice", "twice.dlkcap",
+                      "were cut short or damaged"):  # fmt: skip
+            self.assertIn(words, said)
+        with sqlite3.connect(self.folder / "job.sqlite") as database:
+            self.assertGreaterEqual(database.execute("SELECT count(*) FROM rank").fetchone()[0], 2, said)
+            self.assertEqual(database.execute("SELECT count(*) FROM op WHERE length(name) > 5000").fetchone(), (0,))
 
     def test_reports_of_a_job(self):
         self.merge("job.sqlite", SHIPPED)

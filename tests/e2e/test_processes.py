@@ -40,6 +40,16 @@ class ProcessesTest(EndToEndTest):
         self.assertEqual(0, done.code, done.stderr)
         self.assertEqual([OF_ONE, OF_ONE], self.launches())
 
+    def test_ranks_by_node_and_by_sample(self):
+        ranks = ("for rank in 0 1 2 3 4 5 6 7; do RANK=$rank LOCAL_RANK=$((rank % 4)) WORLD_SIZE=8 \"$0\" train:1 || exit; done")
+        for asked in "1/node", "2/job":
+            done = self.dlkprof("--ranks", asked, "-k", ADD, "--force", "--base_name", asked[0], "--", "/bin/sh", "-c", ranks, PROGRAM)
+            self.assertEqual(0, done.code, done.stderr)
+            self.assertEqual(2, len(list(self.folder.glob(f"{asked[0]}*.dlkcap"))), asked)
+        refused = self.dlkprof("--ranks", "1/node", "--", PROGRAM, "train:1", env={"RANK": "3"})
+        self.assertEqual(2, refused.code)
+        self.assertIn("the launcher sets none of LOCAL_RANK", refused.stderr)
+
     def test_dlkprof_in_each_rank(self):
         for rank in "0", "1":
             done = self.profile("train:1", "exit:3", env={"RANK": rank}, options=["--ranks=1", "--base_name=rank_%q{RANK}"])

@@ -69,6 +69,7 @@ class BrowserTest(unittest.TestCase):
         make_hostile(hostile)
         view(cls.folder, hostile, "--labels", "<b>hostile</b>")
         view(cls.folder, cls.databases["cifar10_b4"], cls.databases["cifar10_b512"], "--base_name", "both")
+        cls.make_job()
         command = [DLKPROF, "view", "--serve", "--no-open", cls.databases["cifar10_b4"], cls.databases["cifar10_b512"]]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.addClassCleanup(server.communicate)
@@ -82,6 +83,14 @@ class BrowserTest(unittest.TestCase):
         cls.seen = json.loads(run.stdout)
 
     @classmethod
+    def make_job(cls):
+        cls.databases["job"] = cls.folder / "job_dldb.sqlite"
+        capture = SOURCE / f"samples/captures/{MAIN}.dlkcap"
+        made = subprocess.run([BUILD / "bin/simulated_job", capture, cls.databases["job"], "8"], stdout=subprocess.PIPE, check=True)
+        cls.planted = json.loads(made.stdout)
+        view(cls.folder, cls.databases["job"])
+
+    @classmethod
     def steps(cls):
         def page(name, **more):
             return {"file": str(cls.folder / f"{name}.html"), **more}
@@ -93,6 +102,7 @@ class BrowserTest(unittest.TestCase):
             ["meetHostile", page("hostile")],
             ["compareRuns", page("both")],
             ["visitServed", page("served", served=cls.address)],
+            ["ofJob", page("job", database="job")],
         ]
 
     @classmethod
@@ -125,6 +135,56 @@ class BrowserTest(unittest.TestCase):
     def test_an_answer_to_sql_is_that_of_the_database(self):
         self.assertEqual(self.ask(MAIN, "SELECT count(*) FROM kernels")[0][0], self.seen["sql"])
 
+    # Figures of a job's page, from the tables of its database alone.
+    TAKEN = "CAST(gpu_ns AS REAL) / n + CAST(wait_ns AS REAL) / n"
+    SHORTEST = "(SELECT min(o.end_ns - o.start_ns) FROM rank_collective o WHERE o.sequence = c.sequence)"
+    OF_JOB = {
+        ("ranks", "compute_ns"): "SELECT sum(CAST(gpu_ns AS REAL) / n) FROM rank_op WHERE rank = ?",
+        ("ranks", "iteration_ns"): "SELECT avg(length_ns) FROM rank_iteration WHERE rank = ?",
+        ("ranks", "idle_ns"): "SELECT avg(idle_ns) FROM rank_iteration WHERE rank = ?",
+        ("ranks", "host"): "SELECT host FROM rank WHERE rank = ?",
+        ("rank_ops", "gpu_ns"): "SELECT CAST(gpu_ns AS REAL) / n FROM rank_op JOIN op ON op = id WHERE rank = ? AND name = ? AND direction = ? AND type = ?",
+        ("rank_ops", "wait_ns"): "SELECT CAST(wait_ns AS REAL) / n FROM rank_op JOIN op ON op = id WHERE rank = ? AND name = ? AND direction = ? AND type = ?",
+        ("rank_ops", "excess_ns"): f"WITH taken AS (SELECT rank, {TAKEN} AS ns FROM rank_op JOIN op ON op = id WHERE name = ?2 AND direction = ?3 AND type = ?4)"
+                                   " SELECT ns - (SELECT ns FROM taken ORDER BY ns LIMIT 1 OFFSET (SELECT (count(*) - 1) / 2 FROM taken))"
+                                   " FROM taken WHERE rank = ?1",
+        ("rank_iterations", "length_ns"): "SELECT length_ns FROM rank_iteration WHERE rank = ? AND iteration = ?",
+        ("rank_iterations", "gpu_ns"): "SELECT gpu_ns FROM rank_iteration WHERE rank = ? AND iteration = ?",
+        ("rank_iterations", "waited_ns"): f"SELECT sum(end_ns - start_ns - {SHORTEST}) FROM rank_collective c WHERE rank = ? AND iteration = ?",
+        ("stragglers", "alone_ns"): "SELECT min(end_ns - start_ns) FROM rank_collective WHERE ?1 = 0 AND communicator = ?2 AND sequence = ?3",
+        ("critical_ranks", "collectives"): "SELECT count(DISTINCT sequence) FROM rank_collective WHERE ?1 = 0 AND iteration = ?2",
+    }  # fmt: skip
+
+    def test_figures_of_a_job_are_those_of_its_database(self):
+        checked = set()
+        for cell in self.seen["cells"]:
+            sql = cell["database"] == "job" and self.OF_JOB.get((cell["view"], cell["column"]))
+            if not sql:
+                continue
+            value = self.ask("job", sql, cell["key"])[0][0]
+            checked.add((cell["view"], cell["column"]))
+            with self.subTest(cell=cell, value=value):
+                if isinstance(value, str):
+                    self.assertEqual(value, cell["text"])
+                else:
+                    shown = float(cell["text"].replace(",", "")) * cell["factor"]
+                    self.assertTrue(math.isclose(value, shown, rel_tol=6e-4, abs_tol=6e-4 * cell["factor"] + 1), shown)
+        self.assertGreaterEqual(len(checked), 6, checked)
+
+    def test_the_page_of_a_job_names_its_late_ranks(self):
+        job = self.seen["job"]
+        self.assertEqual(["Ranks", "SQL"], job["panels"])
+        self.assertEqual(2, len(job["findings"]))
+        self.assertTrue(any(f"rank {self.planted['sleeps']}" in words and self.planted["op"] in words for words in job["findings"]))
+        self.assertTrue(any(f"Rank {self.planted['slow']} is slow" in words for words in job["findings"]))
+        critical = {row[2] for row in job["critical"]}
+        self.assertEqual({str(self.planted["sleeps"])}, critical)
+        self.assertGreaterEqual(len(job["critical"]), 10)
+        self.assertRegex(job["heat-ops"], rf"^Rank {self.planted['sleeps'] + 1}, /.*: -?[\d.,]+ (ns|µs|ms)$")
+        own = f"SELECT length_ns - (SELECT sum(end_ns - start_ns - {self.SHORTEST}) FROM rank_collective c WHERE rank = 1 AND iteration = 1)"
+        value = self.ask("job", f"{own} FROM rank_iteration WHERE rank = 1 AND iteration = 1")[0][0]
+        self.assertEqual(f"Rank 1, iteration 1: {value / 1e6:.3f} ms", job["heat-iterations"])
+
     def figure(self, cell):
         """The figure that a cell shows, by SQL on the database; None where it is of no column of a view."""
         where = " AND ".join(f"{key} IS ?" for key in cell["keys"])
@@ -150,7 +210,7 @@ class BrowserTest(unittest.TestCase):
 
     def test_figures_are_those_of_the_database(self):
         checked = 0
-        for cell in self.seen["cells"]:
+        for cell in (one for one in self.seen["cells"] if one["database"] != "job"):
             found = self.figure(cell)
             if found is None or (cell["view"] == "iterations" and cell["column"] == "start_ns"):
                 continue

@@ -38,7 +38,7 @@ void take(unsigned door, const std::string& value, const std::string& name) {
       selection.filter_mode = "per-launch-config";
       break;
     case 4:
-      (void)capture::Ranks::parse(value).contains(3);
+      (void)capture::Ranks::parse(value).contains({.rank = 3, .on_node = 1, .ranks = 8});
       return;
     default:
       (void)capture::options_from_json(value);

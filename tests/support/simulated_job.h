@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <random>
@@ -18,6 +19,8 @@
 #include "job/rank_events.h"
 
 namespace dlkprof::test {
+
+inline constexpr std::int64_t kSimulatedStart = 1'700'000'000'000'000'000;  // when jobs begin
 
 // What is wrong with one rank.
 struct PlantedFault {
@@ -39,6 +42,7 @@ struct SimulatedJob {
   std::set<std::uint32_t> missing;                     // ranks without a capture
   std::map<std::string, double> offset_ns, drift_ppm;  // of the clocks of hosts
   std::int64_t collective_ns = 20'000;                 // of one, when all have come
+  std::uint32_t collective_bytes = 0;                  // 0: captures do not say
   std::uint32_t collectives = 4;                       // an iteration
   double end_jitter_ns = 1'000;                        // standard deviation of the ends of an all-reduce over ranks
 };
@@ -69,6 +73,19 @@ inline std::vector<RecordedOp> recorded_ops(const job::RankEvents& events) {
   return ops;
 }
 
+inline std::vector<RecordedOp> recorded_ops(const std::filesystem::path& capture) {
+  model::Profile profile;
+  profile.timeline = model::load_timeline(std::vector<std::filesystem::path>{capture});
+  profile.fold = model::fold(profile.timeline);
+  profile.aggregate = model::aggregate(profile.timeline, profile.fold);
+  return recorded_ops(job::events_of(profile).front());
+}
+
+// The one that takes longest: what happens to it can be seen.
+inline std::string longest_op(const std::vector<RecordedOp>& ops) {
+  return std::max_element(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.gpu_ns < b.gpu_ns; })->name.name;
+}
+
 class JobSimulator {
  public:
   JobSimulator(SimulatedJob job, std::vector<RecordedOp> recorded)
@@ -85,7 +102,7 @@ class JobSimulator {
   }
 
  private:
-  static constexpr std::int64_t kStart = 1'700'000'000'000'000'000, kGap = 500;
+  static constexpr std::int64_t kStart = kSimulatedStart, kGap = 500;
 
   [[nodiscard]] std::string host(std::uint32_t rank) const { return fmt::format("node{:04}", rank / job_.ranks_a_host); }
   [[nodiscard]] const PlantedFault* fault(std::uint32_t rank) const {
@@ -183,8 +200,8 @@ class JobSimulator {
 
   void add(std::uint32_t rank, std::uint32_t iteration, std::uint32_t op, std::int64_t start, std::int64_t end,
            std::uint32_t kind) {
-    events_[rank].events.push_back(
-        {on_clock(rank, start), on_clock(rank, end), op, iteration, kind == job::kNone ? 7U : 20U, kind});
+    events_[rank].events.push_back({on_clock(rank, start), on_clock(rank, end), op, iteration, kind == job::kNone ? 7U : 20U,
+                                    kind, kind == job::kNone || job_.collective_bytes == 0 ? job::kNone : job_.collective_bytes});
   }
 
   SimulatedJob job_;
@@ -193,5 +210,11 @@ class JobSimulator {
   std::vector<std::int64_t> now_;  // by rank
   std::vector<job::RankEvents> events_;
 };
+
+inline std::vector<job::Rank> simulate(const SimulatedJob& job, const std::vector<RecordedOp>& ops) {
+  std::vector<job::Rank> ranks;
+  JobSimulator(job, ops).run([&ranks](job::Rank rank) { ranks.push_back(std::move(rank)); });
+  return ranks;
+}
 
 }  // namespace dlkprof::test

@@ -8,6 +8,7 @@ import {iterations} from "./panels/iterations";
 import {kernels} from "./panels/kernels";
 import {ops} from "./panels/ops";
 import {overview} from "./panels/overview";
+import {ranks} from "./panels/ranks";
 import {source} from "./panels/source";
 import {sql} from "./panels/sql";
 import {timeline} from "./panels/timeline";
@@ -17,7 +18,10 @@ import {chosen, type State} from "./state";
 
 const facts = readFacts();
 const database = openDatabase(facts);
-const panels: Panel[] = [overview, iterations, ops, kernels, timeline, source, compare, coverage, sql];
+// A job's database holds figures of ranks, and no run that the other panels could show.
+const panels: [Panel, ...Panel[]] = facts.job
+  ? [ranks, sql]
+  : [overview, iterations, ops, kernels, timeline, source, compare, coverage, sql];
 
 const links = panels.map((panel) => h("a", {href: `#${panel.id}`, "data-panel": panel.id}, panel.title));
 const bar = h("div", {class: "context"});
@@ -40,6 +44,7 @@ async function contextOf(asked: State): Promise<Context> {
   const run = asked.run < facts.runs.length ? asked.run : 0;
   const state = {...asked, run};
   const query: Context["query"] = (words, parameters) => database.query(words, parameters, run);
+  if (facts.job) return {facts, state, database, query, keys: [], range: {key: 0, from: 0, to: 0, isOwn: true, blocks: "()"}};
   const {keys, iterations} = await (parted[run] ??= howParted(query));
   const range = rangeOf(state, keys, iterations.get(state.key ?? 0) ?? 0);
   return {facts, state, database, query, keys, range};
@@ -59,7 +64,7 @@ function onlyMarks(panel: Panel, state: State): boolean {
 
 async function show(state: State): Promise<void> {
   const turn = ++showing;
-  const panel = panels.find((one) => one.id === state.panel) ?? overview;
+  const panel = panels.find((one) => one.id === state.panel) ?? panels[0];
   links.forEach((link) => {
     link.href = chosen.address({panel: link.dataset.panel ?? "", more: {}});
     if (link.dataset.panel === panel.id) link.setAttribute("aria-current", "page");

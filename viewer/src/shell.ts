@@ -77,8 +77,9 @@ function chip(words: string, title: string, change: Partial<State>): HTMLElement
 }
 
 // What is chosen, each with a way to let go of it.
-export async function contextBar({state, query, keys, range}: Context): Promise<HTMLElement[]> {
+export async function contextBar({facts, state, query, keys, range}: Context): Promise<HTMLElement[]> {
   const chips: HTMLElement[] = [];
+  if (facts.job) return chips;
   if (state.key !== undefined && state.key !== 0) {
     const name = keys.find((one) => one.key === state.key)?.name ?? "";
     chips.push(chip(`Key node ${shorten(name, 60)}`, "It parts iterations", {key: undefined, from: undefined, to: undefined}));

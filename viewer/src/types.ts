@@ -31,6 +31,7 @@ export interface Facts {
   served: boolean;
   runs: RunFacts[];
   views: Record<string, ViewFacts>;
+  job?: {notices: string[]}; // the page is of a job: what was left out of it, in sentences
 }
 
 export interface Database {

@@ -5,6 +5,7 @@ import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {chromium} from "playwright-core";
 
+import {visitJob} from "./job.mjs";
 import {PANELS, click, go, shown} from "./steps.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -409,7 +410,21 @@ async function time(browser, {file}) {
 
 const browser = await chromium.launch({executablePath, args: ["--no-sandbox", "--disable-gpu"]});
 try {
-  const steps = {visit, useTables, chooseRange, askSql, useKeys, useTimeline, look, meetHostile, compareRuns, visitServed, time};
+  const ofJob = (...page) => visitJob({open, takeCells, judge, expect, texts, seen}, ...page);
+  const steps = {
+    visit,
+    useTables,
+    chooseRange,
+    askSql,
+    useKeys,
+    useTimeline,
+    look,
+    meetHostile,
+    compareRuns,
+    visitServed,
+    time,
+    ofJob,
+  };
   for (const [step, page] of plan) {
     try {
       await steps[step](browser, page);

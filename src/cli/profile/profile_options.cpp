@@ -50,7 +50,8 @@ void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& t
   add("--target-processes", typed.target_processes, "<which>", "application-only leaves out child processes")
       ->check(one_of({"all", "application-only"}))
       ->capture_default_str();
-  add("--ranks", options.ranks, "<n,n-n>", "Only these ranks of a distributed run, such as 0,8-15");
+  add("--ranks", options.ranks, "<n,n-n,n/node,n/job>",
+      "Only these ranks of a distributed run, such as 0,8-15; 1/node is the first of each node, 16/job a sample of 16");
   add("--profile-from-start", typed.profile_from_start, "<switch>", "off: only between cudaProfilerStart and cudaProfilerStop")
       ->check(one_of({"on", "off"}))
       ->capture_default_str();
@@ -292,7 +293,15 @@ void check_program_name(const std::vector<std::string>& program) {
 }
 
 void check_ranks(const std::string& ranks) try {
-  if (!ranks.empty()) (void)capture::Ranks::parse(ranks);
+  if (ranks.empty()) return;
+  const capture::Ranks asked = capture::Ranks::parse(ranks);
+  const auto place = capture::place_of_process();
+  const char* lacking = place ? asked.lacking(*place) : nullptr;
+  if (lacking == nullptr) return;
+  throw UsageError("--ranks " + printable(ranks, 80) + " cannot be told of rank " + std::to_string(place->rank),
+                   fmt::format("the launcher sets none of {}", lacking), "Set one of them, or name ranks by number.");
+} catch (const UsageError&) {
+  throw;
 } catch (const Error& error) {
   throw UsageError(error.what(), error.detail(), error.remedy());
 }

@@ -7,6 +7,7 @@
 
 #include "base/inline_text.h"
 #include "inject/timeline/nvtx_module.h"
+#include "inject/timeline/nvtx_payloads.h"
 #include "inject/timeline/resource_names.h"
 
 namespace dlkprof::inject {
@@ -74,6 +75,13 @@ void read_message(const nvtxEventAttributes_t& event, RangeAttributes& attribute
   }
 }
 
+void read_extended(nvtxDomainHandle_t domain, const nvtxEventAttributes_t& event, RangeAttributes& attributes) noexcept {
+  const auto bytes = message_bytes(domain, event);
+  if (!bytes) return;
+  attributes.payload_type = capture::kMessageBytes;
+  attributes.payload_bits = *bytes;
+}
+
 void read_payload(const nvtxEventAttributes_t& event, RangeAttributes& attributes) noexcept {
   switch (event.payloadType) {
     case NVTX_PAYLOAD_TYPE_UNSIGNED_INT64:
@@ -87,7 +95,7 @@ void read_payload(const nvtxEventAttributes_t& event, RangeAttributes& attribute
       attributes.payload_bits = event.payload.uiValue;
       break;
     default:
-      return;  // none, or one of a schema
+      return;  // none, or an extended one
   }
   attributes.payload_type = static_cast<std::uint8_t>(event.payloadType);
 }
@@ -99,7 +107,7 @@ RangeAttributes read(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* eve
   if (event == nullptr || event->version == 0 || event->size < NVTX_EVENT_ATTRIB_STRUCT_SIZE) return attributes;
   read_message(*event, attributes);
   attributes.category = event->category;
-  read_payload(*event, attributes);
+  event->payloadType == kExtendedPayload ? read_extended(domain, *event, attributes) : read_payload(*event, attributes);
   return attributes;
 }
 

@@ -1,6 +1,7 @@
 // What the program says through NVTX, taken in by functions of ours behind the calls of every NVTX instance of the process:
 // there is one in each library that uses it, and all share one state. A handle given out (domain, registered string) is the
-// number of its text, so that there is nothing to free and a wrong one does no harm. Payload schemas are not read.
+// number of its text, so that there is nothing to free and a wrong one does no harm. Of extended payloads nvtx_payloads.h reads
+// the size of messages.
 #pragma once
 
 #include <cstdint>

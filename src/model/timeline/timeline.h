@@ -39,6 +39,7 @@ struct Range {
   capture::RangeKind kind = capture::RangeKind::push_pop;
   bool closed = true;                             // false: the program never ended it
   std::uint32_t sequence = kNone, op_id = kNone;  // that the message has lost (capture/message.h)
+  std::uint32_t message_bytes = kNone;            // that NCCL sends or receives; kNone: not said, or 4 GiB and more
 };
 
 // A CUDA call.

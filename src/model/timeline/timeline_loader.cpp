@@ -287,6 +287,8 @@ void TimelineLoader::add_event(const capture::RangeEvent& event) {
   range.kind = event.kind;
   range.sequence = event.sequence;
   range.op_id = event.op_id;
+  if (event.payload_type == capture::kMessageBytes && event.payload_bits < kNone)
+    range.message_bytes = static_cast<std::uint32_t>(event.payload_bits);
   range.closed = event.end_ns != 0 || event.kind == capture::RangeKind::mark;
   if (!straighten(range)) notices_.count("Ranges that end before they begin, taken as of no length");
   parts_.range_ids.add(event.id, static_cast<std::uint32_t>(timeline_.ranges.size()));

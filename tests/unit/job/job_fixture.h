@@ -12,32 +12,16 @@
 namespace dlkprof::job {
 
 inline const std::vector<test::RecordedOp>& cifar10_ops() {
-  static const std::vector<test::RecordedOp> kOps = [] {
-    const std::vector<std::filesystem::path> capture{std::filesystem::path(DLKPROF_SOURCE_DIR) /
-                                                     "samples/captures/cifar10_b512_iteration.dlkcap"};
-    model::Profile profile;
-    profile.timeline = model::load_timeline(capture);
-    profile.fold = model::fold(profile.timeline);
-    profile.aggregate = model::aggregate(profile.timeline, profile.fold);
-    return test::recorded_ops(events_of(profile).front());
-  }();
+  static const std::vector<test::RecordedOp> kOps =
+      test::recorded_ops(std::filesystem::path(DLKPROF_SOURCE_DIR) / "samples/captures/cifar10_b512_iteration.dlkcap");
   return kOps;
 }
 
-// One of the longer ops of the recorded rank: what happens to it can be seen.
-inline std::string long_op() {
-  const auto longest = std::max_element(cifar10_ops().begin(), cifar10_ops().end(),
-                                        [](const auto& a, const auto& b) { return a.gpu_ns < b.gpu_ns; });
-  return longest->name.name;
-}
+inline std::string long_op() { return test::longest_op(cifar10_ops()); }
 
 class JobTest : public testing::Test {
  protected:
-  std::vector<Rank> simulate(const test::SimulatedJob& job) {
-    std::vector<Rank> ranks;
-    test::JobSimulator(job, cifar10_ops()).run([&ranks](Rank rank) { ranks.push_back(std::move(rank)); });
-    return ranks;
-  }
+  std::vector<Rank> simulate(const test::SimulatedJob& job) { return test::simulate(job, cifar10_ops()); }
   JobAnalysis analysis_of(const test::SimulatedJob& job) {
     write_job(path("job"), simulate(job));
     return analyse_job(path("job"));

@@ -6,6 +6,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "job/page_views.h"
+
 namespace dlkprof::job::schema_test {
 namespace {
 
@@ -13,6 +15,7 @@ TEST(JobSchema, StandsInTheDocumentation) {
   std::ifstream file(DLKPROF_SOURCE_DIR "/docs/jobs.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   EXPECT_THAT(page, testing::HasSubstr(describe_job_schema()));
+  EXPECT_THAT(page, testing::HasSubstr(describe_page_views()));
 }
 
 }  // namespace

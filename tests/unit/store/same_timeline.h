@@ -25,8 +25,8 @@ inline auto fields_of(const model::Device& device) {
                     registers_block, shared_sm, shared_block, optin, reserved, l2, memory, sm_clock, memory_clock);
 }
 inline auto fields_of(const model::Range& range) {
-  const auto& [start, end, parent, thread, message, domain, kind, closed, sequence, op_id] = range;
-  return std::tuple(start, end, parent, thread, message, domain, kind, closed, sequence, op_id);
+  const auto& [start, end, parent, thread, message, domain, kind, closed, sequence, op_id, bytes] = range;
+  return std::tuple(start, end, parent, thread, message, domain, kind, closed, sequence, op_id, bytes);
 }
 inline auto fields_of(const model::Call& call) {
   const auto& [start, end, range, thread, name] = call;

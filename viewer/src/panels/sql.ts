@@ -10,6 +10,8 @@ declare const COOKBOOK: {heading: string; sql: string}[];
 
 const FIRST = "SELECT op_name, direction, calls, gpu_total_ns FROM detail ORDER BY gpu_total_ns DESC LIMIT 20";
 
+const FIRST_OF_JOB = "SELECT rank, host, compute_ns, waited_ns, idle_ns FROM ranks ORDER BY compute_ns DESC LIMIT 20";
+
 class Console {
   readonly element: HTMLElement;
   private readonly field = h("textarea", {id: "sql", rows: 6, spellcheck: "false", "aria-label": "SQL"});
@@ -22,8 +24,9 @@ class Console {
   );
 
   constructor(private readonly context: Context) {
-    this.field.value = chosen.state.more["sql.text"] ?? FIRST;
-    const form = h("form", {}, this.recipes(), this.field, h("div", {class: "tools"}, this.run, this.stop));
+    this.field.value = chosen.state.more["sql.text"] ?? (context.facts.job ? FIRST_OF_JOB : FIRST);
+    const recipes = context.facts.job ? null : this.recipes(); // the cookbook asks runs
+    const form = h("form", {}, recipes, this.field, h("div", {class: "tools"}, this.run, this.stop));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       void this.ask();
@@ -99,7 +102,7 @@ class Console {
 export const sql: Panel = {
   id: "sql",
   title: "SQL",
-  about: "Any question to the database of the run. Columns that end in _ns are nanoseconds; NULL means not measured.",
+  about: "Any question to the database of the run or job. Columns that end in _ns are nanoseconds; NULL means not measured.",
   async show(place, context) {
     const box = new Console(context);
     place.append(box.element);
