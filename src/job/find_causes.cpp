@@ -13,6 +13,9 @@ namespace {
 constexpr double kMostExposed = 0.10;   // of an iteration
 constexpr double kUnevenStages = 0.20;  // that the slowest stage takes longer than the mean: a pipeline runs at its pace
 constexpr double kSlowClock = 0.03;     // below the median
+// Of an iteration: kernels that run beside a collective that waits are slower by some per cent, as it holds multiprocessors (seen
+// with NCCL on two H100s, where the others waited for a late rank).
+constexpr double kLeastLost = 0.01;
 
 class CauseFinder {
  public:
@@ -143,7 +146,8 @@ void CauseFinder::add_slow(const RankRow& rank, const Robust& all) {
 
 void CauseFinder::slow_ranks() {
   const Robust all = median_of([](const RankRow& rank) { return rank.compute_ns; });
-  for (RankRow* rank : role_) rank->slow = is_outlier(rank->compute_ns, all, kLeastExcess * all.median);
+  const double least = std::max(kLeastExcess * all.median, kLeastLost * length_);
+  for (RankRow* rank : role_) rank->slow = is_outlier(rank->compute_ns, all, least);
   const std::set<std::string> hosts = slow_hosts();
   for (const std::string& host : hosts) {
     JobFinding finding{"slow_host", "", "Look at the host: power, cooling, clocks of all its GPUs, other programs.", {}, "", 0};

@@ -52,7 +52,8 @@ Table ranks_table(const JobAnalysis& job) {
               {}};
   for (const RankRow& row : job.ranks) {
     const Rank& head = *row.head;
-    const Cell busy = row.length.mean > 0 ? Cell(100 * row.gpu_ns / row.length.mean) : Cell();
+    // What an iteration launches may run into the next.
+    const Cell busy = row.length.mean > 0 ? Cell(std::min(100.0, 100 * row.gpu_ns / row.length.mean)) : Cell();
     table.rows.push_back({number(row.number),
                           number(row.role),
                           head.identity.host,
