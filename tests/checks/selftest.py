@@ -11,9 +11,28 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "cmake"))
 
 import check_layers  # noqa: E402
+import commits  # noqa: E402
 import hygiene  # noqa: E402
 import installation  # noqa: E402
 import sections  # noqa: E402
+
+
+class Commits(unittest.TestCase):
+    def faults(self, title, body="Since it was slow.", files=("src/base/text.cpp",)):
+        return [fault.split(": ")[1] for fault in commits.find_faults("c0ffee", title, body, files)]
+
+    def test_what_is_asked_is_fine(self):
+        for title in ("Fold graphs once", "Need fewer calls", "Bring back the page", "Pass what was asked", "Test gates"):
+            self.assertEqual(self.faults(title), [])
+        self.assertEqual(self.faults("Say more", body="", files=("docs/usage.md",)), [])
+
+    def test_titles(self):
+        self.assertIn("the title has 73 characters, 72 at most", self.faults("Fold" + 69 * "x"))
+        for title in ("fold graphs", "Folded graphs", "Folding graphs", "Folds graphs", "Fold graphs."):
+            self.assertEqual(len(self.faults(title)), 1, title)
+
+    def test_a_change_of_the_source_says_why(self):
+        self.assertEqual(self.faults("Fold graphs", body="\n"), ["it changes src and has no body that says why"])
 
 
 class Layers(unittest.TestCase):
