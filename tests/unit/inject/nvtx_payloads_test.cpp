@@ -93,6 +93,14 @@ TEST(NvtxPayloads, AreNotReadBeyondTheirEnd) {
   EXPECT_EQ(message_bytes(domain(6), none), std::nullopt);
 }
 
+TEST(NvtxPayloads, OfADomainWithoutSchemasAreNotTouched) {
+  nvtxEventAttributes_t event{};
+  event.payloadType = kExtendedPayload;
+  event.reserved0 = 1;
+  event.payload.ullValue = 8;  // an address of nothing
+  EXPECT_EQ(message_bytes(domain(8), event), std::nullopt);
+}
+
 TEST(NvtxPayloads, OfOtherThingsAreUnknown) {
   std::vector<nvtxPayloadSchemaEntry_t> others = entries();
   others[1].name = "Bytes";
