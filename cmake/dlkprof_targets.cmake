@@ -47,7 +47,7 @@ function(dlkprof_test name)
   endif()
   if(DLKPROF_SANITIZE MATCHES address)  # a process a test would spend most of its time on starting
     add_test(NAME unit.${name} COMMAND ${name}_test --gtest_brief=1 --gtest_filter=-EveryChip*)
-    set_tests_properties(unit.${name} PROPERTIES TIMEOUT 300 LABELS ${label})
+    set_tests_properties(unit.${name} PROPERTIES TIMEOUT 900 LABELS ${label})
   else()
     gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120
                                                                                               LABELS ${label})
