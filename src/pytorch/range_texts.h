@@ -1,6 +1,6 @@
 // What PyTorch writes into the NVTX range of each op, in place of PyTorch's own functions of the same names and types
 // (torch/csrc/profiler/util.h). Theirs copy all of a text for each number in it, which is a good part of what emit_nvtx with
-// shapes costs (docs/performance.md).
+// shapes costs (results/2026-11-23-h200/performance.md).
 //
 // The dynamic linker takes a function from the first library with global symbols that has it (ld.so(8)). So PyTorch calls these
 // where libdlkprof_pytorch.so was opened that way before PyTorch was. The mangled names hold all types: a PyTorch whose

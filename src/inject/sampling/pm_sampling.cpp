@@ -16,7 +16,8 @@ using Clock = std::chrono::steady_clock;
 
 // How long the thread sleeps where now is no time to measure.
 constexpr auto kBetweenLooks = 5ms;
-// A burst is some 50 ms, in which a program that launches all the time is slowed by a quarter (docs/performance.md), and both
+// A burst is some 50 ms, in which a program that launches all the time is slowed by a quarter
+// (results/2026-11-23-h200/performance.md), and both
 // coming and leaving take some 10 ms of its time.
 constexpr int kAwayForEachHere = 32;
 constexpr Clock::duration kLongestAway = 2s;

@@ -63,17 +63,11 @@ std::uint64_t register_schema(nvtxDomainHandle_t domain, const PayloadSchema* sc
 
 std::uint8_t is_enabled(nvtxDomainHandle_t /*domain*/) noexcept { return 1; }
 
-bool has_fields(nvtxDomainHandle_t domain) noexcept {
-  const auto end = g_fields.begin() + static_cast<std::ptrdiff_t>(std::min(g_field_count.load(), g_fields.size()));
-  return std::any_of(g_fields.begin(), end, [domain](const SizeField& field) {
-    return field.is_whole.load(std::memory_order_acquire) && field.domain == domain;
-  });
-}
-
 std::optional<std::uint64_t> read_size(nvtxDomainHandle_t domain, const PayloadData& data) noexcept {
   for (std::size_t i = std::min(g_field_count.load(), g_fields.size()); i-- > 0;) {  // of several the newest
     const SizeField& field = g_fields[i];
-    if (!field.is_whole.load(std::memory_order_acquire) || field.schema != data.schema || field.domain != domain) continue;
+    if (!field.is_whole.load(std::memory_order_acquire) || field.domain != domain) continue;
+    if (field.schema != data.schema) continue;  // read last: payloads of other domains are not touched
     std::uint64_t bytes = 0;
     if (data.bytes == nullptr || data.size < sizeof(bytes) || field.offset > data.size - sizeof(bytes)) return std::nullopt;
     std::memcpy(&bytes, static_cast<const std::byte*>(data.bytes) + field.offset, sizeof(bytes));
@@ -99,7 +93,6 @@ bool attach_to_payloads(ExtensionModule* module) noexcept {
 std::optional<std::uint64_t> message_bytes(nvtxDomainHandle_t domain, const nvtxEventAttributes_t& event) noexcept {
   const auto* data = reinterpret_cast<const PayloadData*>(static_cast<std::uintptr_t>(event.payload.ullValue));  // NOLINT
   if (event.payloadType != kExtendedPayload || data == nullptr || event.reserved0 <= 0) return std::nullopt;
-  if (!has_fields(domain)) return std::nullopt;  // memory of payloads that are of no use is not touched
   for (std::size_t i = 0; i < static_cast<std::size_t>(event.reserved0) && i < kMostPayloads; ++i) {
     if (const auto bytes = read_size(domain, data[i])) return bytes;
   }
