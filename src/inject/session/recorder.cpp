@@ -24,6 +24,12 @@ std::vector<std::string> own_arguments() {
   }
 }
 
+capture::NoticeRecord notice_of(const std::string& what, const std::exception& error) {
+  const auto* ours = dynamic_cast<const Error*>(&error);
+  return {capture::Severity::error, what + ": " + error.what(), ours != nullptr ? ours->detail() : "",
+          ours != nullptr ? ours->remedy() : ""};
+}
+
 }  // namespace
 
 Recorder::Recorder(const capture::ProfileOptions& options, std::uint32_t cupti_version, std::uint32_t driver_version)
@@ -39,28 +45,40 @@ void Recorder::append(const capture::Record& record) {
       open_ = true;
     }
     writer_->append(record);
-  } catch (...) {
-    failed_ = true;
+  } catch (const std::exception& error) {
+    end(error);
     throw;
   }
+}
+
+// Said before anybody can see that it failed: who sees it may end the process without another word.
+void Recorder::end(const std::exception& error) noexcept {
+  if (failed_) return;
+  try {
+    const auto notice = notice_of("profiling has ended, the program runs on", error);
+    messages_.say(notice.severity, notice.what, notice.detail, notice.remedy);
+  } catch (const std::exception&) {  // no memory to say it
+  }
+  failed_ = true;
 }
 
 void Recorder::note(capture::Severity severity, const std::string& what, const std::string& detail,
                     const std::string& remedy) noexcept {
   if (!messages_.say(severity, what, detail, remedy)) return;
+  const std::lock_guard lock(mutex_);
+  if (!usable()) return;
   try {
-    const std::lock_guard lock(mutex_);
-    if (usable()) writer_->append(capture::NoticeRecord{severity, what, detail, remedy});
-  } catch (...) {  // it stands on stderr; the capture is what could not be written
+    writer_->append(capture::NoticeRecord{severity, what, detail, remedy});
+  } catch (const std::exception& error) {
+    end(error);
   }
 }
 
 void Recorder::note(const std::string& what, const std::exception& error) noexcept {
-  if (failed_ && failure_noted_.exchange(true)) return;  // that the capture cannot be written ends all of it: once is enough
-  const auto* ours = dynamic_cast<const Error*>(&error);
+  if (failed_) return;  // that the capture cannot be written ends all of it, and was said
   try {
-    note(capture::Severity::error, what + ": " + error.what(), ours != nullptr ? ours->detail() : "",
-         ours != nullptr ? ours->remedy() : "");
+    const auto notice = notice_of(what, error);
+    note(notice.severity, notice.what, notice.detail, notice.remedy);
   } catch (const std::exception&) {  // no memory to say it
   }
 }

@@ -18,7 +18,7 @@ class Recorder {
  public:
   Recorder(const capture::ProfileOptions& options, std::uint32_t cupti_version, std::uint32_t driver_version);
 
-  // Appends, opening the capture first where there is none. Throws Error (folder not writable, disk full).
+  // Appends, opening the capture first where there is none. Throws Error (folder not writable, disk full), having said it.
   void append(const capture::Record& record);
   // Says it on stderr, once, and appends it where a capture is open. Never throws.
   void note(capture::Severity severity, const std::string& what, const std::string& detail, const std::string& remedy) noexcept;
@@ -41,13 +41,14 @@ class Recorder {
 
  private:
   [[nodiscard]] capture::ProcessRecord describe_process() const;
+  void end(const std::exception& error) noexcept;
 
   const capture::ProfileOptions& options_;
   const std::uint32_t cupti_version_, driver_version_;
   Messages messages_;
   std::mutex mutex_;
   std::unique_ptr<capture::Writer> writer_;
-  std::atomic<bool> open_{false}, failed_{false}, failure_noted_{false};
+  std::atomic<bool> open_{false}, failed_{false};
 };
 
 }  // namespace dlkprof::inject

@@ -367,8 +367,8 @@ TEST(EventLog, GoesSilentWhenTheCaptureCannotGrow) {
       captured.log().flush();
     }
     const std::string said = testing::internal::GetCapturedStderr();
-    const auto first = said.find("the timeline ends here");
-    return first != std::string::npos && said.find("the timeline ends here", first + 1) == std::string::npos ? 0 : 1;
+    const auto first = said.find("profiling has ended");
+    return first != std::string::npos && said.find("profiling has ended", first + 1) == std::string::npos ? 0 : 1;
   });
   EXPECT_EQ(result, 0);
 }
