@@ -25,6 +25,8 @@ void fields(Visit&& visit, auto& options) {
   visit("launch_skip_before_match", options.selection.launch_skip_before_match);
   visit("filter_mode", options.selection.filter_mode);
   visit("devices", options.selection.devices);
+  visit("nvtx_include", options.selection.nvtx_include);
+  visit("nvtx_exclude", options.selection.nvtx_exclude);
   visit("replay_mode", options.collect);
   visit("cache_control", options.cache_control);
   visit("samples", options.samples);

@@ -31,6 +31,7 @@ struct Selection {
   std::uint64_t launch_skip_before_match = 0;
   std::string filter_mode = "global";  // global | per-gpu | per-launch-config
   std::vector<std::uint32_t> devices;  // empty: all
+  std::vector<std::string> nvtx_include, nvtx_exclude;
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

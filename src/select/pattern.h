@@ -12,15 +12,9 @@
 #include <string_view>
 
 #include "base/unique_handle.h"
+#include "select/option_text.h"
 
 namespace dlkprof::select {
-
-// A piece of an option's value, and where it stands in it, so that a message can point at it.
-struct OptionText {
-  std::string_view option;  // "--kernel-id"
-  std::string_view value;   // as the user wrote it
-  std::string_view part;    // a view into `value`
-};
 
 enum class Extent : bool {
   anywhere,  // the pattern matches some part of the subject

@@ -11,6 +11,7 @@
 #include "select/counter_key.h"
 #include "select/filters.h"
 #include "select/kernel_id.h"
+#include "select/nvtx_filter.h"
 
 namespace dlkprof::select {
 namespace {
@@ -29,6 +30,8 @@ struct Selector::State {
   std::vector<NameFilter> names;  // all must match
   NumberFilter context, stream, invocation;
   std::vector<std::uint32_t> devices;  // sorted, each once; empty: all
+
+  bool in_ranges_alone = false;  // there is a filter by NVTX ranges
 
   FilterMode mode = FilterMode::global;
   std::uint64_t skip_before_match = 0, skip = 0;
@@ -62,6 +65,7 @@ void Selector::State::add_kernel_id(std::string_view value) {
 }
 
 bool Selector::State::matches_identity(const LaunchIdentity& launch) {
+  if (!launch.in_ranges) return false;
   if (!devices.empty() && !std::ranges::binary_search(devices, launch.key.device)) return false;
   return context.matches(launch.context_id, launch.context_name) && stream.matches(launch.stream_id, launch.stream_name);
 }
@@ -104,6 +108,7 @@ Selector Selector::compile(const capture::Selection& selection) {
   state->devices = selection.devices;
   std::ranges::sort(state->devices);
   state->devices.erase(std::unique(state->devices.begin(), state->devices.end()), state->devices.end());
+  state->in_ranges_alone = !NvtxFilter(selection).is_empty();
   state->skip_before_match = selection.launch_skip_before_match;
   state->skip = selection.launch_skip;
   state->count = selection.launch_count;
@@ -145,6 +150,7 @@ bool Selector::exhausted() const {
 
 bool Selector::goes_by_name_and_device() const {
   const State& state = *state_;
+  if (state.in_ranges_alone) return false;
   const bool counts = state.skip_before_match != 0 || state.skip != 0 || state.count.has_value();
   return !counts && state.context.matches_all() && state.stream.matches_all() && state.invocation.matches_all();
 }

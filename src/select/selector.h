@@ -1,7 +1,7 @@
 // Which launches to measure: ncu's filters (Nsight Compute CLI manual, "Filter").
 //
 // Option values are cut as kernel_id.h says, and what shares a counter is in counter_key.h. A launch is asked in
-// this order: device, names, context and stream; then its invocation is counted; then --launch-skip-before-match
+// this order: device, names, context and stream, NVTX ranges; then its invocation is counted; then --launch-skip-before-match
 // (the first launches of all, whatever they match), --launch-skip and --launch-count have their say. A launch
 // that one of them turns away does not reach the next.
 //
@@ -39,6 +39,7 @@ struct LaunchIdentity {
   std::uint32_t name_id = 0;  // Selector::name_id of its function
   std::uint32_t context_id = 0, stream_id = 0;
   std::string context_name, stream_name;
+  bool in_ranges = true;  // that --nvtx-include and --nvtx-exclude ask for (NvtxFilter)
 };
 
 enum class Verdict : std::uint8_t {

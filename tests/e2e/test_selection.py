@@ -8,7 +8,7 @@ ITERATIONS = 3
 class SelectionTest(EndToEndTest):
     def selected(self, *options, steps=(f"train:{ITERATIONS}",)):
         """The launches that are measured with these options, all samples of each."""
-        self.profile_unharmed(*steps, options=["--samples=all", "--metrics=gpu__time_duration.sum", *options], metrics=())
+        self.profile_unharmed(*steps, options=["--force", "--samples=all", "--metrics=gpu__time_duration.sum", *options], metrics=())
         return self.capture()
 
     def assert_selected(self, expected, *options):
@@ -70,6 +70,34 @@ class SelectionTest(EndToEndTest):
     def test_devices(self):
         capture = self.selected("--devices=1", "-k", NVJET, steps=("train:2", "device:1", "train:2"))
         self.assertEqual([1, 1], [row["Device"] for row in capture.rows])
+
+    def test_nvtx_ranges(self):
+        """Of marked:2, whose ranges tests/fakes/targets/marked.cpp opens."""
+        inside = {}
+        for name, options in {
+            "all": (),
+            "forward": ("--nvtx-include=app@net/",),
+            "backward": ("--nvtx-include=dlkprof:phase: backward/",),
+            "pass": ("--nvtx-include=pass",),
+            "not in pass": ("--nvtx-exclude=pass",),
+            "teardown": ("--nvtx-include=[teardown]",),
+            "step or teardown": ("--nvtx-include=dlkprof:step/", "--nvtx-include=regex:^tear/"),
+        }.items():
+            inside[name] = {row["ID"] for row in self.selected(*options, steps=("marked:2",)).rows}
+        self.assertTrue(inside["forward"] and inside["forward"] < inside["pass"])
+        self.assertEqual(inside["all"], inside["pass"] | inside["not in pass"])
+        self.assertFalse(inside["pass"] & inside["not in pass"])
+        self.assertEqual({max(inside["all"])}, inside["teardown"])
+        self.assertLess(inside["teardown"], inside["step or teardown"])
+        self.assertLess(inside["step or teardown"], inside["all"])  # the first launch is in no range, nor is the one after a step
+        self.assertEqual(set(), inside["backward"])  # another thread launches there
+
+    def test_nvtx_ranges_that_nothing_lies_in(self):
+        done = self.profile("marked:2", options=["--nvtx-include=teardown"])
+        self.assertIn("no launch lies within the NVTX ranges asked for: there are teardown/", done.stderr)
+        refused = self.profile("marked:2", options=["--force", "--nvtx-include=a//b"])
+        self.assertEqual(2, refused.code)
+        self.assertIn("a//b\n      ^", refused.stderr)
 
     def test_near_misses_are_reported(self):
         done = self.profile("train:3", options=["--kernel-id=::regex:gemm:"])

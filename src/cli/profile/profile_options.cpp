@@ -46,6 +46,14 @@ void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& t
   add("--filter-mode", selection.filter_mode, "<over>", "Over what launches are skipped and counted")
       ->check(one_of({"global", "per-gpu", "per-launch-config"}))
       ->capture_default_str();
+  const auto add_nvtx = [&add](const char* name, std::vector<std::string>& value, const char* help) {
+    add(name, value, "<ranges>", help)->allow_extra_args(false);
+  };
+  add_nvtx(
+      "--nvtx-include", selection.nvtx_include,
+      "Only launches within NVTX ranges: forward/ pushed and popped, a/*/b nested, [a outermost, b] innermost, forward started "
+      "and ended, net@forward/ of a domain, regex:<pattern> for a name; several times: within any");
+  add_nvtx("--nvtx-exclude", selection.nvtx_exclude, "Not those within such ranges");
   add("--devices", typed.devices, "<n,n>", "Only launches on these GPUs, by CUDA's numbers (default: all)");
   add("--target-processes", typed.target_processes, "<which>", "application-only leaves out child processes")
       ->check(one_of({"all", "application-only"}))
@@ -204,6 +212,7 @@ bool asks_for_ops(const ProfileCommand& command) {
 // A timeline costs a few per cent of a program's speed: who only picks kernels to be measured shall not pay for it.
 bool wants_timeline(const std::string& typed, const ProfileCommand& command, Purpose purpose) {
   const auto& selection = command.options.selection;
+  const bool by_ranges = !selection.nvtx_include.empty() || !selection.nvtx_exclude.empty();
   const bool picks = !selection.kernel_id.empty() || !selection.kernel_name.empty();
   const bool ops = purpose == Purpose::comparing || asks_for_ops(command);
   if (typed == "off" && ops) {
@@ -211,12 +220,16 @@ bool wants_timeline(const std::string& typed, const ProfileCommand& command, Pur
                      "Leave it out, or what asks for them: sweep, --mode, --key_node, --iter_start, --iter_stop, --domains, "
                      "--dump_model_data, and all --reports but metrics and kernels.");
   }
+  if (typed == "off" && by_ranges) {
+    throw UsageError("--nvtx-include and --nvtx-exclude need the timeline", "NVTX ranges are taken in with it",
+                     "Leave out --timeline off.");
+  }
   const bool samples = command.options.collect == capture::Collect::sample;
   if (typed == "off" && samples) {
     throw UsageError("--replay-mode sample needs the timeline", "samples are given to kernels by the times of both",
                      "Leave out --timeline off, or use another --replay-mode.");
   }
-  if (samples) return true;
+  if (samples || by_ranges) return true;
   if (typed != "auto") return typed == "on";
   return ops || !picks || command.options.collect == capture::Collect::none;
 }

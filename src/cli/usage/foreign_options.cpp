@@ -58,9 +58,6 @@ constexpr std::array kForeignOptions{
     ForeignOption{"--chips", kNcu, "Use dlkprof metrics --chip <chip>."},
     ForeignOption{"--kill", kNcu, kToTheEnd},
     ForeignOption{"--nvtx", kNcu, "NVTX ranges are recorded wherever ops are: use --timeline on."},
-    ForeignOption{"--nvtx-include --nvtx-exclude", kNcu,
-                  "There are no NVTX filters: pick kernels by --kernel-id, NVTX domains by --domains, and read what ran in a "
-                  "range from --reports group_node."},
     ForeignOption{"--clock-control", kNcu, "Clocks are left as they are, and reports say what they were: leave it out."},
     ForeignOption{"--apply-rules --rule --list-rules", kNcu,
                   "The rules always run: --reports expert_systems shows what they found."},

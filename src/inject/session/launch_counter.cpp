@@ -9,11 +9,12 @@
 namespace dlkprof::inject {
 
 LaunchCounter::LaunchCounter(const capture::ProfileOptions& options, const cupti::Library& library, const cupti::Driver& driver,
-                             Recorder& recorder, std::function<void()> on_first_context)
+                             Recorder& recorder, NvtxScopes* scopes, std::function<void()> on_first_context)
     : options_(options),
       library_(library),
       driver_(driver),
       recorder_(recorder),
+      scopes_(scopes),
       on_first_context_(std::move(on_first_context)),
       selector_(select::Selector::compile(options.selection)),
       range_open_(options.profile_from_start),
@@ -112,6 +113,7 @@ select::LaunchIdentity LaunchCounter::identify(const LaunchCall& call, const CUp
     launch.context_name = resource_name(data.context);
     launch.stream_name = resource_name(call.stream);
   }
+  if (scopes_ != nullptr) launch.in_ranges = scopes_->takes_launch();
   return launch;
 }
 

@@ -19,6 +19,7 @@
 #include "inject/session/ledger.h"
 #include "inject/session/recorder.h"
 #include "inject/session/thread_state.h"
+#include "inject/timeline/nvtx_scopes.h"
 #include "select/selector.h"
 
 namespace dlkprof::inject {
@@ -42,9 +43,10 @@ struct Launch {
 
 class LaunchCounter {
  public:
-  // `on_first_context` is called before the first context's device is recorded, with the counter's lock held.
+  // `scopes`: where launches are selected by ranges, else null. `on_first_context` is called before the first context's device is
+  // recorded, with the counter's lock held.
   LaunchCounter(const capture::ProfileOptions& options, const cupti::Library& library, const cupti::Driver& driver,
-                Recorder& recorder, std::function<void()> on_first_context);
+                Recorder& recorder, NvtxScopes* scopes, std::function<void()> on_first_context);
 
   [[nodiscard]] select::Selector& selector() noexcept { return selector_; }
   [[nodiscard]] Ledger& ledger() noexcept { return ledger_; }
@@ -94,6 +96,7 @@ class LaunchCounter {
   const cupti::Library& library_;
   const cupti::Driver& driver_;
   Recorder& recorder_;
+  NvtxScopes* const scopes_;
   const std::function<void()> on_first_context_;
   select::Selector selector_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();

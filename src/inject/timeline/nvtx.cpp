@@ -25,6 +25,9 @@ EventLog& event_log() noexcept { return ranges().log(); }
 
 enum class Use : std::uint8_t { name, message };
 
+// Filters by ranges need the text again.
+Use use_of_messages() noexcept { return ranges().scopes() != nullptr ? Use::name : Use::message; }
+
 std::uint32_t number_of(std::string_view text, Use use) noexcept {
   return use == Use::name ? event_log().intern(text) : event_log().intern_passing(text);
 }
@@ -65,7 +68,7 @@ void read_message(const nvtxEventAttributes_t& event, RangeAttributes& attribute
       attributes.message = view_of(event.message.ascii);
       return;
     case NVTX_MESSAGE_TYPE_UNICODE:
-      attributes.name = number_of(event.message.unicode, Use::message);
+      attributes.name = number_of(event.message.unicode, use_of_messages());
       return;
     case NVTX_MESSAGE_TYPE_REGISTERED:
       attributes.name = from_handle(event.message.registered);
@@ -112,7 +115,7 @@ RangeAttributes read(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* eve
 }
 
 RangeAttributes read(const char* message) noexcept { return {.message = view_of(message)}; }
-RangeAttributes read(const wchar_t* message) noexcept { return {.name = number_of(message, Use::message)}; }
+RangeAttributes read(const wchar_t* message) noexcept { return {.name = number_of(message, use_of_messages())}; }
 
 // --- Facts ------------------------------------------------------------------------------------------------------------
 
@@ -166,6 +169,9 @@ void domain_mark(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) 
 void mark_ex(const nvtxEventAttributes_t* event) noexcept { domain_mark(nullptr, event); }
 
 [[gnu::hot]] int push(const char* message) noexcept { return ranges().push_text(view_of(message)); }
+int push_filtered(const char* message) noexcept {
+  return pushing([&] { return read(message); });
+}
 int push_wide(const wchar_t* message) noexcept {
   return pushing([&] { return read(message); });
 }
@@ -176,6 +182,9 @@ int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) n
   return pushing([&] { return read(domain, event); });
 }
 [[gnu::hot]] int pop() noexcept { return ranges().pop(); }
+int pop_filtered() noexcept {
+  return visiting(Ranges::kNotTracked, [] { return ranges().pop(0); });
+}
 int domain_pop(nvtxDomainHandle_t domain) noexcept {
   return visiting(Ranges::kNotTracked, [&] { return ranges().pop(from_handle(domain)); });
 }
@@ -234,6 +243,7 @@ void name_thread(std::uint32_t thread, const Character* name) noexcept {
 // --- Attaching --------------------------------------------------------------------------------------------------------
 
 void attach_core(NvtxExportTable export_table) {
+  const bool filters = ranges().scopes() != nullptr;
   NvtxModule core(export_table, NVTX_CB_MODULE_CORE);
   core.put<nvtxMarkEx_impl_fntype>(NVTX_CBID_CORE_MarkEx, mark_ex);
   core.put<nvtxMarkA_impl_fntype>(NVTX_CBID_CORE_MarkA, mark_ascii);
@@ -243,9 +253,9 @@ void attach_core(NvtxExportTable export_table) {
   core.put<nvtxRangeStartW_impl_fntype>(NVTX_CBID_CORE_RangeStartW, start);
   core.put<nvtxRangeEnd_impl_fntype>(NVTX_CBID_CORE_RangeEnd, end);
   core.put<nvtxRangePushEx_impl_fntype>(NVTX_CBID_CORE_RangePushEx, push_ex);
-  core.put<nvtxRangePushA_impl_fntype>(NVTX_CBID_CORE_RangePushA, push);
+  core.put<nvtxRangePushA_impl_fntype>(NVTX_CBID_CORE_RangePushA, filters ? push_filtered : push);
   core.put<nvtxRangePushW_impl_fntype>(NVTX_CBID_CORE_RangePushW, push_wide);
-  core.put<nvtxRangePop_impl_fntype>(NVTX_CBID_CORE_RangePop, pop);
+  core.put<nvtxRangePop_impl_fntype>(NVTX_CBID_CORE_RangePop, filters ? pop_filtered : pop);
   core.put<nvtxNameCategoryA_impl_fntype>(NVTX_CBID_CORE_NameCategoryA, name_category);
   core.put<nvtxNameCategoryW_impl_fntype>(NVTX_CBID_CORE_NameCategoryW, name_category);
   core.put<nvtxNameOsThreadA_impl_fntype>(NVTX_CBID_CORE_NameOsThreadA, name_thread);

@@ -124,7 +124,8 @@ Ranges::Visit::~Visit() {
 
 // --- What the program does --------------------------------------------------------------------------------------------
 
-Ranges::Ranges(EventLog& log, Recorder& recorder) : log_(log), number_(new_ranges_number()), recorder_(recorder) {}
+Ranges::Ranges(EventLog& log, Recorder& recorder, std::unique_ptr<NvtxScopes> scopes)
+    : log_(log), number_(new_ranges_number()), scopes_(std::move(scopes)), recorder_(recorder) {}
 
 Ranges::~Ranges() {
   for (auto& [number, thread] : threads_) thread->disown();
@@ -163,6 +164,7 @@ Ranges::~Ranges() {
 [[gnu::noinline]] int Ranges::push(const RangeAttributes& attributes) noexcept {
   if (!recording_.load(std::memory_order_relaxed)) return tick(attributes.message);
   try {
+    if (scopes_) scopes_->push(log_.text_of(attributes.domain), name_of(attributes));
     Thread* thread = own_thread();
     return thread != nullptr ? thread->push(attributes, beyond_) : kNotTracked;
   } catch (...) {  // out of memory
@@ -179,13 +181,16 @@ int Ranges::tick(std::string_view message) noexcept {
 [[gnu::noinline]] int Ranges::pop(std::uint32_t domain) noexcept {
   Thread* thread = own_thread();
   const std::int64_t now = event_clock_ns();
+  if (scopes_) pop_scope(domain);
   return thread != nullptr ? thread->pop(domain, now) : kNotTracked;
 }
 
 std::uint64_t Ranges::start(const RangeAttributes& attributes) noexcept {
   try {
     Thread* thread = own_thread();
-    return thread != nullptr ? thread->start(attributes, beyond_) : 0;
+    const std::uint64_t range = thread != nullptr ? thread->start(attributes, beyond_) : 0;
+    if (scopes_ && range != 0) scopes_->start(range, log_.text_of(attributes.domain), name_of(attributes));
+    return range;
   } catch (...) {  // out of memory
     return 0;
   }
@@ -193,6 +198,7 @@ std::uint64_t Ranges::start(const RangeAttributes& attributes) noexcept {
 
 void Ranges::end(std::uint64_t range) noexcept {
   const std::int64_t now = event_clock_ns();
+  if (scopes_) scopes_->end(range);
   try {
     // Held to the end, so that no other thread is amid a change of the one that forks.
     const std::lock_guard lock(threads_mutex_);
@@ -206,6 +212,17 @@ void Ranges::mark(const RangeAttributes& attributes) noexcept {
   if (Thread* thread = own_thread()) thread->mark(attributes);
 }
 
+std::string Ranges::name_of(const RangeAttributes& attributes) {
+  return attributes.message.empty() ? log_.text_of(attributes.name) : std::string(attributes.message);
+}
+
+void Ranges::pop_scope(std::uint32_t domain) noexcept {
+  try {
+    scopes_->pop(log_.text_of(domain));
+  } catch (const std::bad_alloc&) {  // the range stays open for the filter
+  }
+}
+
 // --- Ending -----------------------------------------------------------------------------------------------------------
 
 void Ranges::finish() noexcept {
@@ -213,6 +230,7 @@ void Ranges::finish() noexcept {
   try {
     const std::lock_guard lock(threads_mutex_);
     for (auto& [number, thread] : threads_) thread->finish();
+    if (scopes_) say_near_misses();
     const std::uint64_t beyond = beyond_.exchange(0);
     if (beyond == 0) return;
     recorder_.note(capture::Severity::warning,
@@ -220,6 +238,30 @@ void Ranges::finish() noexcept {
                    std::to_string(beyond) + " ranges", "Find the code that pushes ranges and does not pop them.");
   } catch (...) {  // out of memory: the rest is lost
   }
+}
+
+void Ranges::say_near_misses() {
+  if (const auto near = scopes_->near_misses()) {
+    recorder_.note(capture::Severity::warning, "no launch lies within the NVTX ranges asked for", *near,
+                   "Write --nvtx-include forward/ for a range that is pushed and popped by the thread that launches, forward for "
+                   "one that is started and ended, and net@ before either for one of a domain.");
+  }
+  if (scopes_->limit_exceeded()) {
+    recorder_.note(
+        capture::Severity::warning,
+        "a pattern of --nvtx-include or --nvtx-exclude takes too long on some names of ranges, which count as not matched", "",
+        "Write the pattern without nested repetition such as (a+)+.");
+  }
+}
+
+void Ranges::lock() {
+  threads_mutex_.lock();
+  if (scopes_) scopes_->lock();
+}
+
+void Ranges::unlock() {
+  if (scopes_) scopes_->unlock();
+  threads_mutex_.unlock();
 }
 
 void Ranges::forget() noexcept {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -17,6 +18,7 @@
 #include "inject/own_pointer.h"
 #include "inject/session/recorder.h"
 #include "inject/timeline/event_log.h"
+#include "inject/timeline/nvtx_scopes.h"
 #include "inject/timeline/step_clock.h"
 
 namespace dlkprof::inject {
@@ -36,7 +38,8 @@ struct RangeAttributes {
 
 class Ranges {
  public:
-  Ranges(EventLog& log, Recorder& recorder);
+  // `scopes`: where launches are selected by ranges.
+  Ranges(EventLog& log, Recorder& recorder, std::unique_ptr<NvtxScopes> scopes = nullptr);
   ~Ranges();
   Ranges(const Ranges&) = delete;
   Ranges& operator=(const Ranges&) = delete;
@@ -54,6 +57,8 @@ class Ranges {
   void mark(const RangeAttributes& attributes) noexcept;
 
   [[nodiscard]] EventLog& log() noexcept { return log_; }
+  // Null where launches are not selected by ranges. Else push_text() and pop() without a domain must not be called.
+  [[nodiscard]] NvtxScopes* scopes() noexcept { return scopes_.get(); }
 
   // Around all of a call that does not go the short way: false where this thread is in one already, that is where a signal
   // handler has interrupted it. Locks of ours may be held then, so nothing can be recorded.
@@ -78,8 +83,8 @@ class Ranges {
     finish();
   }
   // Around fork; before the log's.
-  void lock() { threads_mutex_.lock(); }
-  void unlock() { threads_mutex_.unlock(); }
+  void lock();
+  void unlock();
   // In a forked child, between the two: open ranges are the parent's, and are no longer there to be popped.
   void forget() noexcept;
 
@@ -102,9 +107,13 @@ class Ranges {
   [[nodiscard]] Thread* make_thread() noexcept;
   [[nodiscard]] int push_visiting(const RangeAttributes& attributes) noexcept;
   [[nodiscard]] int pop_visiting() noexcept;
+  [[nodiscard]] std::string name_of(const RangeAttributes& attributes);
+  void pop_scope(std::uint32_t domain) noexcept;
+  void say_near_misses();
 
   EventLog& log_;
   std::atomic<std::uint64_t> number_;  // of this object, and another one in a forked child: what thread-locals are known by
+  const std::unique_ptr<NvtxScopes> scopes_;
   std::atomic<bool> recording_{true};
   std::atomic<StepClock*> clock_{nullptr};  // that takes what is not recorded
   std::atomic<std::uint64_t> beyond_{0};    // ranges that kMostOpen left out

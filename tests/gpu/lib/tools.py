@@ -192,7 +192,8 @@ class Bench:
 
     def build_samples(self):
         """Compiles the samples and the probe of this folder; CheckFailed where one does not compile."""
-        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), PROBES / "select_probe.cu"]
+        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), PROBES / "select_probe.cu",
+                   PROBES / "nvtx_probe.cu"]
         build = ["sh", SAMPLES / "cuda" / "build.sh", "native", self.programs, *sources]
         done = self.commands.run("build", build, timeout=120)
         if done.code != 0:

@@ -26,21 +26,50 @@ SELECTORS = (
     ("nothing matches", NOTHING),
 )
 
+# Of the launches of nvtx_probe. ncu takes ranges in only where it is told to (--nvtx).
+NVTX_FILTERS = (
+    ("pushed, anywhere", ("--nvtx-include", "inner/")),
+    ("outermost", ("--nvtx-include", "[outer")),
+    ("innermost", ("--nvtx-include", "inner]")),
+    ("nested straight in", ("--nvtx-include", "outer/inner")),
+    ("nested, slash at the end", ("--nvtx-include", "outer/middle/")),
+    ("one between", ("--nvtx-include", "outer/+/inner")),
+    ("any between", ("--nvtx-include", "outer/*/inner")),
+    ("whole stack", ("--nvtx-include", "[outer/middle/inner]")),
+    ("from bottom to top", ("--nvtx-include", "[inner/*/inner]")),
+    ("domain", ("--nvtx-include", "net@forward/")),
+    ("domain, nested", ("--nvtx-include", "net@forward/layer")),
+    ("domains by pattern", ("--nvtx-include", "regex:net@forward/")),
+    ("started", ("--nvtx-include", "epoch")),
+    ("started, both", ("--nvtx-include", "step,epoch")),
+    ("started, of a domain", ("--nvtx-include", "net@epoch")),
+    ("pattern", ("--nvtx-include", "regex:^o.ter/")),
+    ("either of two", ("--nvtx-include", "epoch", "--nvtx-include", "worker/")),
+    ("exclude", ("--nvtx-exclude", "outer/")),
+    ("include and exclude", ("--nvtx-include", "outer/", "--nvtx-exclude", "inner]")),
+    ("include, exclude started", ("--nvtx-include", "outer/", "--nvtx-exclude", "step")),
+    ("special characters", ("--nvtx-include", "f(a\\, b)\\[0\\]/")),
+    ("slash in a name", ("--nvtx-include", "x\\/y]")),
+    ("skip and count", ("--nvtx-include", "outer/", "-s", "2", "-c", "3")),
+    ("an invocation", ("--nvtx-include", "inner/", "--kernel-id", ":::2")),
+)
+
 
 def run(bench):
-    program = bench.sample("select_probe")
-    try:
-        bench.ncu.offered([FINGERPRINT], program)
-    except Skipped as reason:
-        bench.board.skip(PART, "all selectors", reason)
-        return
-    for number, (name, selection) in enumerate(SELECTORS):
-        with bench.board.case(PART, f"{name}: {' '.join(selection)}") as row:
-            row.detail = compare(bench, f"selection_{number}", selection, program)
+    for probe, selectors, of_ncu in (("select_probe", SELECTORS, ()), ("nvtx_probe", NVTX_FILTERS, ("--nvtx",))):
+        program = bench.sample(probe)
+        try:
+            bench.ncu.offered([FINGERPRINT], program)
+        except Skipped as reason:
+            bench.board.skip(PART, "all selectors", reason)
+            return
+        for number, (name, selection) in enumerate(selectors):
+            with bench.board.case(PART, f"{name}: {' '.join(selection)}") as row:
+                row.detail = compare(bench, f"{probe}_{number}", selection, program, of_ncu)
 
 
-def compare(bench, name, selection, program):
-    expected = picked(bench.ncu.launches(name, [FINGERPRINT], selection, program))
+def compare(bench, name, selection, program, of_ncu=()):
+    expected = picked(bench.ncu.launches(name, [FINGERPRINT], [*of_ncu, *selection], program))
     options = ("--replay-mode", "kernel", "--samples", "all", "--metrics", FINGERPRINT, *selection)
     bench.dlkprof.profile(name, options, program).require_success()
     got = picked(bench.dlkprof.launches(name))

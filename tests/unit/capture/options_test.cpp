@@ -19,7 +19,9 @@ ProfileOptions all_set() {
                        .launch_count = 2,
                        .launch_skip_before_match = 3,
                        .filter_mode = "per-gpu",
-                       .devices = {0, 7, ~0U}};
+                       .devices = {0, 7, ~0U},
+                       .nvtx_include = {"a/", "b"},
+                       .nvtx_exclude = {"net@c/"}};
   options.collect = Collect::none;
   options.cache_control = CacheControl::all;
   options.samples = std::nullopt;
@@ -65,7 +67,7 @@ TEST(Options, NamesAreFixed) {
       R"("in_bursts":true,"iterations":50,"keep_counters":true,"kernel_id":"::regex:gemm:",)"
       "\"kernel_name\":\"regex:\\\"\\\\\\n\xc3\xa4\","
       R"("kernel_name_base":"demangled","launch_count":2,"launch_skip":18446744073709551615,)"
-      R"("launch_skip_before_match":3,"max_capture_mb":77,"max_memory_mb":4000,"max_overhead_seconds":2.5,"metrics":[["a.sum","b.sum"],[],["c.avg"]],"output_directory":"/some where",)"
+      R"("launch_skip_before_match":3,"max_capture_mb":77,"max_memory_mb":4000,"max_overhead_seconds":2.5,"metrics":[["a.sum","b.sum"],[],["c.avg"]],"nvtx_exclude":["net@c/"],"nvtx_include":["a/","b"],"output_directory":"/some where",)"
       R"("pc_sampling":17,"profile_from_start":false,"quiet":true,"ranks":"0,8-15","replay_mode":"none","samples":null,"sampling_interval_ns":5000,)"
       R"("timeline":false})");
 }

@@ -162,7 +162,7 @@ TEST_F(Arguments, AListOfKnownWordsGoesOnAfterASpace) {
 
 TEST_F(Arguments, OptionsOfOtherToolsAreAnsweredWithOurs) {
   EXPECT_THAT(complaint({"--file_formats=csv", "run"}), testing::AllOf(HasSubstr("DLProf's"), HasSubstr("--formats")));
-  EXPECT_THAT(complaint({"--nvtx-include", "a/", "run"}), HasSubstr("Nsight Compute's"));
+  EXPECT_THAT(complaint({"--print-summary", "per-nvtx", "run"}), HasSubstr("Nsight Compute's"));
   EXPECT_THAT(complaint({"-o", "run"}), HasSubstr("--base_name"));
   EXPECT_THAT(complaint({"--mode=trtexec"}), HasSubstr("--mode tensorrt"));
   EXPECT_THAT(complaint({"--mode", "trtexec"}), HasSubstr("--mode tensorrt"));
