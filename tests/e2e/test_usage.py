@@ -139,7 +139,7 @@ class UsageTest(EndToEndTest):
             (["--file_formats=csv"], ["DLProf", "--formats"]),
             (["--nsys_opts=-t cuda"], ["DLProf", "leave it out"]),
             (["--mode=trtexec"], ["--mode tensorrt"]),
-            (["--nvtx-include", "a/"], ["Nsight Compute", "--domains"]),
+            (["--print-summary", "per-nvtx"], ["Nsight Compute", "--reports"]),
             (["-o", "x"], ["--base_name"]),
             (["--replay-mode", "application"], ["--replay-mode kernel"]),
         ):
