@@ -68,6 +68,20 @@ std::vector<QuantitySource> pipe_sources() {
   };
 }
 
+std::vector<QuantitySource> issue_sources() {
+  using enum Quantity;
+  return {
+      {unmasked_threads,
+       "instruction",
+       {{"smsp__average_thread_inst_executed_pred_on_per_inst_executed.ratio"},
+        {"smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"}}},
+      {issue_active, "scheduler", {{"smsp__issue_active.avg.pct_of_peak_sustained_active"}}},
+      {issued_of_peak, "compute", {{"sm__inst_issued.avg.pct_of_peak_sustained_active"}}},
+      {fp64_pipe, "compute", {{"sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active"}}},
+      {xu_pipe, "compute", {{"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"}}},
+  };
+}
+
 std::vector<QuantitySource> memory_sources() {
   using enum Quantity;
   return {
@@ -103,8 +117,7 @@ std::vector<QuantitySource> memory_sources() {
 const std::vector<QuantitySource>& quantity_sources() {
   static const std::vector<QuantitySource> kSources = [] {
     std::vector<QuantitySource> sources = pipe_sources();
-    const std::vector<QuantitySource> of_memory = memory_sources();
-    sources.insert(sources.end(), of_memory.begin(), of_memory.end());
+    for (const auto& more : {issue_sources(), memory_sources()}) sources.insert(sources.end(), more.begin(), more.end());
     return sources;
   }();
   return kSources;

@@ -38,10 +38,15 @@ enum class Quantity : std::uint8_t {
   local_stored,
   shared_wavefronts,
   bank_conflicts,
-  active_cycles,   // mean over multiprocessors
-  elapsed_cycles,  // most of any GPC
-  warp_latency,    // warp cycles an instruction issued
-  active_threads,  // of a warp, an instruction
+  active_cycles,     // mean over multiprocessors
+  elapsed_cycles,    // most of any GPC
+  warp_latency,      // warp cycles an instruction issued
+  active_threads,    // of a warp, an instruction
+  unmasked_threads,  // of these, those that no predicate turns off
+  issue_active,      // % of the cycles in which a scheduler issues an instruction
+  issued_of_peak,    // % of the instructions that a multiprocessor could issue
+  fp64_pipe,         // % of its active cycles
+  xu_pipe,           // likewise, of special functions and conversions
 };
 
 using Values = model::MetricMap<double>;

@@ -68,6 +68,7 @@ void for_each_large_op(const Case& run, Find find) {
 [[nodiscard]] std::vector<Rule> framework_rules();
 [[nodiscard]] std::vector<Rule> gpu_rules();
 [[nodiscard]] std::vector<Rule> kernel_rules();
+[[nodiscard]] std::vector<Rule> triage_rules();
 [[nodiscard]] std::vector<Rule> overlap_rules();
 
 }  // namespace dlkprof::advise

@@ -172,6 +172,7 @@ std::span<const Rule> rules() {
     append_rules(all, framework_rules());
     append_rules(all, gpu_rules());
     append_rules(all, kernel_rules());
+    append_rules(all, triage_rules());
     append_rules(all, overlap_rules());
     return all;
   }();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <span>
+#include <tuple>
 #include <utility>
 
 namespace dlkprof::advise {
@@ -49,6 +49,41 @@ std::map<std::uint32_t, Tally> tally_kernels(const model::PcSamples& samples) {
   return kernels;
 }
 
+// What lies in one place of a kernel.
+struct Part {
+  std::uint32_t kernel = 0;
+  std::uint64_t samples = 0;
+  double of_kernel = 0, cycles = 0;
+  double percent = 0;  // of its kernel
+  std::vector<Stall> stalls;
+};
+
+// `place_of(instruction)`: what it is put together with. Kernels by cycles, falling; within one its places likewise.
+template <typename Place>
+std::vector<std::pair<Place, Part>> ranked_parts(const model::PcSamples& samples, const auto& place_of) {
+  const std::map<std::uint32_t, Tally> kernels = tally_kernels(samples);
+  std::map<Place, std::pair<std::uint32_t, Tally>> tallies;  // with the kernel
+  for (const model::PcStall& stall : samples.stalls) {
+    auto& [kernel, tally] = tallies[place_of(stall.instruction)];
+    kernel = kernel_of(samples, stall.instruction);
+    tally.add(stall);
+  }
+  std::vector<std::pair<Place, Part>> ranked;
+  for (const auto& [place, of] : tallies) {
+    const auto& [kernel, tally] = of;
+    if (tally.samples == 0) continue;
+    const double all = kernels.at(kernel).cycles;
+    ranked.push_back(
+        {place, {kernel, tally.samples, all, tally.cycles, 100 * tally.cycles / all, stalls_in(tally, samples.reasons)}});
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& one, const auto& other) {
+    const Part &a = one.second, &b = other.second;
+    if (a.of_kernel != b.of_kernel) return a.of_kernel > b.of_kernel;
+    return a.kernel != b.kernel ? a.kernel < b.kernel : a.cycles > b.cycles;
+  });
+  return ranked;
+}
+
 }  // namespace
 
 std::vector<SampledKernel> sampled_kernels(const model::PcSamples& samples) {
@@ -63,30 +98,26 @@ std::vector<SampledKernel> sampled_kernels(const model::PcSamples& samples) {
 }
 
 std::vector<SampledInstruction> sampled_instructions(const model::PcSamples& samples) {
-  const std::map<std::uint32_t, Tally> kernels = tally_kernels(samples);
-  std::map<std::uint32_t, Tally> tallies;
-  for (const model::PcStall& stall : samples.stalls) tallies[stall.instruction].add(stall);
-  struct Rank {
-    double kernel = 0, own = 0;  // cycles
-    std::uint32_t number = 0;    // of the kernel
-  };
-  std::vector<std::pair<Rank, SampledInstruction>> ranked;
-  for (const auto& [instruction, tally] : tallies) {
-    if (tally.samples == 0) continue;
-    const std::uint32_t kernel = kernel_of(samples, instruction);
-    const double all = kernels.at(kernel).cycles;
-    ranked.push_back(
-        {{all, tally.cycles, kernel}, {instruction, tally.samples, 100 * tally.cycles / all, stalls_in(tally, samples.reasons)}});
-  }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& one, const auto& other) {
-    const Rank &a = one.first, &b = other.first;
-    if (a.kernel != b.kernel) return a.kernel > b.kernel;
-    return a.number != b.number ? a.number < b.number : a.own > b.own;
-  });
+  const auto place = [](std::uint32_t instruction) { return instruction; };
   std::vector<SampledInstruction> instructions;
-  instructions.reserve(ranked.size());
-  for (auto& [rank, instruction] : ranked) instructions.push_back(std::move(instruction));
+  for (auto& [instruction, part] : ranked_parts<std::uint32_t>(samples, place)) {
+    instructions.push_back({instruction, part.samples, part.percent, std::move(part.stalls)});
+  }
   return instructions;
+}
+
+std::vector<SampledLine> sampled_lines(const model::PcSamples& samples) {
+  using Line = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // kernel, file, line
+  const auto line_of = [&samples](std::uint32_t instruction) {
+    const model::PcInstruction& at = samples.instructions[instruction];
+    return Line{kernel_of(samples, instruction), at.file, at.line};
+  };
+  std::vector<SampledLine> lines;
+  for (auto& [line, part] : ranked_parts<Line>(samples, line_of)) {
+    const auto& [kernel, file, number] = line;
+    if (number != 0) lines.push_back({kernel, file, number, part.samples, part.percent, std::move(part.stalls)});
+  }
+  return lines;
 }
 
 }  // namespace dlkprof::advise

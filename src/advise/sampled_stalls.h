@@ -27,4 +27,13 @@ struct SampledInstruction {
 // Kernels as above; within one the instructions with most first.
 [[nodiscard]] std::vector<SampledInstruction> sampled_instructions(const model::PcSamples& samples);
 
+struct SampledLine {
+  std::uint32_t kernel = 0, file = 0, line = 0;  // indices into Timeline::kernels and PcSamples::files; from 1
+  std::uint64_t samples = 0;
+  double percent = 0;         // of all of its kernel
+  std::vector<Stall> stalls;  // by share, falling
+};
+// Of the instructions whose line is known. Kernels as above; within one the lines with most first.
+[[nodiscard]] std::vector<SampledLine> sampled_lines(const model::PcSamples& samples);
+
 }  // namespace dlkprof::advise

@@ -46,7 +46,21 @@ TEST(SampledStalls, OfInstructionsComeKernelByKernel) {
   EXPECT_DOUBLE_EQ(instructions[0].stalls[0].percent, 80) << "of the instruction";
 }
 
+TEST(SampledStalls, OfLinesAreThoseThatAreKnown) {
+  model::PcSamples samples = test::small_pc_samples();
+  samples.instructions[1].line = 7;
+  const auto lines = sampled_lines(samples);
+  ASSERT_THAT(lines, SizeIs(1));
+  EXPECT_EQ(lines[0].kernel, 0U);
+  EXPECT_EQ(lines[0].file, 1U);
+  EXPECT_EQ(lines[0].line, 7U);
+  EXPECT_EQ(lines[0].samples, 9U);
+  EXPECT_DOUBLE_EQ(lines[0].percent, 90);
+  EXPECT_EQ(lines[0].stalls[0].name, "long_scoreboard");
+}
+
 TEST(SampledStalls, OfNothingAreNone) {
+  EXPECT_THAT(sampled_lines({}), SizeIs(0));
   EXPECT_THAT(sampled_kernels({}), SizeIs(0));
   EXPECT_THAT(sampled_instructions({}), SizeIs(0));
 }

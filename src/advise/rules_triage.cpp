@@ -1,0 +1,229 @@
+// Rules after the thresholds of NVIDIA's Compute Triage Guide (Nsight Compute 2026.3): can the figures be trusted, do warps
+// issue, which pipe is in the way, and at which line.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "advise/rule_parts.h"
+#include "advise/sampled_stalls.h"
+
+namespace dlkprof::advise {
+namespace {
+
+constexpr const char* kGuide = "NVIDIA's Compute Triage Guide";
+
+constexpr const char* kOfLibrary =
+    "Give the library more to do at once, with a larger batch, or let it choose another algorithm: its code cannot be changed.";
+
+constexpr double kWarpThreads = 32;
+constexpr double kMostTimes = 2;               // between two durations of a kernel
+constexpr double kLeastTrustedNs = 1e4;        // ours: shorter kernels are timed too coarsely to be compared
+constexpr double kStarvedIssue = 20;           // % of the cycles
+constexpr double kLowIssue = 20;               // % of the instructions that could be issued
+constexpr double kBusyPipe = 60;               // % of active cycles
+constexpr double kFewestUnmasked = 24;         // threads of a warp, an instruction
+constexpr double kMostMaskedApart = 4;         // ours: threads fewer than those active, so that it is predicates and not branches
+constexpr double kHotLine = 30;                // % of the samples of its kernel
+constexpr double kOneReason = 50;              // % of the samples of the line
+constexpr std::uint64_t kFewestSamples = 100;  // ours, of the line: a share of 30 % is then known to some 5 points
+
+std::string share_text(const Case& run, const ConfigUse& use) {
+  return fmt::format("{}, {:.3g} % of the GPU time", kernel_text(run, use), run.percent_of_gpu_time(use.gpu_ns));
+}
+
+// --- Figures ----------------------------------------------------------------------------------------------------------
+
+// Its duration as measured, where that is far from its GPU time on the timeline; "" where it is not.
+std::string other_duration(const ConfigUse& use) {
+  const auto measured = find(use.values, Quantity::duration);
+  if (!measured || use.timed == 0) return "";
+  const double usual = static_cast<double>(use.gpu_ns) / static_cast<double>(use.timed);
+  if (std::min(usual, *measured) < kLeastTrustedNs) return "";
+  if (*measured < kMostTimes * usual && usual < kMostTimes * *measured) return "";
+  return fmt::format("it took {:.3g} us where it was measured and {:.3g} us elsewhere", *measured / 1e3, usual / 1e3);
+}
+
+void find_doubtful(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const std::string why = other_duration(use);
+    if (why.empty()) return false;
+    Finding finding = of_config(
+        run, use, fmt::format("Counters of {} may not be those of its usual launches: {}.", share_text(run, use), why), 0);
+    finding.bound_ns.reset();
+    findings.push_back(std::move(finding));
+    return true;
+  });
+}
+
+// --- Warps ------------------------------------------------------------------------------------------------------------
+
+void find_partial_warps(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const capture::Dim3& block = run.profile.timeline.configs[use.config].key.block;
+    const double threads = double{1} * block.x * block.y * block.z;
+    const double whole = kWarpThreads * std::ceil(threads / kWarpThreads);
+    if (threads <= 0 || threads == whole || is_library_kernel(run.profile.timeline.kernels[use.kernel])) return false;
+    findings.push_back(of_config(run, use,
+                                 fmt::format("Blocks of {} have {:.0f} threads: {:.0f} of the last warp's {:g} do nothing.",
+                                             share_text(run, use), threads, whole - threads, kWarpThreads),
+                                 part_ns(use.gpu_ns, 1 - threads / whole)));
+    return true;
+  });
+}
+
+void find_masked_threads(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const auto unmasked = find(use.values, Quantity::unmasked_threads);
+    const auto active = find(use.values, Quantity::active_threads);
+    if (!unmasked || !active || *unmasked <= 0 || *unmasked >= kFewestUnmasked) return false;
+    if (*active - *unmasked < kMostMaskedApart) return false;  // what there is, thread divergence says
+    findings.push_back(of_config(run, use,
+                                 fmt::format("Predicates turn off {:.3g} of the {:.3g} active threads of a warp of {}.",
+                                             *active - *unmasked, *active, share_text(run, use)),
+                                 part_ns(use.gpu_ns, 1 - *unmasked / *active)));
+    return true;
+  });
+}
+
+// --- Issue ------------------------------------------------------------------------------------------------------------
+
+bool is_unsaturated(const Values& values) {
+  const auto sm = find(values, Quantity::sm_throughput);
+  const auto memory = find(values, Quantity::memory_throughput);
+  return sm && memory && std::max(*sm, *memory) < kBoundPercent;
+}
+
+// Wide tensor instructions keep a pipe busy with few of them issued.
+bool is_on_tensor_cores(const Values& values) { return find(values, Quantity::tensor_pipe).value_or(0) >= kBusyPipe; }
+
+bool has_enough_blocks(const Case& run, const ConfigUse& use) {
+  const capture::Dim3& grid = run.profile.timeline.configs[use.config].key.grid;
+  const double sms = use.device == model::kNone ? 0 : run.profile.timeline.devices[use.device].record.sm_count;
+  return sms > 0 && double{1} * grid.x * grid.y * grid.z >= sms;
+}
+
+void find_starved_issue(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const auto issues = find(use.values, Quantity::issue_active);
+    if (!issues || *issues >= kStarvedIssue || !is_unsaturated(use.values)) return false;
+    if (is_on_tensor_cores(use.values) || !has_enough_blocks(run, use)) return false;
+    const std::vector<Stall> stalls = stalls_of(use.values);
+    const Stall* const top = top_wait(stalls);
+    const std::string waits =
+        top == nullptr ? "" : fmt::format(", and warps mostly wait for {} ({:.3g} % of their cycles)", top->name, top->percent);
+    const char* remedy = top == nullptr || top->reason == nullptr ? "" : top->reason->remedy;
+    if (is_library_kernel(run.profile.timeline.kernels[use.kernel])) remedy = kOfLibrary;
+    const double at_peak = *find(use.values, Quantity::memory_throughput) / 100;
+    findings.push_back(
+        of_config(run, use,
+                  fmt::format("Schedulers issue in {:.3g} % of the cycles of {}, neither compute nor memory is near its peak{}.",
+                              *issues, share_text(run, use), waits),
+                  part_ns(use.gpu_ns, 1 - at_peak), remedy));
+    return true;
+  });
+}
+
+void find_slow_pipes(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const auto sm = find(use.values, Quantity::sm_throughput);
+    const auto issued = find(use.values, Quantity::issued_of_peak);
+    if (!sm || !issued || *sm <= kBusyPipe || *issued >= kLowIssue) return false;
+    const double fp64 = find(use.values, Quantity::fp64_pipe).value_or(0), xu = find(use.values, Quantity::xu_pipe).value_or(0);
+    if (std::max(fp64, xu) <= kBusyPipe) return false;
+    const bool is_fp64 = fp64 >= xu;
+    findings.push_back(of_config(
+        run, use,
+        fmt::format("The pipe of {} is busy {:.3g} % of the time in {}, with {:.3g} % of the instructions that could be issued.",
+                    is_fp64 ? "double precision" : "special functions and conversions", std::max(fp64, xu), share_text(run, use),
+                    *issued),
+        part_ns(use.gpu_ns, 1 - *issued / 100), is_fp64 ? "Compute in single precision, where results allow it." : ""));
+    return true;
+  });
+}
+
+// --- Lines ------------------------------------------------------------------------------------------------------------
+
+struct KernelUse {
+  const ConfigUse* largest = nullptr;
+  std::int64_t gpu_ns = 0;
+};
+
+KernelUse use_of(const Case& run, std::uint32_t kernel) {
+  KernelUse all;
+  for (const ConfigUse& use : run.configs) {
+    if (use.kernel != kernel) continue;
+    if (all.largest == nullptr) all.largest = &use;
+    all.gpu_ns += use.gpu_ns;
+  }
+  return all;
+}
+
+void find_hot_lines(const Case& run, Findings& findings) {
+  const model::PcSamples& samples = run.profile.timeline.pc_samples;
+  std::size_t found = 0;
+  for (const SampledLine& line : sampled_lines(samples)) {
+    const KernelUse use = use_of(run, line.kernel);
+    const Stall* const top = top_wait(line.stalls);
+    if (use.largest == nullptr || run.percent_of_gpu_time(use.gpu_ns) < kLeastShare || top == nullptr) continue;
+    if (line.percent <= kHotLine || line.samples < kFewestSamples || top->percent <= kOneReason) continue;
+    Finding finding = of_config(
+        run, *use.largest,
+        fmt::format("{:.3g} % of the samples of {} are at {}:{}, and {:.3g} % of these wait for {}.", line.percent,
+                    shown(kernel_name(run, *use.largest)), shown(samples.files[line.file]), line.line, top->percent, top->name),
+        part_ns(use.gpu_ns, line.percent / 100 * top->percent / 100), top->reason == nullptr ? "" : top->reason->remedy);
+    finding.basis = fmt::format("PC sampling, {} samples at the line", line.samples);
+    findings.push_back(std::move(finding));
+    if (++found == kMostPlaces) return;
+  }
+}
+
+}  // namespace
+
+std::vector<Rule> triage_rules() {
+  return {
+      {"doubtful_figures", "Doubtful Figures Detector", "Counters may not be those of usual launches", "All",
+       fmt::format(
+           "A kernel's duration where it was measured and its GPU time elsewhere differ by a factor of {:g} or more, both "
+           "being {:g} us or more. Shares above 100 % are left out of all figures anyway.",
+           kMostTimes, kLeastTrustedNs / 1e3),
+       fmt::format("{}, decision 0; the shortest duration is ours.", kGuide),
+       "None: it is the figures that suffer, not the program.",
+       "Measure it again with --replay-mode iteration, which replays nothing and leaves caches as the program has them, and see "
+       "that nothing else uses the GPU.",
+       "", find_doubtful},
+      {"partial_warps", "Partial Warp Detector", "Blocks end in a warp that is not full", "All",
+       fmt::format("The threads of a kernel's block are no multiple of {:g}; libraries' kernels are left out.", kWarpThreads),
+       fmt::format("{}, decision 1.", kGuide), "The part of its GPU time that threads without work stand for.",
+       "Have blocks of a multiple of 32 threads, and let those beyond the data do nothing.", "", find_partial_warps},
+      {"masked_threads", "Masked Thread Detector", "Predicates turn threads off", "All",
+       fmt::format("Fewer than {:g} threads of a warp are left by predicates, on average over its instructions, at least {:g} "
+                   "fewer than are active.",
+                   kFewestUnmasked, kMostMaskedApart),
+       fmt::format("{}, decision 3 (24 threads); the difference is ours.", kGuide),
+       "The part of its GPU time that threads turned off stand for.",
+       "Make tiles fit the data, so that fewer threads are beyond its bounds, or give the rest to a kernel of its own.",
+       "instruction", find_masked_threads},
+      {"starved_issue", "Starved Issue Detector", "Schedulers have no warp to issue from", "All",
+       fmt::format("Schedulers issue in less than {:g} % of a kernel's cycles, compute and memory are both below {:g} % of their "
+                   "peaks, tensor cores below {:g} %, and there is a block for each multiprocessor.",
+                   kStarvedIssue, kBoundPercent, kBusyPipe),
+       fmt::format("{}, decisions 2 and 3.", kGuide), "Its GPU time above that at the peak of memory.",
+       "Have more warps, or more independent instructions in each.", "scheduler", find_starved_issue},
+      {"slow_pipe", "Slow Pipe Detector", "A slow pipe holds the multiprocessors back", "All",
+       fmt::format("Compute is above {:g} % of its peak with less than {:g} % of the instructions that could be issued, and the "
+                   "pipe of double precision or that of special functions and conversions is busy more than {:g} % of the time.",
+                   kBusyPipe, kLowIssue, kBusyPipe),
+       fmt::format("{}, decision 4.", kGuide), "Its GPU time, but for the share of instructions issued.",
+       "Use fast-math functions (__expf, rsqrtf), and keep conversions between types out of inner loops.", "compute",
+       find_slow_pipes},
+      {"hot_line", "Hot Line Detector", "One source line makes a kernel wait", "All",
+       fmt::format(
+           "More than {:g} % of the PC samples of a kernel are at one source line, at least {} of them, and more than {:g} "
+           "% of these wait for one thing.",
+           kHotLine, kFewestSamples, kOneReason),
+       fmt::format("{}, decision 6; the number of samples is ours.", kGuide),
+       "The part of the kernel's GPU time that these samples stand for.",
+       "See what the line does: dlkprof report <file> --reports source", "", find_hot_lines}};
+}
+
+}  // namespace dlkprof::advise
