@@ -91,6 +91,22 @@ export function whenChosen(element: HTMLElement, act: () => void): void {
   document.addEventListener("dlkprof:chosen", again);
 }
 
+// A way back to what has the focus, for when what it stands in is drawn anew.
+function focusPath(): string {
+  const row = document.activeElement?.closest("tr[data-key]");
+  const table = document.activeElement?.closest("table[data-table]");
+  if (row && table)
+    return `table[data-table="${table.getAttribute("data-table")}"] tr[data-key="${CSS.escape(row.getAttribute("data-key") ?? "")}"] button`;
+  return document.activeElement?.id ? `#${CSS.escape(document.activeElement.id)}` : "";
+}
+
+// Draws what is in `place` anew; what had the focus in there has it again.
+export function keepFocus(place: HTMLElement, draw: () => void): void {
+  const focus = document.activeElement && place.contains(document.activeElement) ? focusPath() : "";
+  draw();
+  if (focus) place.querySelector<HTMLElement>(focus)?.focus({preventScroll: true});
+}
+
 export async function copyText(words: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(words);

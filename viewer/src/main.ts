@@ -1,7 +1,7 @@
 // The page: its frame, and the panel that the address names.
 
 import {openDatabase, readFacts} from "./database";
-import {announce, h} from "./dom";
+import {announce, h, keepFocus} from "./dom";
 import {compare} from "./panels/compare";
 import {coverage} from "./panels/coverage";
 import {iterations} from "./panels/iterations";
@@ -43,11 +43,24 @@ async function howParted(query: Context["query"]): Promise<Parted> {
 async function contextOf(asked: State): Promise<Context> {
   const run = asked.run < facts.runs.length ? asked.run : 0;
   const state = {...asked, run};
-  const query: Context["query"] = (words, parameters) => database.query(words, parameters, run);
-  if (facts.job) return {facts, state, database, query, keys: [], range: {key: 0, from: 0, to: 0, isOwn: true, blocks: "()"}};
+  const query: Context["query"] = (words, parameters, isUrgent) => database.query(words, parameters, run, isUrgent);
+  const common = {facts, state, database, query, later};
+  if (facts.job) return {...common, keys: [], range: {key: 0, from: 0, to: 0, isOwn: true, blocks: "()"}};
   const {keys, iterations} = await (parted[run] ??= howParted(query));
   const range = rangeOf(state, keys, iterations.get(state.key ?? 0) ?? 0);
-  return {facts, state, database, query, keys, range};
+  return {...common, keys, range};
+}
+
+// What is filled in after a panel is shown. Says in the page when all of it is there, for tests and for people's patience.
+let filling = 0;
+function later(work: Promise<void>): void {
+  ++filling;
+  main.setAttribute("aria-busy", "true");
+  void work
+    .catch((error: unknown) => announce(`Something is missing here: ${error instanceof Error ? error.message : String(error)}`))
+    .finally(() => {
+      if (--filling === 0) main.removeAttribute("aria-busy");
+    });
 }
 
 let last: State | undefined; // that the panel was filled for
@@ -102,24 +115,13 @@ async function show(state: State): Promise<void> {
   }
   if (turn !== showing) return; // something else was chosen meanwhile
   const scrolled = shown === panel.id ? scrollY : 0;
-  const focus = document.activeElement?.closest("main") ? focusPath() : "";
-  main.replaceChildren(section);
+  keepFocus(main, () => main.replaceChildren(section));
   place.dispatchEvent(new Event("dlkprof:placed"));
   scrollTo(0, scrolled);
-  if (focus) main.querySelector<HTMLElement>(focus)?.focus({preventScroll: true});
   if (shown !== panel.id) announce(panel.title);
   shown = panel.id;
   last = {...state};
   main.dataset.shown = `${panel.id} ${turn}`;
-}
-
-// A way back to what has the focus, for when its panel is drawn anew.
-function focusPath(): string {
-  const row = document.activeElement?.closest("tr[data-key]");
-  const table = document.activeElement?.closest("table[data-table]");
-  if (row && table)
-    return `table[data-table="${table.getAttribute("data-table")}"] tr[data-key="${CSS.escape(row.getAttribute("data-key") ?? "")}"] button`;
-  return document.activeElement?.id ? `#${CSS.escape(document.activeElement.id)}` : "";
 }
 
 // 1 to 9 go to the panels, / to the filter.

@@ -9,8 +9,10 @@ export interface Context {
   keys: KeyNode[];
   range: Range;
   // To the run that is shown.
-  query(sql: string, parameters?: Cell[]): Promise<Rows>;
+  query(sql: string, parameters?: Cell[], isUrgent?: boolean): Promise<Rows>;
   database: Database;
+  // Of what is filled in after the panel is shown.
+  later(work: Promise<void>): void;
 }
 
 export interface Panel {

@@ -12,6 +12,7 @@ export interface Column {
   label?: string;
   help?: string;
   hidden?: boolean; // until somebody asks for it
+  absent?: boolean; // rows have no cell for it: it comes after all that have, and `again` is called where it is asked for
   bar?: boolean; // its share of the largest as a bar
   small?: (row: Cell[]) => string; // beside a figure, such as how many launches it is of
   note?: (row: Cell[]) => string; // said of a cell besides its exact value
@@ -29,9 +30,22 @@ export interface TableOptions {
   choose?: (row: Cell[]) => void; // Enter or a click on a row
   empty?: string; // what is said where there are no rows
   order?: string; // "-gpu_total_ns": falling
+  isPart?: boolean; // the others come later
+  again?: () => void; // makes the table anew, with the columns that are asked for
 }
 
+// The columns of a table that somebody asked for; none: those it begins with.
+// How many rows a table begins with where the others take long to fetch; and whether it may: it shows the first in the order of
+// the view, and nothing that is sorted or filtered otherwise.
+export const FIRST_ROWS = 500;
+export const mayBeginInPart = (id: string, order: string): boolean =>
+  (chosen.state.more[`${id}.sort`] ?? order) === order && !chosen.state.more[`${id}.filter`];
+
+export const columnsAsked = (id: string): string[] => (chosen.state.more[`${id}.columns`] ?? "").split(",").filter(Boolean);
+
 const AT_ONCE = 50;
+
+const openChoosers = new Set<string>(); // by table, which may be made anew while its columns are being chosen
 
 interface Shown extends Column {
   at: number;
@@ -51,11 +65,8 @@ function describe(options: TableOptions, column: Column, at: number): Shown {
   const label = column.label ?? heading(column.name);
   let measured: {scale: Scale; largest: number} | undefined; // only of columns that are shown
   const measure = (): {scale: Scale; largest: number} => {
-    const sizes = options.rows
-      .map((row) => row[at])
-      .filter((cell): cell is number => typeof cell === "number" && cell !== 0)
-      .map(Math.abs)
-      .sort((a, b) => a - b);
+    const cells = options.rows.map((row) => row[at]).filter((cell): cell is number => typeof cell === "number" && cell !== 0);
+    const sizes = Float64Array.from(cells, Math.abs).sort();
     const upper = sizes[Math.floor(sizes.length * 0.9)] ?? 0; // one that is far larger than the others does not set their unit
     const scale = scaleFor(unit, upper);
     // A heading that is the unit says it once.
@@ -104,7 +115,7 @@ export class Table {
   constructor(private readonly options: TableOptions) {
     this.columns = options.columns.map((column, at) => describe(options, column, at));
     this.order = chosen.state.more[`${options.id}.sort`] ?? options.order ?? "";
-    this.chooseColumns((chosen.state.more[`${options.id}.columns`] ?? "").split(",").filter(Boolean));
+    this.chooseColumns(columnsAsked(options.id));
     const table = h(
       "table",
       {
@@ -140,7 +151,8 @@ export class Table {
   }
 
   private chooseColumns(names: string[]): void {
-    this.visible = this.columns.filter((column) => (names.length > 0 ? names.includes(column.name) : !column.hidden));
+    const present = this.columns.filter((column) => !column.absent);
+    this.visible = present.filter((column) => (names.length > 0 ? names.includes(column.name) : !column.hidden));
     if (this.visible.length === 0) this.visible = this.columns.slice(0, 1);
   }
 
@@ -164,8 +176,8 @@ export class Table {
   private chooser(): HTMLElement {
     const list = h("ul", {class: "columns"});
     const details = h("details", {}, h("summary", {}, "Columns and what they mean"), list);
-    details.addEventListener("toggle", () => {
-      if (!details.open || list.childElementCount > 0) return;
+    const fill = (): void => {
+      if (list.childElementCount > 0) return;
       for (const column of this.columns) {
         const box = h("input", {type: "checkbox"});
         box.checked = this.visible.includes(column);
@@ -174,6 +186,7 @@ export class Table {
             .filter((one) => (one === column ? box.checked : this.visible.includes(one)))
             .map((one) => one.name);
           chosen.keep(`${this.options.id}.columns`, names.join(","));
+          if (column.absent) return this.options.again?.();
           this.chooseColumns(names);
           this.draw();
         });
@@ -182,6 +195,13 @@ export class Table {
           h("li", {}, h("label", {}, box, ` ${column.label}${unit}`), column.help ? h("span", {}, ` ${column.help}`) : null),
         );
       }
+    };
+    details.open = openChoosers.has(this.options.id);
+    if (details.open) fill();
+    details.addEventListener("toggle", () => {
+      if (details.open) openChoosers.add(this.options.id);
+      else openChoosers.delete(this.options.id);
+      if (details.open) fill();
     });
     return details;
   }
@@ -276,6 +296,7 @@ export class Table {
     const all = this.options.rows.length;
     this.count.textContent =
       this.matching.length === all ? `${number(all)} rows` : `${number(this.matching.length)} of ${number(all)} rows`;
+    if (this.options.isPart) this.count.append(", and more to come");
     const left = this.matching.length - this.drawn;
     this.more.hidden = left <= 0;
     this.more.textContent = `Show ${number(Math.min(AT_ONCE, left))} more`;

@@ -36,9 +36,10 @@ export interface Facts {
 
 export interface Database {
   // The first run is `main`, the others are attached to it as run1, run2, ... A question to another run sees that run alone.
-  query(sql: string, parameters?: Cell[], run?: number): Promise<Rows>;
+  // What is not urgent waits for what is.
+  query(sql: string, parameters?: Cell[], run?: number, isUrgent?: boolean): Promise<Rows>;
   // All columns must be numbers; NULL becomes NaN.
-  arrays(sql: string, run?: number): Promise<Arrays>;
+  arrays(sql: string, run?: number, isUrgent?: boolean): Promise<Arrays>;
   // Ends whatever is being answered.
   stop(): void;
 }

@@ -20,9 +20,9 @@ declare function initSqlJs(options: {
 declare function postMessage(message: unknown, transfer?: Transferable[]): void;
 
 type Request =
-  | {id: number; what: "open"; runs: string[]}
-  | {id: number; what: "query"; run: number; sql: string; parameters: Cell[]; most: number}
-  | {id: number; what: "arrays"; run: number; sql: string};
+  | {what: "open"; runs: string[]}
+  | {what: "query"; run: number; sql: string; parameters: Cell[]; most: number}
+  | {what: "arrays"; run: number; sql: string};
 
 let databases: SqlDatabase[] = [];
 
@@ -100,17 +100,14 @@ async function answer(request: Request): Promise<unknown> {
   }
 }
 
-// In the order in which they come: SQLite answers one question at a time anyway.
-let before: Promise<void> = Promise.resolve();
-onmessage = (event: MessageEvent<Request>) => {
+// One at a time: the page asks the next question when this one is answered.
+onmessage = async (event: MessageEvent<Request>) => {
   const request = event.data;
-  before = before.then(async () => {
-    try {
-      const result = await answer(request);
-      const transfer = request.what === "arrays" ? (result as Arrays).columns.map((column) => column.buffer) : [];
-      postMessage({id: request.id, result}, transfer as Transferable[]);
-    } catch (error) {
-      postMessage({id: request.id, error: error instanceof Error ? error.message : String(error)});
-    }
-  });
+  try {
+    const result = await answer(request);
+    const transfer = request.what === "arrays" ? (result as Arrays).columns.map((column) => column.buffer) : [];
+    postMessage({result}, transfer as Transferable[]);
+  } catch (error) {
+    postMessage({error: error instanceof Error ? error.message : String(error)});
+  }
 };

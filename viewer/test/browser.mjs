@@ -146,7 +146,9 @@ async function useTables(browser, {file}) {
   await go(page, "ops?op=" + encodeURIComponent(op));
   await page.click("main .table details summary");
   await page.click("main .columns label:has-text('CPU max')");
-  expect((await page.$("table[data-table=ops] th[data-column=cpu_max_ns]")) !== null, "a column that was asked for is not shown");
+  await page
+    .waitForSelector("table[data-table=ops] th[data-column=cpu_max_ns]", {timeout: 5000})
+    .catch(() => expect(false, "a column that was asked for is not shown"));
   expect((await page.textContent(".table .columns")).includes("Length on the CPU."), "columns are not explained");
   seen.done.push("tables");
   await page.close();

@@ -1,14 +1,16 @@
 // Kernels, of the chosen op or of all; the launch configurations of a kernel; and a page for each configuration.
 
-import {h} from "../dom";
+import {h, keepFocus} from "../dom";
 import {str, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
-import {Table, type Column} from "../table";
-import type {Cell} from "../types";
+import {columnsAsked, FIRST_ROWS, mayBeginInPart, Table, type Column, type TableOptions} from "../table";
+import type {Cell, Rows} from "../types";
 import {configPage} from "./config";
 import {kernelsOfRange, RANGE_HELP, stepsOf} from "./sums";
 
 const KERNEL_COLUMNS = ["kernel_name", "op_name", "direction", "calls", "gpu_total_ns", "gpu_avg_ns", "uses_tc", "samples"];
+// What rows are told apart by, and what is said of cells.
+const KERNEL_NOTES = ["op_id", "kernel", "long_kernel_name", "collected_by", "cache_control"];
 const CONFIG_COLUMNS = [
   "kernel_name",
   "config",
@@ -23,42 +25,64 @@ const CONFIG_COLUMNS = [
   "waves",
 ];
 
-async function kernelTable(context: Context): Promise<HTMLElement> {
+const ORDER = "-gpu_total_ns";
+
+// Gives what fills in the rest.
+async function fillKernels(context: Context, place: HTMLElement): Promise<() => Promise<void>> {
   const {state, facts} = context;
   const {isOwn} = context.range;
   const known = facts.views.op_kernels?.columns.map(([name]) => name) ?? [];
-  const sql = `SELECT ${known.join(", ")} FROM op_kernels ${state.op === undefined ? "" : "WHERE op_id = ?"}`;
-  const rows = isOwn ? await context.query(sql, state.op === undefined ? [] : [state.op]) : await kernelsOfRange(context);
+  const asked = new Set([...KERNEL_COLUMNS, ...KERNEL_NOTES, ...columnsAsked("kernels")]);
+  const fetched = known.filter((name) => asked.has(name));
+  const sql = `SELECT ${fetched.join(", ")} FROM op_kernels ${state.op === undefined ? "" : "WHERE op_id = ?"}`;
+  const begins = isOwn && mayBeginInPart("kernels", ORDER);
+  const fetch = (limit: string): Promise<Rows> =>
+    context.query(`${sql} ${limit}`, state.op === undefined ? [] : [state.op], limit !== "" || !begins);
+  const first = isOwn ? await fetch(begins ? `LIMIT ${FIRST_ROWS}` : "") : await kernelsOfRange(context);
+  const isPart = begins && first.rows.length === FIRST_ROWS;
+  const absent = isOwn ? known.filter((name) => !asked.has(name)) : [];
+  const again = (): void => context.later(fillKernels(context, place).then((rest) => rest()));
+  const fill = (rows: Rows, more: boolean): void => {
+    const table = new Table({...kernelTable(context, rows, absent), isPart: more, again});
+    keepFocus(place, () => place.replaceChildren(table.element));
+  };
+  fill(first, isPart);
+  return async () => {
+    if (isPart) fill(await fetch(""), false);
+  };
+}
+
+function kernelTable({state, facts, range}: Context, rows: Rows, absent: string[]): TableOptions {
   const at = (name: string): number => rows.columns.indexOf(name);
-  const columns: Column[] = rows.columns.map((name) => ({
+  const column = (name: string): Column => ({
     name,
     hidden: !KERNEL_COLUMNS.includes(name),
     bar: name === "gpu_total_ns",
-    help: isOwn ? undefined : RANGE_HELP[name],
+    help: range.isOwn ? undefined : RANGE_HELP[name],
     note:
       name === "kernel_name"
         ? (row) => str(row[at("long_kernel_name")])
         : name === "samples"
           ? (row) => [str(row[at("collected_by")]), `caches: ${str(row[at("cache_control")])}`].join("; ")
           : undefined,
-  }));
+  });
   const isChosen = (row: Cell[]): boolean =>
     row[at("kernel")] === state.kernel && (state.op === undefined || row[at("op_id")] === state.op);
-  return new Table({
+  return {
     id: "kernels",
     caption: "Kernels",
     view: facts.views.op_kernels,
-    viewName: isOwn ? "op_kernels" : "page_steps",
-    columns,
+    viewName: range.isOwn ? "op_kernels" : "page_steps",
+    columns: [...rows.columns.map(column), ...absent.map((name) => ({...column(name), absent: true}))],
     rows: rows.rows,
     keys: ["op_id", "kernel", "uses_tc"],
-    order: "-gpu_total_ns",
+    order: ORDER,
     isChosen,
     choose: (row) =>
       chosen.choose(
         isChosen(row) ? {kernel: undefined, config: undefined} : {kernel: Number(row[at("kernel")]), config: undefined},
       ),
-  }).element;
+  };
 }
 
 // Those of the chosen kernel and op; all where neither is chosen.
@@ -114,7 +138,10 @@ export const kernels: Panel = {
   async show(place, context) {
     const {state} = context;
     if (state.config !== undefined) place.append(await configPage(context, state.config));
-    place.append(await kernelTable(context), await configTable(context));
+    const table = h("div");
+    const rest = await fillKernels(context, table);
+    place.append(table, await configTable(context));
+    context.later(rest());
     if (state.kernel !== undefined)
       place.append(h("p", {}, h("a", {href: chosen.address({panel: "source", more: {}})}, "Source of the chosen kernel")));
   },

@@ -51,31 +51,33 @@ export function wanted(metrics: Metric[]): Metric[] {
 
 // As model/aggregate/aggregate.h has it (Counters): counts are scaled to all launches of the configurations measured, all else is
 // weighted by GPU time; intervals of configurations are independent. `by`: SQL of what a row is of.
-const SQL = (steps: string, by: string, metrics: number): string =>
+const SQL = (steps: string, by: string): string =>
   `WITH step AS MATERIALIZED (SELECT ${by} AS name, s.config, sum(s.calls) AS launches, max(coalesce(sum(s.gpu_ns), 0), sum(s.calls)) AS weight FROM ${steps} s JOIN page_op o ON o.op_id = s.op_id WHERE s.config IN (SELECT config FROM page_measured) GROUP BY 1, 2) ` +
-  "SELECT t.name, m.name AS metric, CASE WHEN m.is_count THEN sum(c.mean * t.launches) ELSE sum(c.mean * t.weight) / sum(t.weight) END AS value, sum(q.samples) AS n, " +
+  "SELECT t.name, CASE WHEN m.is_count THEN sum(c.mean * t.launches) ELSE sum(c.mean * t.weight) / sum(t.weight) END AS value, sum(q.samples) AS n, " +
   "CASE WHEN count(c.interval) < count(*) THEN NULL WHEN m.is_count THEN sqrt(sum(t.launches * t.launches * c.interval * c.interval)) ELSE sqrt(sum(1.0 * t.weight * t.weight * c.interval * c.interval)) / sum(t.weight) END AS interval, " +
   "group_concat(DISTINCT nullif(q.collected_by, '')) AS collected_by, group_concat(DISTINCT nullif(q.cache_control, '')) AS cache_control, max(c.unreliable) AS unreliable " +
   "FROM page_metric m CROSS JOIN step t JOIN page_counter c ON c.metric = m.id AND c.config = t.config JOIN page_measured q ON q.config = t.config " +
-  `WHERE m.name IN (${Array(metrics).fill("?").join(", ")}) GROUP BY 1, 2`;
+  "WHERE m.name = ? GROUP BY 1";
 
+// A question a metric: what somebody asks meanwhile waits for one of them at most.
 export async function countersOf(context: Context, metrics: Metric[], by: string): Promise<Counters> {
-  const all: Counters = new Map(metrics.map((metric) => [metric.name, new Map<string, Counter>()]));
-  if (metrics.length === 0) return all;
-  const found = await context.query(
-    SQL(stepsOf(context.range), by, metrics.length),
-    metrics.map((metric) => metric.name),
-  );
-  for (const [name, metric, value, n, interval, collected, cache, unreliable] of found.rows) {
-    const how = [str(collected), str(cache) && `caches: ${str(cache)}`].filter(Boolean).join("; ");
-    all.get(str(metric))?.set(str(name), {
-      value: value ?? null,
-      n: n ?? null,
-      interval: interval ?? null,
-      how,
-      isUnreliable: unreliable === 1,
-    });
-  }
+  const all: Counters = new Map();
+  const sql = SQL(stepsOf(context.range), by);
+  const found = await Promise.all(metrics.map((metric) => context.query(sql, [metric.name], false)));
+  found.forEach(({rows}, i) => {
+    const counters = new Map<string, Counter>();
+    for (const [name, value, n, interval, collected, cache, unreliable] of rows) {
+      const how = [str(collected), str(cache) && `caches: ${str(cache)}`].filter(Boolean).join("; ");
+      counters.set(str(name), {
+        value: value ?? null,
+        n: n ?? null,
+        interval: interval ?? null,
+        how,
+        isUnreliable: unreliable === 1,
+      });
+    }
+    all.set(metrics[i]?.name ?? "", counters);
+  });
   return all;
 }
 

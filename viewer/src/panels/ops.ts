@@ -1,13 +1,13 @@
 // Ops: as a picture of what lies inside what, and as a table, op by op or in groups, with the counters of each.
 
 import {icicle, type Tree} from "../charts/icicle";
-import {h, whenChosen} from "../dom";
+import {h, keepFocus, whenChosen} from "../dom";
 import {quantity} from "../format";
 import {num, str, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
-import {Table, type Column} from "../table";
+import {columnsAsked, FIRST_ROWS, mayBeginInPart, Table, type Column} from "../table";
 import type {Cell} from "../types";
-import {counterChooser, counterColumns, countersOf, metricsOf, wanted, withCounters} from "./op_counters";
+import {counterChooser, counterColumns, countersOf, metricsOf, wanted, withCounters, type Counters} from "./op_counters";
 import {opsOfRange, RANGE_HELP, stepsOf} from "./sums";
 
 // How ops may be grouped: SQL of what a group is called.
@@ -32,51 +32,73 @@ const FROM_START = [
   "samples",
 ];
 
-async function opTable(context: Context, place: HTMLElement): Promise<void> {
+// The columns of view detail that the table is made with: what is not asked for need not be fetched.
+function columnsOf(context: Context): {fetched: string[]; absent: string[]} {
+  const known = (context.facts.views.detail?.columns ?? []).map(([name]) => name);
+  const asked = new Set([...FROM_START, "op_id", ...columnsAsked("ops")]);
+  const fetched = ["op_name", ...known.filter((name) => name !== "op_name" && asked.has(name))];
+  return {fetched, absent: known.filter((name) => !fetched.includes(name))};
+}
+
+const ORDER = "-gpu_total_ns";
+
+// Gives what fills in the rest.
+async function opTable(context: Context, place: HTMLElement): Promise<() => Promise<void>> {
   const {isOwn} = context.range;
-  const metrics = await metricsOf(context);
-  const shown = wanted(metrics);
-  const names = [
-    "op_name",
-    ...(context.facts.views.detail?.columns ?? []).map(([name]) => name).filter((name) => name !== "op_name"),
-  ];
-  const [rows, counters] = await Promise.all([
-    isOwn
-      ? context.query(
-          `SELECT ${names.join(", ")} FROM detail ${chosen.state.more["ops.all"] === "1" ? "" : "WHERE gpu_total_ns > 0"}`,
-        )
-      : opsOfRange(context),
-    countersOf(context, shown, "s.op_id"),
+  const {fetched, absent} = columnsOf(context);
+  const all = `SELECT ${fetched.join(", ")} FROM detail ${chosen.state.more["ops.all"] === "1" ? "" : "WHERE gpu_total_ns > 0"}`;
+  const begins = isOwn && mayBeginInPart("ops", ORDER);
+  const [metrics, first] = await Promise.all([
+    metricsOf(context),
+    isOwn ? context.query(begins ? `${all} LIMIT ${FIRST_ROWS}` : all) : opsOfRange(context),
   ]);
-  const id = rows.columns.indexOf("op_id");
+  const isPart = begins && first.rows.length === FIRST_ROWS;
+  const shown = wanted(metrics);
+  const id = first.columns.indexOf("op_id");
   const opOf = (row: Cell[]): string => str(row[id]);
-  const columns: Column[] = rows.columns.map((name) => ({
+  const again = (): void => context.later(opTable(context, place).then((rest) => rest()));
+  const column = (name: string): Column => ({
     name,
     hidden: !FROM_START.includes(name) && !(!isOwn && name.startsWith("gpu_")),
     bar: name === "gpu_total_ns",
     help: isOwn ? undefined : RANGE_HELP[name],
-  }));
-  const table = new Table({
-    id: "ops",
-    caption: "Ops",
-    view: context.facts.views.detail,
-    viewName: isOwn ? "detail" : "page_steps",
-    columns: [...columns, ...counterColumns(shown, counters, opOf)],
-    rows: withCounters(rows.rows, shown, counters, opOf),
-    keys: ["op_id"],
-    order: "-gpu_total_ns",
-    isChosen: (row) => row[id] === chosen.state.op,
-    choose: (row) =>
-      chosen.choose({op: row[id] === chosen.state.op ? undefined : opOf(row), kernel: undefined, config: undefined}),
-    empty: "No ops were recorded: profile with --mode pytorch, or for another framework with --timeline on.",
   });
-  place.replaceChildren(
-    counterChooser(metrics, shown, () => void opTable(context, place)),
-    table.element,
-  );
+  const fill = (rows: Cell[][], counters: Counters, more: boolean): void => {
+    const table = new Table({
+      id: "ops",
+      caption: "Ops",
+      view: context.facts.views.detail,
+      viewName: isOwn ? "detail" : "page_steps",
+      columns: [
+        ...first.columns.map(column),
+        ...counterColumns(shown, counters, opOf),
+        ...(isOwn ? absent : []).map((name) => ({...column(name), absent: true})),
+      ],
+      rows: withCounters(rows, shown, counters, opOf),
+      keys: ["op_id"],
+      order: ORDER,
+      isPart: more,
+      isChosen: (row) => row[id] === chosen.state.op,
+      choose: (row) =>
+        chosen.choose({op: row[id] === chosen.state.op ? undefined : opOf(row), kernel: undefined, config: undefined}),
+      empty: "No ops were recorded: profile with --mode pytorch, or for another framework with --timeline on.",
+      again,
+    });
+    keepFocus(place, () => place.replaceChildren(counterChooser(metrics, shown, again), table.element));
+  };
+  fill(first.rows, new Map(), isPart);
+  return async () => {
+    if (!isPart && shown.length === 0) return;
+    const [rows, counters] = await Promise.all([
+      isPart ? context.query(all, [], false) : first,
+      countersOf(context, shown, "s.op_id"),
+    ]);
+    fill(rows.rows, counters, false);
+  };
 }
 
-async function groupTable(context: Context, place: HTMLElement, by: string): Promise<void> {
+// Likewise.
+async function groupTable(context: Context, place: HTMLElement, by: string): Promise<() => Promise<void>> {
   const group = GROUPS[by]?.sql ?? "o.op_type";
   const name = `coalesce(${group}, '')`;
   const pass = by === "layer" ? ", o.direction" : "";
@@ -85,10 +107,7 @@ async function groupTable(context: Context, place: HTMLElement, by: string): Pro
   const sql = context.range.isOwn
     ? `SELECT ${name} AS name ${pass}, count(*) AS ops, sum(d.calls) AS calls, sum(d.gpu_total_ns) AS gpu_total_ns, 100.0 * sum(d.gpu_total_ns) / sum(sum(d.gpu_total_ns)) OVER () AS gpu_pct, sum(d.tc_gpu_ns) AS tc_gpu_ns, sum(d.cpu_total_ns) AS cpu_total_ns, sum(d.covered_ns) AS covered_ns FROM detail d JOIN page_op o ON o.op_id = d.op_id GROUP BY ${group} ${pass} HAVING sum(d.gpu_total_ns) > 0 ORDER BY gpu_total_ns DESC`
     : `SELECT ${name} AS name ${pass}, count(DISTINCT s.op_id) AS ops, sum(s.calls) AS launches, sum(s.gpu_ns) AS gpu_total_ns, 100.0 * sum(s.gpu_ns) / sum(sum(s.gpu_ns)) OVER () AS gpu_pct FROM ${stepsOf(context.range)} s JOIN page_op o ON o.op_id = s.op_id GROUP BY ${group} ${pass} ORDER BY gpu_total_ns DESC`;
-  const [rows, counters] = await Promise.all([
-    context.query(sql),
-    countersOf(context, shown, pass ? `${name} || ' ' || o.direction` : name),
-  ]);
+  const rows = await context.query(sql);
   const groupOf = (row: Cell[]): string => (pass ? `${str(row[0])} ${str(row[1])}` : str(row[0]));
   const columns: Column[] = rows.columns.map((column) => ({
     name: column,
@@ -97,19 +116,24 @@ async function groupTable(context: Context, place: HTMLElement, by: string): Pro
     help: column === "gpu_pct" ? "Of the GPU time of all ops." : column === "ops" ? "Ops in the group." : undefined,
     bar: column === "gpu_total_ns",
   }));
-  const table = new Table({
-    id: `ops-${by}`,
-    caption: `Ops by ${GROUPS[by]?.title.toLowerCase() ?? by}`,
-    view: context.facts.views.detail,
-    viewName: "detail",
-    columns: [...columns, ...counterColumns(shown, counters, groupOf)],
-    rows: withCounters(rows.rows, shown, counters, groupOf),
-    order: "-gpu_total_ns",
-  });
-  place.replaceChildren(
-    counterChooser(metrics, shown, () => void groupTable(context, place, by)),
-    table.element,
-  );
+  const fill = (counters: Counters): void => {
+    const table = new Table({
+      id: `ops-${by}`,
+      caption: `Ops by ${GROUPS[by]?.title.toLowerCase() ?? by}`,
+      view: context.facts.views.detail,
+      viewName: "detail",
+      columns: [...columns, ...counterColumns(shown, counters, groupOf)],
+      rows: withCounters(rows.rows, shown, counters, groupOf),
+      order: "-gpu_total_ns",
+    });
+    const again = (): void => context.later(groupTable(context, place, by).then((rest) => rest()));
+    keepFocus(place, () => place.replaceChildren(counterChooser(metrics, shown, again), table.element));
+  };
+  fill(new Map());
+  const groups = pass ? `${name} || ' ' || o.direction` : name;
+  return async () => {
+    if (shown.length > 0) fill(await countersOf(context, shown, groups));
+  };
 }
 
 const isLayered = (): boolean => chosen.state.more["ops.tree"] !== "path";
@@ -156,6 +180,18 @@ async function treeOf(context: Context): Promise<Tree> {
   return root;
 }
 
+async function drawTree(context: Context, place: HTMLElement): Promise<void> {
+  const tree = await treeOf(context);
+  place.replaceChildren(
+    icicle(tree, {
+      title: "GPU time of ops",
+      figure: (path) => figureOf(context, path),
+      isChosen: (op) => op === chosen.state.op,
+      choose: (op) => chosen.choose({op: op === chosen.state.op ? undefined : op, kernel: undefined, config: undefined}),
+    }),
+  );
+}
+
 export const ops: Panel = {
   id: "ops",
   title: "Ops",
@@ -192,19 +228,16 @@ export const ops: Panel = {
       chosen.choose({});
     });
     const rows = h("div");
+    const picture = h("div", {class: "icicle-place"});
     place.append(
       h("div", {class: "tools"}, h("label", {}, "Picture by ", shape)),
-      icicle(await treeOf(context), {
-        title: "GPU time of ops",
-        figure: (path) => figureOf(context, path),
-        isChosen: (op) => op === chosen.state.op,
-        choose: (op) => chosen.choose({op: op === chosen.state.op ? undefined : op, kernel: undefined, config: undefined}),
-      }),
+      picture,
       h("div", {class: "tools"}, h("label", {}, "A row per ", select), h("label", {}, all, " also ops without GPU time")),
       rows,
     );
-    if (select.value === "op") await opTable(context, rows);
-    else await groupTable(context, rows, select.value);
+    const rest = await (select.value === "op" ? opTable(context, rows) : groupTable(context, rows, select.value));
+    context.later(drawTree(context, picture));
+    context.later(rest());
     const next = h("p");
     const lead = (): void =>
       next.replaceChildren(

@@ -8,6 +8,7 @@ import {
   KINDS,
   loadEvents,
   loadFineBusy,
+  loadOps,
   loadTimeline,
   MOST_EVENTS,
   type Lane,
@@ -55,7 +56,6 @@ class TimelineView {
     const {state} = context;
     this.view = this.startView();
     this.wanted.kernel = state.kernel;
-    for (const [id, op] of data.opIds) if (op === state.op) this.wanted.op = id;
     this.search.value = chosen.state.more["timeline.search"] ?? "";
     this.element = h(
       "div",
@@ -70,6 +70,12 @@ class TimelineView {
     );
     this.listen();
     redrawn(this.element, () => this.draw());
+  }
+
+  // Once their names are there.
+  markOp(): void {
+    for (const [id, op] of this.data.opIds) if (op === this.context.state.op) this.wanted.op = id;
+    if (this.wanted.op !== undefined) this.draw();
   }
 
   private startView(): View {
@@ -366,6 +372,8 @@ export const timeline: Panel = {
     place.append(view.element);
     void loadFineBusy(context, data)
       .then(() => view.load())
+      .then(() => loadOps(context, data))
+      .then(() => view.markOp())
       .catch((error: unknown) =>
         place.append(h("p", {class: "wrong", role: "alert"}, `Events cannot be shown: ${String(error)}`)),
       );

@@ -35,7 +35,7 @@ export interface TimelineData {
   lanes: Lane[];
   busy: Map<number, Busy>;
   names: Record<Lane["names"], Map<number, string>>;
-  opIds: Map<number, string>;
+  opIds: Map<number, string>; // loadOps()
   opNames: Map<number, string>;
   iterations: {iteration: number; start: number; end: number; aggregated: boolean}[];
   kept: {start: number; end: number}[]; // where events are; empty: everywhere
@@ -48,8 +48,8 @@ const DEEPEST = 12;
 const SINCE = "(SELECT first_ns FROM about)";
 const NEWEST = "(SELECT max(id) FROM aggregation)";
 
-async function dictionary(context: Context, sql: string): Promise<Map<number, string>> {
-  return new Map((await context.query(sql)).rows.map((row) => [num(row[0]), str(row[1])]));
+async function dictionary(context: Context, sql: string, isUrgent = true): Promise<Map<number, string>> {
+  return new Map((await context.query(sql, [], isUrgent)).rows.map((row) => [num(row[0]), str(row[1])]));
 }
 
 // One level: of a screen's width at first, finer ones once that is shown.
@@ -57,6 +57,7 @@ async function loadBusy(context: Context, level: number, into: Map<number, Busy>
   const {length, columns} = await context.database.arrays(
     `SELECT lane, bin, bin_ns, busy_ns, events FROM page_busy WHERE level = ${level} ORDER BY lane, bin`,
     context.state.run,
+    level === 0,
   );
   const [lane, at, width, busy, events] = columns;
   if (!lane || !at || !width || !busy || !events) return;
@@ -70,6 +71,14 @@ async function loadBusy(context: Context, level: number, into: Map<number, Busy>
     into.set(key, one);
     i = end;
   }
+}
+
+// Of ops there may be tens of thousands, and the picture needs none of their names.
+export async function loadOps(context: Context, data: TimelineData): Promise<void> {
+  [data.opIds, data.opNames] = await Promise.all([
+    dictionary(context, `SELECT id, op_id FROM op WHERE aggregation = ${NEWEST}`, false),
+    dictionary(context, `SELECT id, name || ' ' || direction FROM op WHERE aggregation = ${NEWEST}`, false),
+  ]);
 }
 
 export const loadFineBusy = (context: Context, data: TimelineData): Promise<void> => loadBusy(context, 1, data.busy);
@@ -135,8 +144,8 @@ export async function loadTimeline(context: Context): Promise<TimelineData> {
       ),
       iteration: new Map(iterations.map((one) => [one.iteration, `Iteration ${one.iteration}`])),
     },
-    opIds: await dictionary(context, `SELECT id, op_id FROM op WHERE aggregation = ${NEWEST}`),
-    opNames: await dictionary(context, `SELECT id, name || ' ' || direction FROM op WHERE aggregation = ${NEWEST}`),
+    opIds: new Map(),
+    opNames: new Map(),
     iterations,
     kept: own.filter((one) => keptNames.includes(one.iteration)).map(({start, end}) => ({start, end})),
     events,
@@ -194,7 +203,7 @@ export async function loadEvents(context: Context, data: TimelineData, from: num
   const {run} = context.state;
   const window = (name: string): string =>
     `${name}.start_ns < ${SINCE} + ${Math.ceil(to)} AND ${name}.end_ns > ${SINCE} + ${Math.floor(from)}`;
-  const ask = (sql: string): Promise<Arrays> => context.database.arrays(sql, run);
+  const ask = (sql: string): Promise<Arrays> => context.database.arrays(sql, run, false);
   const [activities, gaps, ranges, calls] = await Promise.all([
     ask(
       `SELECT a.start_ns - ${SINCE}, a.end_ns - ${SINCE}, a.kernel, k.kind, a.device, a.stream, p.op FROM activity a JOIN kernel k ON k.id = a.kernel LEFT JOIN placement p ON p.aggregation = ${NEWEST} AND p.activity = a.id WHERE ${window("a")} ORDER BY a.id`,
