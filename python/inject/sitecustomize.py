@@ -52,7 +52,11 @@ def _use_pytorch(_torch):
 
 
 def _is_of_another_rank():
-    """As src/capture/ranks.cpp says it: --ranks leaves this process out, and nobody would hear its ranges."""
+    """As src/capture/ranks.cpp says it: --ranks leaves this process out, and nobody would hear its ranges.
+
+    Of so many per node or job the library alone knows: where it leaves the process out, the first range is not heard, and
+    there is no second.
+    """
     import json
 
     ranks = json.loads(os.environ.get("DLKPROF_OPTIONS") or "{}").get("ranks")
@@ -60,7 +64,7 @@ def _is_of_another_rank():
     if "SLURM_STEP_ID" in os.environ:
         variables.append("SLURM_PROCID")
     found = [int(os.environ[name]) for name in variables if os.environ.get(name, "").isdigit()]
-    if not ranks or not found:
+    if not ranks or not found or "/" in ranks:
         return False
     parts = [part.partition("-") for part in ranks.split(",")]
     return not any(int(first) <= found[0] <= int(last or first) for first, _, last in parts)

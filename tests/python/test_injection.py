@@ -42,6 +42,8 @@ class AskingTest(PythonTest):
                          [emits({"RANK": "9"}, "0,8-15"), emits({"RANK": "0"}, "0,8-15"), emits({"RANK": "7"}, "0,8-15"),
                           emits({"SLURM_PROCID": "1", "SLURM_STEP_ID": "0"}, "0"), emits({"SLURM_PROCID": "1"}, "0")])
         self.assertTrue(emits({"RANK": "1"}, ""))
+        for others in ("1/node", "16/job", "0,1/node"):
+            self.assertTrue(emits({"RANK": "1", "LOCAL_RANK": "0"}, others), others)
 
     def test_nothing_happens_for_another_framework(self):
         self.assertEqual(self.run_script(USES_CUDA, asked="jax").log, [])
