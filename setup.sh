@@ -18,7 +18,7 @@ Usage: ./setup.sh <verb> [options]
   demo    build and install dlkprof, then show it at work on recorded captures; on a GPU machine, live as well
   test    everything that continuous integration checks
   build   build dlkprof and install it under build/install
-  soak    try for hours what must not harm: hostile programs, kills at random moments, fuzzing (docs/safety.md)
+  soak    try for hours what must not harm: hostile programs, kills at random moments, fuzzing (docs/reference/safety.md)
             soak [hostile|campaign|mutants|fuzz] [--seconds <n of each fuzz target>] [--moments <n>] [--seed <n>]
   clean   remove everything that was built
 

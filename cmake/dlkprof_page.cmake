@@ -27,7 +27,7 @@ add_custom_command(
   COMMAND ${CMAKE_COMMAND} -DNPM=${DLKPROF_NPM} -DVIEWER=${viewer} -P ${PROJECT_SOURCE_DIR}/cmake/fetch_page_packages.cmake
   COMMAND ${DLKPROF_NODE} build.mjs ${page}
   DEPENDS ${viewer}/build.mjs ${viewer}/package.json ${viewer}/package-lock.json ${viewer_sources}
-          ${PROJECT_SOURCE_DIR}/cmake/fetch_page_packages.cmake ${PROJECT_SOURCE_DIR}/docs/cookbook.md
+          ${PROJECT_SOURCE_DIR}/cmake/fetch_page_packages.cmake ${PROJECT_SOURCE_DIR}/docs/user/cookbook.md
   WORKING_DIRECTORY ${viewer}
   COMMENT "Building the page"
   VERBATIM)

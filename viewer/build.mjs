@@ -12,10 +12,10 @@ const here = dirname(fileURLToPath(import.meta.url));
 const read = (...path) => readFileSync(join(here, ...path), "utf8");
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
-// The queries of docs/cookbook.md, each with its heading.
+// The queries of docs/user/cookbook.md, each with its heading.
 function cookbook() {
   const recipes = [];
-  for (const part of read("..", "docs", "cookbook.md").split(/^## /m).slice(1)) {
+  for (const part of read("..", "docs", "user", "cookbook.md").split(/^## /m).slice(1)) {
     const heading = part.slice(0, part.indexOf("\n"));
     for (const match of part.matchAll(/```sql\n([\s\S]*?)```/g)) recipes.push({heading, sql: match[1].trim()});
   }

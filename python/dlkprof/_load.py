@@ -130,7 +130,7 @@ class Run:
         return Rows(columns, cursor) if pandas is None else pandas.DataFrame(cursor.fetchall(), columns=columns)
 
     def view(self, name):
-        """A view of docs/schema.md by its name."""
+        """A view of docs/reference/schema.md by its name."""
         if name not in self.views:
             raise LoadError(f"there is no view {name}; there are: {', '.join(self.views)}")
         return self.sql(f'SELECT * FROM "{name}"')

@@ -1,5 +1,5 @@
 // The expert system: rules that look for one problem each, and what they found. A rule is a row of data and a small function;
-// docs/rules.md is made of the rows. Names of detectors are those of the guide (10.10) where it has them.
+// docs/reference/rules.md is made of the rows. Names of detectors are those of the guide (10.10) where it has them.
 #pragma once
 
 #include <cstdint>
@@ -62,7 +62,7 @@ struct Rule {
   void (*find)(const Case& run, Findings& findings);
 };
 
-// All of them, in the order of docs/rules.md: those of the guide first.
+// All of them, in the order of docs/reference/rules.md: those of the guide first.
 [[nodiscard]] std::span<const Rule> rules();
 
 // What all rules found: by time at stake, falling; those without come after them in the order of rules().
@@ -71,7 +71,7 @@ struct Rule {
 // Whether it is shown as 0.0 % of the time aggregated: then it is in the report, but in no headline.
 [[nodiscard]] bool is_negligible(const Finding& finding, const model::Summary& summary);
 
-// docs/rules.md.
+// docs/reference/rules.md.
 [[nodiscard]] std::string describe_rules();
 
 }  // namespace dlkprof::advise

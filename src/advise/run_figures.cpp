@@ -22,7 +22,7 @@ namespace {
 
 using model::kNone;
 
-// The fact that a framework tells (docs/python.md); the first that is a number.
+// The fact that a framework tells (docs/user/python.md); the first that is a number.
 std::optional<std::uint64_t> recorded_batch_size(const model::Timeline& timeline) {
   for (const capture::Fact& fact : timeline.facts) {
     if (fact.name != "batch_size") continue;

@@ -29,7 +29,7 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
              "Samples an iteration of the runs, in their order (default: as the program's framework said)"))
       ->check(whole_number(1, std::uint64_t{1} << 53U));
   const CLI::Option* gate =
-      add("--gate", command.gate, "<file>", "End with 3 where a rule of this file is broken (docs/compare.md)");
+      add("--gate", command.gate, "<file>", "End with 3 where a rule of this file is broken (docs/user/compare.md)");
   listed(add("--formats", command.formats, "<format,format>", "Write files instead"))->check(one_of({"csv", "json"}));
   add("--output_path", directory, "<folder>", "Write files to this folder");
   add("--base_name", command.base_name, "<name>", "What their names begin with, and those of the captures in folders")

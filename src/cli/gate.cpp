@@ -22,7 +22,7 @@ using advise::GateRule;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "dlkprof/gate/1";
-constexpr const char* kDocs = "docs/compare.md says what a gate looks like.";
+constexpr const char* kDocs = "docs/user/compare.md says what a gate looks like.";
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& what) {
   throw UsageError(fmt::format("the gate {} cannot be used", printable(path.string())), what, kDocs);

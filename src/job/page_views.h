@@ -30,7 +30,7 @@ struct PageViews {
 // "iteration_ns" of "Iteration (ns)": what a report's column is called in its view.
 [[nodiscard]] std::string column_of_view(const std::string& title);
 
-// Them in Markdown: what docs/jobs.md says.
+// Them in Markdown: what docs/user/jobs.md says.
 [[nodiscard]] std::string describe_page_views();
 
 }  // namespace dlkprof::job

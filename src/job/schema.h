@@ -66,7 +66,7 @@ inline constexpr std::array kJobTables{
         "NULL: not known."},
 };
 
-// Them in Markdown: what docs/jobs.md says.
+// Them in Markdown: what docs/user/jobs.md says.
 [[nodiscard]] std::string describe_job_schema();
 
 }  // namespace dlkprof::job

@@ -202,7 +202,7 @@ struct CounterRow {
 void columns(const auto& visit, const CounterRow& row) {
   visit(Head{"counter",
              "Hardware counters of a row of figures: ratios are means weighted by GPU time, counts are scaled from the launches "
-             "measured to all of the row's launches of their configurations (docs/diagnosis.md).",
+             "measured to all of the row's launches of their configurations (docs/user/diagnosis.md).",
              4},
         aggregation(), number("kind", row.kind, "", "Of row: 0 op_stats, 1 kernel_stats, 2 op_type_stats."),
         number("rank", row.rank, "", "Of that row."), text("metric", row.metric, "As NVPerf has it."),
@@ -216,7 +216,7 @@ void columns(const auto& visit, const CounterRow& row) {
 
 void columns(const auto& visit, const model::DiagnosedFinding& row) {
   visit(Head{"finding", "What a rule found.", 2}, aggregation(), rank("From 0, by estimated gain, falling."),
-        text("rule", row.rule, "As docs/rules.md names it."),
+        text("rule", row.rule, "As docs/reference/rules.md names it."),
         text("detector", row.detector, "As DLProf names it, where it does."), text("headline", row.headline),
         text("problem", row.problem, "With its figures."), text("recommendation", row.recommendation, "The change to make."),
         text("place", row.where, "Op or kernel; empty: the run."),

@@ -1,6 +1,6 @@
 // One list of columns per table. columns(visit, row) calls visit with the Head of the row's table and one cell per column. A cell
-// names its column, unit and meaning, and refers to the member that holds its value. The CREATE statement, docs/schema.md, the
-// INSERT statement and reading back all follow from that call.
+// names its column, unit and meaning, and refers to the member that holds its value. The CREATE statement,
+// docs/reference/schema.md, the INSERT statement and reading back all follow from that call.
 //
 // A cell made from a value, not from a member, holds what follows from other data: it is written, but not read back.
 #pragma once

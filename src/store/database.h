@@ -1,5 +1,5 @@
 // The database of a run: one SQLite file with everything that captures hold but raw counters, and what folding made of it.
-// Its views (docs/schema.md) are the stable interface for others' queries. The only door to SQLite.
+// Its views (docs/reference/schema.md) are the stable interface for others' queries. The only door to SQLite.
 #pragma once
 
 #include <filesystem>
@@ -43,7 +43,9 @@ void name_launch_calls(const std::filesystem::path& path, model::Timeline& timel
 // Whether the file begins as an SQLite database does; false where it cannot be read.
 [[nodiscard]] bool is_database(const std::filesystem::path& path) noexcept;
 
-// The schema in words, for docs/schema.md: tables and views with their columns, units and meanings.
+// The schema in words, for `dlkprof help schema`: tables and views with their columns, units and meanings.
 [[nodiscard]] std::string describe_schema();
+// docs/reference/schema.md: views with the names of their columns, and tables.
+[[nodiscard]] std::string list_schema();
 
 }  // namespace dlkprof::store

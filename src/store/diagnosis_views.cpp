@@ -26,7 +26,7 @@ ViewColumns row_columns(const ViewColumns& more) {
 }
 
 View findings_view() {
-  return {"findings", "What the rules found, by estimated gain, falling. docs/rules.md says when each fires.",
+  return {"findings", "What the rules found, by estimated gain, falling. docs/reference/rules.md says when each fires.",
           join({of("v", {"rule", "detector", "headline", "problem", "recommendation", "place"}),
                 {{"op_id", "o.op_id", "", "NULL, as the two that follow: the run."},
                  {"op_name", "o.name", "", "Path of what encloses it."},

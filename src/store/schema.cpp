@@ -45,23 +45,55 @@ std::string describe(const View& view) {
   return text;
 }
 
+constexpr std::size_t kLineLength = 120;
+
+// The names of the columns in lines.
+template <typename Columns>
+std::string list_columns(const Columns& columns) {
+  std::string text, line;
+  for (const auto& column : columns) {
+    const std::string word = fmt::format("`{}`{}", column.name, &column == &columns.back() ? "" : ",");
+    if (!line.empty() && line.size() + 1 + word.size() > kLineLength) {
+      text += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return text + line + "\n";
+}
+
 constexpr const char* kIntroduction =
-    R"(# The database
+    R"(A database of dlkprof, `<base_name>_dldb.sqlite`, is one SQLite file of application id {:#x} ("DLKP"), schema version
+{} (`PRAGMA user_version`). It holds everything that the captures of a run hold, except raw counters, and what folding made
+of it. Each folding, with its key node, NVTX domains and range of iterations, adds an aggregation; the figures of earlier
+aggregations stay.
+)";
 
-Generated from the code that writes it: a test compares the two.
-
-A database of dlkprof, `<base_name>_dldb.sqlite`, is one SQLite file of application id {:#x} ("DLKP"), schema version
-{} (`PRAGMA user_version`). It holds what the captures of a run say, but for raw counters, and what folding made of that.
-Each folding, with its key node, NVTX domains and range of iterations, adds an aggregation, and the figures of earlier
-ones stay.
-
+constexpr const char* kViews =
+    R"(
 ## Views
 
-What your own queries should use: views keep their names and columns when the tables beneath them change. They show the
-newest aggregation. [cookbook.md](cookbook.md) answers the usual questions with them. Join views by `op_id`, which names an op
-in all of them, and by `kernel` and `config`, as several kernels may share a short name.
+Write your own queries for the views: they keep their names and columns when the tables beneath them change. They show the
+newest aggregation. Join them by `op_id`, which names an op in every view, and by `kernel` and `config`, because several
+kernels may share a short name.
 
-    sqlite3 dlkprof_dldb.sqlite "SELECT op_name, gpu_total_ns FROM detail LIMIT 10"
+```sql
+SELECT op_name, direction, gpu_total_ns FROM detail ORDER BY gpu_total_ns DESC LIMIT 10
+```
+)";
+
+constexpr const char* kPage =
+    R"(# The database
+
+Generated from the code that writes it (`DLKPROF_REGENERATE=1 store_test`); a test compares the two. `dlkprof help schema`
+prints the unit and the meaning of every column, and the tables beneath the views.
+
+)";
+
+constexpr const char* kPageEnd =
+    R"(
+Columns that end in `_ns` are nanoseconds; times of day are CLOCK_MONOTONIC. Columns that end in `_pct` are per cent. NULL means
+that something was not measured or is not known. The [cookbook](../user/cookbook.md) answers the usual questions with these views.
 )";
 
 }  // namespace
@@ -111,12 +143,23 @@ Statement select_all(const Connection& connection, const Table& table, std::stri
 }
 
 std::string describe_schema() {
-  std::string text = fmt::format(kIntroduction, kApplicationId, kSchemaVersion);
+  std::string text = "# The database\n\n" + fmt::format(kIntroduction, kApplicationId, kSchemaVersion) + kViews;
   for (const View& view : views()) text += describe(view);
   text += "\n## Tables of the timeline\n\nWhat captures say. Ids that count from 0 have no gaps.\n";
   for (const Table& table : timeline_tables()) text += describe(table);
   text += "\n## Tables of aggregations\n\nWhat folding the timeline gave, each row with the id of its aggregation.\n";
   for (const Table& table : aggregation_tables()) text += describe(table);
+  return text;
+}
+
+std::string list_schema() {
+  std::string text = kPage + fmt::format(kIntroduction, kApplicationId, kSchemaVersion) + kViews + kPageEnd;
+  for (const View& view : views())
+    text += fmt::format("\n### {}\n\n{}\n\n{}", view.name, view.meaning, list_columns(view.columns));
+  text += "\n## Tables\n\nThe tables may change with the schema version. Those of the timeline hold what captures say:\n\n";
+  for (const Table& table : timeline_tables()) text += fmt::format("- `{}`: {}\n", table.name, table.meaning);
+  text += "\nThose of aggregations hold what folding gave, each row with the id of its aggregation:\n\n";
+  for (const Table& table : aggregation_tables()) text += fmt::format("- `{}`: {}\n", table.name, table.meaning);
   return text;
 }
 

@@ -1,6 +1,6 @@
 // The schema as data: which tables and views there are, their columns, units and meanings. Tables are made from the lists of
-// columns of their rows (cells.h). The CREATE statements, the statements that fill and read tables, and docs/schema.md come from
-// here.
+// columns of their rows (cells.h). The CREATE statements, the statements that fill and read tables, and docs/reference/schema.md
+// come from here.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // The database behind the page: a copy of a run's database, with tables beside it that views do not have and that the page draws
-// from. Their names begin with `page_`; docs/view.md describes them.
+// from. Their names begin with `page_`; docs/user/page.md describes them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whether docs/sections.md has a chapter for each section of metrics/, and no other: sections.py <source folder>."""
+"""Whether docs/reference/sections.md has a chapter for each section of metrics/, and no other: sections.py <source folder>."""
 
 import pathlib
 import re
@@ -15,7 +15,7 @@ def find_faults(sections, page):
 
 def main(root):
     sections = sorted(path.stem for path in (root / "metrics/sections").glob("*.json"))
-    faults = list(find_faults(sections, (root / "docs/sections.md").read_text()))
+    faults = list(find_faults(sections, (root / "docs/reference/sections.md").read_text()))
     print("\n".join(faults) if faults else f"{len(sections)} sections have their chapter.")
     return 1 if faults or not sections else 0
 

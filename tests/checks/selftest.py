@@ -24,7 +24,7 @@ class Commits(unittest.TestCase):
     def test_what_is_asked_is_fine(self):
         for title in ("Fold graphs once", "Need fewer calls", "Bring back the page", "Pass what was asked", "Test gates"):
             self.assertEqual(self.faults(title), [])
-        self.assertEqual(self.faults("Say more", body="", files=("docs/usage.md",)), [])
+        self.assertEqual(self.faults("Say more", body="", files=("docs/user/usage.md",)), [])
 
     def test_titles(self):
         self.assertIn("the title has 73 characters, 72 at most", self.faults("Fold" + 69 * "x"))

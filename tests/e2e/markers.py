@@ -25,7 +25,7 @@ XLA_ATTRIBUTE = re.compile(r"(\w+)=(.*?)(?=,(?:prefix|name|hlo_op|unique_hlo_op_
 
 
 def parse(domain, message, sequence=None):
-    """`sequence`: PyTorch's, where it is kept apart from the message, as docs/schema.md says."""
+    """`sequence`: PyTorch's, where it is kept apart from the message, as docs/reference/schema.md says."""
     own = message.removeprefix("dlkprof:")
     if domain == "dlkprof" or (domain == "" and own != message):
         return _dlkprof(own)

@@ -1,11 +1,11 @@
-"""The queries of docs/cookbook.md, each run on databases of the captures that ship."""
+"""The queries of docs/user/cookbook.md, each run on databases of the captures that ship."""
 
 import re
 import sqlite3
 
 from harness import BUILD, PROGRAM, SOURCE, EndToEndTest
 
-PAGE = SOURCE / "docs/cookbook.md"
+PAGE = SOURCE / "docs/user/cookbook.md"
 CAPTURES = {"batch4": "cifar10_b4", "batch512": "cifar10_b512", "jax": "jax_mlp"}
 MOST_LINES = 6
 # Questions about counters, and 0 for those about verdicts, which need them. In the steady range of jax all kernels are inside CUDA

@@ -1,4 +1,4 @@
-"""dlkprof.load(): views, and measured launches with ncu_report's verbs; with pandas and without. The example of docs/load.md runs."""
+"""dlkprof.load(): views, and measured launches with ncu_report's verbs; with pandas and without. The example of docs/user/load.md runs."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 from harness import BUILD, SOURCE, EndToEndTest, python_with
 from nsys_file import make_nsys_file
 
-PAGE = SOURCE / "docs/load.md"
+PAGE = SOURCE / "docs/user/load.md"
 PACKAGE = BUILD / "share/dlkprof/python"
 WITHOUT = "import sys; sys.modules['pandas'] = None\n"
 

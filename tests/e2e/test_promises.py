@@ -1,4 +1,4 @@
-"""What the library may take of the program (docs/safety.md): memory, descriptors, and disk."""
+"""What the library may take of the program (docs/reference/safety.md): memory, descriptors, and disk."""
 
 import os
 import unittest

@@ -1,4 +1,4 @@
-// Makes the pictures of docs/view.md: node screenshots.mjs <chromium> <folder> <page.html> [<page with PC samples> <page of two runs>].
+// Makes the pictures of docs/user/page.md: node screenshots.mjs <chromium> <folder> <page.html> [<page with PC samples> <page of two runs>].
 // Every panel, its left half in light and its right half in dark colours, as WebP, which Chromium itself packs. The pictures together
 // stay below 300 kB.
 

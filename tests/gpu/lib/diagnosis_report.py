@@ -1,4 +1,4 @@
-"""diagnosis.md: dlkprof's verdicts beside those of ncu's rules, as a section of docs/accuracy.md."""
+"""diagnosis.md: dlkprof's verdicts beside those of ncu's rules, as a section of docs/user/accuracy.md."""
 
 import accuracy_report
 from harness import markdown_table

@@ -1,4 +1,4 @@
-"""A database of dlkprof, read through its views (docs/schema.md) and the tables of ranges and kernels."""
+"""A database of dlkprof, read through its views (docs/reference/schema.md) and the tables of ranges and kernels."""
 
 import collections
 import contextlib

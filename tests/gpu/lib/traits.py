@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable
 
-PEAK_SHARE = 60  # %, from which on compute or memory bounds a kernel (docs/diagnosis.md)
+PEAK_SHARE = 60  # %, from which on compute or memory bounds a kernel (docs/user/diagnosis.md)
 BUSY_TENSOR = 5  # % of the active cycles: far from what any other kernel's tensor pipe shows
 
 

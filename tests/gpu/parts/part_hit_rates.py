@@ -1,7 +1,7 @@
 """L2's hit rate where neither dlkprof nor ncu replays anything: hits and misses each in a run of its own, of a single pass.
 
 On GH100 lts__t_sector_hit_rate needs two passes. Each tool saves and restores memory between them in its own way, which leaves
-other data in the cache: what differs then is the replay (docs/accuracy.md).
+other data in the cache: what differs then is the replay (docs/user/accuracy.md).
 """
 
 import statistics

@@ -1,4 +1,4 @@
-"""A database of a training run that never was: what the tests of this folder ask of it, by the names of docs/schema.md."""
+"""A database of a training run that never was: what the tests of this folder ask of it, by the names of docs/reference/schema.md."""
 
 import contextlib
 import sqlite3

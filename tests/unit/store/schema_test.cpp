@@ -13,13 +13,15 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(SchemaTest, DocumentSaysWhatTheCodeDoes) { test::expect_golden("../../../docs/schema.md", describe_schema()); }
+TEST(SchemaTest, DocumentSaysWhatTheCodeDoes) { test::expect_golden("../../../docs/reference/schema.md", list_schema()); }
 
 TEST(SchemaTest, DescribesEveryTableViewAndColumn) {
   const std::string text = describe_schema();
   for (const View& view : views()) {
     EXPECT_THAT(text, HasSubstr("### " + view.name + "\n"));
     for (const ViewColumn& column : view.columns) EXPECT_THAT(text, HasSubstr("| `" + column.name + "` |"));
+    EXPECT_THAT(list_schema(),
+                HasSubstr("\n### " + view.name + "\n\n" + view.meaning + "\n\n`" + view.columns.front().name + "`"));
   }
   for (const std::span<const Table> tables : {timeline_tables(), aggregation_tables()}) {
     for (const Table& table : tables) {

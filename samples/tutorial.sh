@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs what docs/tutorial.md walks through, on a machine with an NVIDIA GPU and PyTorch, and prints what the tutorial quotes:
-#   docs/tutorial.sh INSTALL_DIR OUT_DIR [step...]
+# Runs what docs/user/tutorial.md walks through, on a machine with an NVIDIA GPU and PyTorch, and prints what the tutorial quotes:
+#   samples/tutorial.sh INSTALL_DIR OUT_DIR [step...]
 # Steps: small (batch 4), large (batch 512), transformer; all of them where none is named.
 set -eu
 
@@ -9,7 +9,7 @@ dlkprof=$1/bin/dlkprof
 out=$2
 shift 2
 mkdir -p "$out"
-samples=$here/../samples/pytorch
+samples=$here/pytorch
 python=${PYTHON:-python3}
 
 # train NAME PROGRAM [option...]: as it runs by itself; its last lines go to the terminal, and to OUT_DIR/NAME.txt.
