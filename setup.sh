@@ -9,6 +9,7 @@ readonly page_packages=(nodejs npm) # the page of dlkprof view
 readonly llvm=16 # one version everywhere: they differ in how they format and in what they find
 readonly test_packages=(git python3 shellcheck libgtest-dev libgmock-dev libbenchmark-dev "clang-$llvm" "clang-format-$llvm"
                         "clang-tidy-$llvm" "libclang-rt-$llvm-dev" chromium
+                        mkdocs codespell # of the docs
                         python3-distributed python3-jsonschema python3-pandas python3-protobuf)
 
 usage() {

@@ -31,7 +31,7 @@ def init(record_shapes=True, modules=True):
 
 
 def load(path, base_name="dlkprof"):
-    """A run that was recorded, for analysis: docs/user/load.md. Nothing of it is imported before it is called."""
+    """A run that was recorded, for analysis: docs/user/python.md. Nothing of it is imported before it is called."""
     from ._load import load
 
     return load(path, base_name)

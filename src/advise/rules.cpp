@@ -38,21 +38,30 @@ std::string describe(const Rule& rule) {
   return text;
 }
 
-constexpr const char* kIntroductionToRules = R"(# Rules of the expert system
+// When it fires, for a page: what to do and what it gains is printed with each finding.
+std::string list_item(const Rule& rule) {
+  std::string needs = std::string(rule.frameworks) == "All" ? "" : fmt::format("; {}", rule.frameworks);
+  if (*rule.sections != '\0') needs += fmt::format("; sections {}", rule.sections);
+  return fmt::format("\n- **`{}`** ({}{}): {}. {}\n", rule.name, rule.detector, needs, rule.headline, rule.fires);
+}
 
-Generated from the code of the rules: a test compares the two.
+constexpr const char* kIntroductionToRules = R"(
+`dlkprof report <file> --reports expert_systems` applies all rules and lists what they found: a problem, what to do about it, and the
+estimated gain (*Time At Stake*).
 
-`dlkprof report <file> --reports expert_systems` applies all of them and lists what they found: a problem, what to do about
-it, and the time at stake, which is the estimated gain. Each rule is a row of data and a small function in `src/advise/rules_*.cpp`.
+The estimated gain is an upper bound: fixing the problem saves at most that much of the iterations aggregated, if nothing else
+changes. It is given in ns per iteration and as a share of their wall clock. Unless --iter_start or --iter_stop is given, these
+iterations are the steady range; warm-up and what follows the loop are in no finding. Findings overlap, so gains do not add up. GPU
+time that runs beside other work saves less. Where no figure bounds the gain the cell is empty. A finding of an op names its direction
+and Op ID; *Basis* says whether its figures are from counters, and of how many launches.
 
-**Time at stake** is a bound: mending what was found saves at most that much of the iterations aggregated, if nothing else
-changes. It is given in ns an iteration (divided by the number of iterations aggregated) and as a share of their wall clock.
-Without --iter_start and --iter_stop they are the steady range: warm-up and what follows the loop are no part of any finding.
-Findings overlap, so bounds do not add up, and GPU time that runs beside other work saves less when it goes. Where no figure
-bounds it the cell is empty. No bound is above the time of the iterations aggregated. A finding of an op names it with its
-direction and its Op ID; *Basis* says whether its figures are from counters, and of how many launches.
+Findings of kernels and ops are about those with at least {:g} % of the GPU time, at most {} per rule.
+)";
 
-Findings of kernels and ops are of those with at least {:g} % of the GPU time, at most {} a rule.
+constexpr const char* kRulesPage = R"(# Rules of the expert system
+
+Generated from the code of the rules (`DLKPROF_REGENERATE=1 advise_test`); a test compares the two. `dlkprof help rules` also prints where
+each threshold comes from, how the gain is estimated, and what the rule recommends.
 )";
 
 }  // namespace
@@ -202,8 +211,14 @@ bool is_negligible(const Finding& finding, const model::Summary& summary) {
 }
 
 std::string describe_rules() {
-  std::string text = fmt::format(kIntroductionToRules, kLeastShare, kMostPlaces);
+  std::string text = "# Rules of the expert system\n" + fmt::format(kIntroductionToRules, kLeastShare, kMostPlaces);
   for (const Rule& rule : rules()) text += describe(rule);
+  return text;
+}
+
+std::string list_rules() {
+  std::string text = kRulesPage + fmt::format(kIntroductionToRules, kLeastShare, kMostPlaces);
+  for (const Rule& rule : rules()) text += list_item(rule);
   return text;
 }
 

@@ -71,7 +71,9 @@ struct Rule {
 // Whether it is shown as 0.0 % of the time aggregated: then it is in the report, but in no headline.
 [[nodiscard]] bool is_negligible(const Finding& finding, const model::Summary& summary);
 
-// docs/reference/rules.md.
+// All rules in full, for `dlkprof help rules`.
 [[nodiscard]] std::string describe_rules();
+// docs/reference/rules.md: the rules and when they fire.
+[[nodiscard]] std::string list_rules();
 
 }  // namespace dlkprof::advise

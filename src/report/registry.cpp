@@ -64,7 +64,7 @@ constexpr std::array kReports{
            .of_ops = true,
            .when_empty = "no op has others below it"},
     Report{.name = "expert_systems",
-           .a_row_per = "a problem found, with what to do about it and the time at stake: [rules.md](rules.md)",
+           .a_row_per = "a problem found, with what to do about it and the time at stake: [rules](../reference/rules.md)",
            .order = "time at stake",
            .rows = of_profile<expert_systems_report>,
            .text = findings_text,
@@ -72,7 +72,7 @@ constexpr std::array kReports{
            .when_empty = "no rule fires"},
     Report{.name = "findings",
            .a_row_per = "a figure that a problem found rests on, with the query that gives it; as JSON for machines: "
-                        "[findings.md](findings.md)",
+                        "[findings](../reference/findings.md)",
            .order = "time at stake",
            .rows = of_profile<findings_report>,
            .json = findings_json,

@@ -1,4 +1,4 @@
-// The reports there are: one table that help texts, docs/user/usage.md and whatever makes reports read.
+// The reports there are: one table that help texts, docs/user/reports.md and whatever makes reports read.
 #pragma once
 
 #include <optional>
@@ -68,7 +68,7 @@ struct Report {
 // columns are shown.
 [[nodiscard]] std::vector<PeopleColumn> people_columns(std::string_view report);
 
-// The reports as a table in Markdown: that of docs/user/usage.md.
+// The reports as a table in Markdown: that of docs/user/reports.md.
 [[nodiscard]] std::string describe_reports();
 
 }  // namespace dlkprof::report

@@ -45,7 +45,7 @@ void name_launch_calls(const std::filesystem::path& path, model::Timeline& timel
 
 // The schema in words, for `dlkprof help schema`: tables and views with their columns, units and meanings.
 [[nodiscard]] std::string describe_schema();
-// docs/reference/schema.md: views with the names of their columns, and tables.
+// docs/reference/schema.md: views with the names of their columns.
 [[nodiscard]] std::string list_schema();
 
 }  // namespace dlkprof::store

@@ -52,12 +52,11 @@ template <typename Columns>
 std::string list_columns(const Columns& columns) {
   std::string text, line;
   for (const auto& column : columns) {
-    const std::string word = fmt::format("`{}`{}", column.name, &column == &columns.back() ? "" : ",");
-    if (!line.empty() && line.size() + 1 + word.size() > kLineLength) {
+    if (!line.empty() && line.size() + 1 + column.name.size() > kLineLength) {
       text += line + "\n";
       line.clear();
     }
-    line += (line.empty() ? "" : " ") + word;
+    line += (line.empty() ? "" : " ") + column.name;
   }
   return text + line + "\n";
 }
@@ -86,7 +85,7 @@ constexpr const char* kPage =
     R"(# The database
 
 Generated from the code that writes it (`DLKPROF_REGENERATE=1 store_test`); a test compares the two. `dlkprof help schema`
-prints the unit and the meaning of every column, and the tables beneath the views.
+prints the unit and the meaning of every column, and the tables beneath the views, which may change with the schema version.
 
 )";
 
@@ -155,11 +154,7 @@ std::string describe_schema() {
 std::string list_schema() {
   std::string text = kPage + fmt::format(kIntroduction, kApplicationId, kSchemaVersion) + kViews + kPageEnd;
   for (const View& view : views())
-    text += fmt::format("\n### {}\n\n{}\n\n{}", view.name, view.meaning, list_columns(view.columns));
-  text += "\n## Tables\n\nThe tables may change with the schema version. Those of the timeline hold what captures say:\n\n";
-  for (const Table& table : timeline_tables()) text += fmt::format("- `{}`: {}\n", table.name, table.meaning);
-  text += "\nThose of aggregations hold what folding gave, each row with the id of its aggregation:\n\n";
-  for (const Table& table : aggregation_tables()) text += fmt::format("- `{}`: {}\n", table.name, table.meaning);
+    text += fmt::format("\n### {}\n\n{}\n\n```text\n{}```\n", view.name, view.meaning, list_columns(view.columns));
   return text;
 }
 

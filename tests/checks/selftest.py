@@ -12,8 +12,10 @@ sys.path.insert(0, str(ROOT / "cmake"))
 
 import check_layers  # noqa: E402
 import commits  # noqa: E402
+import docs  # noqa: E402
 import hygiene  # noqa: E402
 import installation  # noqa: E402
+import links  # noqa: E402
 import sections  # noqa: E402
 
 
@@ -24,7 +26,7 @@ class Commits(unittest.TestCase):
     def test_what_is_asked_is_fine(self):
         for title in ("Fold graphs once", "Need fewer calls", "Bring back the page", "Pass what was asked", "Test gates"):
             self.assertEqual(self.faults(title), [])
-        self.assertEqual(self.faults("Say more", body="", files=("docs/user/usage.md",)), [])
+        self.assertEqual(self.faults("Say more", body="", files=("docs/user/reports.md",)), [])
 
     def test_titles(self):
         self.assertIn("the title has 73 characters, 72 at most", self.faults("Fold" + 69 * "x"))
@@ -133,6 +135,34 @@ class Sections(unittest.TestCase):
     def test_what_is_missing_empty_or_of_nothing(self):
         self.assertEqual(list(sections.find_faults(["one", "two", "four"], self.PAGE)),
                          ["section two has no chapter", "section four has no chapter", "chapter three is of no section"])
+
+
+class Links(unittest.TestCase):
+    PAGES = {"docs/a.md": "# One two\n\n```text\n# no heading\n```\n## `three` (four)\n", "docs/a.svg": ""}
+
+    def faults(self, text):
+        return list(links.find_faults(pathlib.Path("docs/b.md"), text, self.PAGES.get))
+
+    def test_what_is_there_is_fine(self):
+        for target in ("a.md", "a.md#one-two", "a.md#three-four", "a.svg", "#here", "https://example.org/x.md"):
+            self.assertEqual(self.faults(f"# Here\n\n[a]({target}) ![b]({target})\n"), [], target)
+        self.assertEqual(self.faults("`[a](none.md)`\n\n```text\n[a](none.md)\n```\n"), [])
+
+    def test_what_is_not_is_named(self):
+        for target in ("none.md", "../a.md", "a.md#no-heading", "#there"):
+            self.assertEqual(len(self.faults(f"# Here\n\n[a]({target})\n")), 1, target)
+
+
+class Docs(unittest.TestCase):
+    def test_size_and_times_of_day(self):
+        page = pathlib.Path("docs/a.md")
+        self.assertEqual(list(docs.find_faults({page: b"At 8 o'clock\n" + b" " * 1000})), [])
+        self.assertEqual(list(docs.find_faults({page: b"\nAt 08:53 " + b"UTC\n"})), ["docs/a.md:2: a time of day belongs into results/"])
+        self.assertEqual(len(list(docs.find_faults({page: b" " * (docs.MAX_BYTES + 1)}))), 1)
+
+    def test_a_tool_that_is_missing_is_a_fault(self):
+        self.assertEqual(docs.run(ROOT, "no-such-tool"), ["no-such-tool is missing: apt-get install no-such-tool"])
+        self.assertEqual(len(docs.run(ROOT, "false")), 1)
 
 
 if __name__ == "__main__":

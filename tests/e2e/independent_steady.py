@@ -1,4 +1,4 @@
-"""The steady range once more, from where iterations begin: docs/user/usage.md's words in Python, sharing no code with dlkprof."""
+"""The steady range once more, from where iterations begin: docs/user/ops-and-iterations.md's words in Python, sharing no code with dlkprof."""
 
 import statistics
 

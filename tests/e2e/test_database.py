@@ -8,8 +8,8 @@ CAPTURES = sorted(path.stem for path in (SOURCE / "samples/captures").glob("*.dl
 
 
 def report_names():
-    """As docs/user/usage.md lists them, which another test compares with the code."""
-    table = (SOURCE / "docs/user/usage.md").read_text(encoding="utf-8").split("| report | a row is |")[1].split("\n\n")[0]
+    """As docs/user/reports.md lists them, which another test compares with the code."""
+    table = (SOURCE / "docs/user/reports.md").read_text(encoding="utf-8").split("| report | a row is |")[1].split("\n\n")[0]
     return re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)
 
 

@@ -8,7 +8,7 @@ import sqlite3
 from harness import BUILD, PROGRAM, SOURCE, EndToEndTest, python_with
 
 CAPTURES = sorted(path.stem for path in (SOURCE / "samples/captures").glob("*.dlkcap"))
-SCHEMA = SOURCE / "docs/reference/findings.schema.json"
+SCHEMA = SOURCE / "src/report/diagnosis/findings.schema.json"
 
 
 class FindingsTest(EndToEndTest):

@@ -1,4 +1,4 @@
-"""dlkprof.load(): views, and measured launches with ncu_report's verbs; with pandas and without. The example of docs/user/load.md runs."""
+"""dlkprof.load(): views, and measured launches with ncu_report's verbs; with pandas and without. The example of docs/user/python.md runs."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 from harness import BUILD, SOURCE, EndToEndTest, python_with
 from nsys_file import make_nsys_file
 
-PAGE = SOURCE / "docs/user/load.md"
+PAGE = SOURCE / "docs/user/python.md"
 PACKAGE = BUILD / "share/dlkprof/python"
 WITHOUT = "import sys; sys.modules['pandas'] = None\n"
 
@@ -36,7 +36,7 @@ class LoadTest(EndToEndTest):
         return json.loads(self.python(f"import dlkprof, json\n{program}\nprint(json.dumps(answer))", **more))
 
     def test_the_example_runs(self):
-        blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+        blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8").split("## Reading runs")[1], flags=re.DOTALL)
         self.assertEqual(2, len(blocks))
         for before, python in ((WITHOUT, sys.executable), ("", python_with("pandas"))):
             first, second = (self.python(before + block, python=python) for block in blocks)

@@ -51,7 +51,7 @@ namespace dlkprof::report {
 // Where a finding was made, in at most `width` columns: "gemm of .../fc/aten::mm bprop"; empty for the run.
 [[nodiscard]] std::string place_text(const advise::Finding& finding, const model::Fold& fold, std::size_t width);
 
-// The findings for machines, as docs/reference/findings.schema.json describes: each claim with its evidence, the query that gives
+// The findings for machines, as findings.schema.json describes: each claim with its evidence, the query that gives
 // each figure from a database of the run, and how to verify it; then what no rule could say, as nothing was measured, and what to
 // collect.
 [[nodiscard]] std::string findings_json(const model::Profile& profile);

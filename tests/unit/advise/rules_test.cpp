@@ -16,7 +16,7 @@ namespace {
 using test::TimelineBuilder;
 using testing::HasSubstr;
 
-TEST(Rules, DocumentSaysWhatTheCodeDoes) { test::expect_golden("../../../docs/reference/rules.md", describe_rules()); }
+TEST(Rules, DocumentSaysWhatTheCodeDoes) { test::expect_golden("../../../docs/reference/rules.md", list_rules()); }
 
 TEST(Rules, AreWholeAndDistinct) {
   std::set<std::string> names;

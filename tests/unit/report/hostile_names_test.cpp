@@ -86,7 +86,7 @@ TEST(HostileNames, DataHasNoControls) {
   add_json_text(json, name);
   EXPECT_FALSE(has_control(json));
   EXPECT_EQ(nlohmann::json::parse(json).get<std::string>(), name) << "and nothing is lost";
-  EXPECT_EQ(to_csv(table).substr(6, 5), "\"=1+2") << "as docs/user/usage.md says";
+  EXPECT_EQ(to_csv(table).substr(6, 5), "\"=1+2") << "as docs/user/reports.md says";
 }
 
 // Each report on a terminal: the columns that are listed for it are its own, and no line is wider than the page.

@@ -37,9 +37,9 @@ TEST(Registry, EveryKnownNameIsTaken) {
   for (const std::string& name : known) EXPECT_NO_THROW((void)report_names({name}, false)) << name;
 }
 
-// The table in docs/user/usage.md; made anew where DLKPROF_REGENERATE is set.
+// The table in docs/user/reports.md; made anew where DLKPROF_REGENERATE is set.
 TEST(Registry, DocumentHasItsTable) {
-  const std::filesystem::path path = std::filesystem::path(DLKPROF_SOURCE_DIR) / "docs" / "user" / "usage.md";
+  const std::filesystem::path path = std::filesystem::path(DLKPROF_SOURCE_DIR) / "docs" / "user" / "reports.md";
   const std::string text = read_file(path);
   const std::string table = describe_reports();
   const std::size_t begin = text.find(table.substr(0, table.find('\n')));

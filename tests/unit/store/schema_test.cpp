@@ -21,7 +21,7 @@ TEST(SchemaTest, DescribesEveryTableViewAndColumn) {
     EXPECT_THAT(text, HasSubstr("### " + view.name + "\n"));
     for (const ViewColumn& column : view.columns) EXPECT_THAT(text, HasSubstr("| `" + column.name + "` |"));
     EXPECT_THAT(list_schema(),
-                HasSubstr("\n### " + view.name + "\n\n" + view.meaning + "\n\n`" + view.columns.front().name + "`"));
+                HasSubstr("\n### " + view.name + "\n\n" + view.meaning + "\n\n```text\n" + view.columns.front().name));
   }
   for (const std::span<const Table> tables : {timeline_tables(), aggregation_tables()}) {
     for (const Table& table : tables) {
