@@ -94,7 +94,7 @@ void find_missing_nvtx(const Case& run, Findings& findings) {
                        std::any_of(kernels.begin(), kernels.end(),
                                    [](const model::Kernel& kernel) { return contains(kernel.long_name, "at::native::"); });
   if (!pytorch) return;
-  findings.push_back(of_run(run, "PyTorch ran, but told nothing of its ops: its kernels belong to no op.", std::nullopt));
+  findings.push_back(of_run(run, "PyTorch ran, but its ops are not known: its kernels belong to no op.", std::nullopt));
 }
 
 }  // namespace
@@ -120,12 +120,11 @@ std::vector<Rule> framework_rules() {
        "record_function was used, which the guide names too.",
        "The guide (10.10).", kNoGain, "Turn it off in runs that count.", "", find_slow_apis},
       {"batch_size", "Batch Size Detector", "Much of the GPU's memory stays free", "PyTorch",
-       fmt::format("At the peak of the memory that PyTorch reserved more than {:g} % of a GPU's memory was free.",
-                   kMostFreeMemory),
+       fmt::format("When PyTorch had reserved most memory, more than {:g} % of a GPU's memory was still free.", kMostFreeMemory),
        "The guide (10.10); the figure is ours: twice the batch would fit.", kNoGain,
        "Try a larger batch: the GPU does more for each launch. Scale the learning rate with it.", "", find_small_batch},
       {"nvtx_missing", "Emit NVTX Missing Detector", "PyTorch's ops are not known", "PyTorch",
-       "PyTorch told its version, or its kernels ran, and no range is an op of PyTorch's.", "The guide (10.10).", kNoGain,
+       "PyTorch told its version, or its kernels ran, and no range is an op of PyTorch.", "The guide (10.10).", kNoGain,
        "Profile with --mode=pytorch, which turns emit_nvtx on with nothing changed in the script.", "", find_missing_nvtx}};
 }
 

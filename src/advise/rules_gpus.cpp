@@ -124,16 +124,14 @@ std::vector<Rule> gpu_rules() {
        fmt::format("A GPU that the program sees does nothing, or GPUs are busy for less than {:g} % of the wall clock.",
                    kLeastUtilization),
        "The guide (10.10).",
-       "The wall clock in which GPUs were idle, without that before launches that the Launch Bound Detector stands for; none for "
-       "unused GPUs.",
+       "The wall clock in which GPUs were idle, without the part that the Launch Bound Detector counts; none for unused GPUs.",
        "Find what the GPU waits for: the data loader, launches (CUDA graphs, torch.compile), or synchronizing calls such as "
        ".item() and .cpu().",
        "", find_underused},
       {"launch_bound", "Launch Bound Detector", "The GPU waits for launches", "All",
-       fmt::format(
-           "Before at least {:g} % of the launches that were timed the GPU had ended all that was before them when they were "
-           "called, and was idle for longer than they then ran.",
-           kWaitedPercent),
+       fmt::format("Before at least {:g} % of the timed launches, the GPU had finished all earlier work when they were called, "
+                   "and was idle for longer than they then ran.",
+                   kWaitedPercent),
        "Ours. GPU and CPU times are compared. Where their clocks may be further apart than the GPU is idle in an iteration, as "
        "the "
        "summary states, nothing is found.",

@@ -51,14 +51,13 @@ std::vector<Rule> iteration_rules() {
            "At least {} iterations are aggregated, and the standard deviation of their lengths is above {:g} % of the "
            "mean. Unless --iter_start or --iter_stop is given, warm-up and what follows the loop are left out before: {}.",
            kLeastIterations, kMostDeviation, model::kSteadyRangeRule),
-       "The guide (12.4) asks for \"little time variation\"; the figures are ours.",
-       "None: it is the figures that suffer, not the program.",
+       "The guide (12.4) asks for \"little time variation\"; the figures are ours.", "None: only the figures suffer.",
        "Look for what differs between iterations: view iterations of the database has the length of each. Usual causes are input "
        "shapes, checkpoints, the data loader, and other programs on the machine.",
        "", find_varying_range},
       {"no_iterations", "No Iteration Detector", "No iterations were found", "All",
        "The key node was found nowhere, or none is known, and the GPU did any work.", "The guide (10.10).", "None.",
-       "Choose an op that ends once an iteration from the report detail, and fold again: --database=<file> --key_node=<name or "
+       "Choose an op that ends once per iteration from the report detail, and fold again: --database=<file> --key_node=<name or "
        "op ID>",
        "", find_no_iterations}};
 }

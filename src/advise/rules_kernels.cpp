@@ -156,7 +156,7 @@ std::vector<Rule> kernel_rules() {
        fmt::format("A kernel's grid has blocks for fewer than {:g} % of the multiprocessors.", kFilledPercent),
        "Nsight Compute's speed-of-light guidance: below 60 % of the peak a kernel is held back by latencies; with fewer "
        "multiprocessors at work their mean cannot be higher. The kernels of foreach optimizers are one finding.",
-       "The part of its GPU time that multiprocessors without a block stand for.",
+       "GPU time × the share of multiprocessors without a block.",
        "Give it more to do (a larger batch), split the work into more blocks (split-K), or run other kernels beside it on "
        "another stream.",
        "", find_small_grids},
@@ -166,19 +166,19 @@ std::vector<Rule> kernel_rules() {
                    "memory are both below {:g} % of their peaks.",
                    kLowOccupancy, kBoundPercent),
        "CUDA C++ Best Practices Guide, on occupancy and register pressure; Nsight Compute's 60 %; the occupancy is ours.",
-       "What the kernel would gain were it as much faster as the next step has more warps.", kFewerRegisters, "speed_of_light",
-       find_register_limits},
+       "What the kernel would gain if it became faster by as much as the next step has more warps.", kFewerRegisters,
+       "speed_of_light", find_register_limits},
       {"uncoalesced", "Uncoalesced Access Detector", "Warps access memory in pieces", "All",
        fmt::format(
            "A kernel's requests to global memory touch at least {:g} sectors of 32 bytes on average; neighbouring threads "
            "with 16 bytes each, the most there is, need {:g}.",
            kMostSectors, kCoalescedSectors),
        "CUDA C++ Best Practices Guide, coalesced access to global memory.",
-       fmt::format("What the kernel would gain were its time that of {:g} sectors a request.", kFewestSectors),
+       fmt::format("What the kernel would gain if a request touched {:g} sectors.", kFewestSectors),
        "Let neighbouring threads access neighbouring elements: another memory format (channels_last), a transpose through "
        "shared memory, structures of arrays.",
        "memory", find_uncoalesced},
-      {"bank_conflicts", "Bank Conflict Detector", "Shared memory is accessed against its banks", "All",
+      {"bank_conflicts", "Bank Conflict Detector", "Shared memory has bank conflicts", "All",
        fmt::format("More than {:g} % of a kernel's shared-memory wavefronts are bank conflicts.", kMostConflicts),
        "CUDA C++ Best Practices Guide, shared memory and memory banks; the figure is ours.",
        "That share of the kernel's GPU time.",
@@ -188,7 +188,7 @@ std::vector<Rule> kernel_rules() {
        fmt::format("Fewer than {:g} of the {:g} threads of a kernel's warps are active on average over its instructions.",
                    kFewestThreads, kWarpThreads),
        "CUDA C++ Best Practices Guide, branching and divergence; the figure is that of Nsight Compute 2025.3.",
-       "The part of the kernel's GPU time that idle threads stand for.",
+       "GPU time × the share of idle threads.",
        "Let the threads of a warp take one path: sort or group the work by path, give each path to whole warps, move branches "
        "out of loops, or make both sides one by arithmetic; have blocks of whole warps.",
        "stall", find_divergence}};

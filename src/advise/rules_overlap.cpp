@@ -113,7 +113,7 @@ void find_slow_collectives(const Case& run, Findings& findings) {
 std::vector<Rule> overlap_rules() {
   return {
       {"exposed_copies", "Exposed Copy Detector", "The GPU only copies", "All",
-       fmt::format("Copies between host and GPU run while no kernel does, for more than {:g} % of the time that GPUs are busy.",
+       fmt::format("Copies between host and GPU run while no kernel runs, for more than {:g} % of the time that GPUs are busy.",
                    kMostExposed),
        "CUDA C++ Best Practices Guide, asynchronous and overlapping transfers with computation; the figure is ours.",
        "That time.",
@@ -129,10 +129,9 @@ std::vector<Rule> overlap_rules() {
        "inputs; in JAX and TensorFlow NHWC.",
        "", find_transposes},
       {"slow_collectives", "Low Occupancy Collective Detector", "Collectives run alone on few multiprocessors", "All",
-       fmt::format(
-           "NCCL's kernels run while nothing else does for more than {:g} % of the time that GPUs are busy, and have blocks "
-           "for fewer than {:g} % of the multiprocessors.",
-           kMostExposed, kFewMultiprocessors),
+       fmt::format("NCCL's kernels run alone for more than {:g} % of the time that GPUs are busy, and have blocks "
+                   "for fewer than {:g} % of the multiprocessors.",
+                   kMostExposed, kFewMultiprocessors),
        "Ours; what the settings mean stands in NCCL's user guide, environment variables.", "That time.",
        "Let them run beside the backward pass (DistributedDataParallel's buckets, bucket_cap_mb, overlap in FSDP); where they "
        "must run alone, allow them more blocks (NCCL_MIN_CTAS, NCCL_MAX_CTAS).",

@@ -120,20 +120,19 @@ std::vector<Rule> tensor_rules() {
       "The GPU time of the op above that at the peak of memory, where memory throughput was measured; else all of it.";
   return {
       {"tensor_shape", "Bad Tensor Shape Detector", "Shapes or types keep an op from tensor cores", "All (in DLProf: TensorFlow)",
-       fmt::format(
-           "An op that can use tensor cores does not, and its marker tells of inputs of 64-bit or integer type, or with an "
-           "inner extent that is no multiple of {} bytes ({} elements where the type is not told).",
-           kAlignedBytes, kAlignedElements),
+       fmt::format("An op that can use tensor cores does not, and by its marker an input has a 64-bit or integer type, or an "
+                   "inner extent that is no multiple of {} bytes ({} elements if the type is not known).",
+                   kAlignedBytes, kAlignedElements),
        "NVIDIA's Deep Learning Performance Guide, matrix multiplication: dimensions as multiples of 16 bytes.", kWhole,
        "Pad channels, features, vocabulary and batch to multiples of 8 (FP16) or 4 (TF32).", "", find_bad_shapes},
       {"no_fusion", "No Fusion Detector", "Ops are not fused", "TensorFlow 1.x",
-       "Ops of TensorFlow multiply or convolve and add biases or activate, and none of them bears the name of a fused one.",
+       "Ops of TensorFlow multiply or convolve and add biases or activate, and none has the name of a fused op.",
        "The guide (10.10).", "GPU time of the ops BiasAdd and Relu.",
        "Turn XLA on (TF_XLA_FLAGS=--tf_xla_auto_jit=2) and leave the graph optimizer's remapping on.", "", find_no_fusion},
       {"amp", "AMP Detector", "Mixed precision is not used", "PyTorch, TensorFlow",
        fmt::format(
-           "PyTorch says that autocast was never on, or ops are of TensorFlow; no kernel on tensor cores bears the name of "
-           "half precision; a GPU has tensor cores; and ops that can use them take at least {:g} % of the GPU time.",
+           "PyTorch says that autocast was never on, or ops are of TensorFlow; no kernel on tensor cores has half precision in "
+           "its name; a GPU has tensor cores; and ops that can use them take at least {:g} % of the GPU time.",
            kLeastEligibleShare),
        "The guide (10.10); the share is ours.",
        "The GPU time of these ops above that at the peak of memory with half the bytes, where memory throughput was measured; of "
@@ -142,8 +141,8 @@ std::vector<Rule> tensor_rules() {
        "Run the forward pass under torch.autocast(\"cuda\", dtype=torch.bfloat16), or in FP16 with a GradScaler.", "",
        find_no_amp},
       {"tensor_cores_unused", "Unused Tensor Cores Detector", "An op could use tensor cores and does not", "All",
-       "An op that can use tensor cores does not, by the tensor-pipe counter, or where that was not measured by the names of its "
-       "kernels; and neither shapes nor types that its marker tells of keep it from them.",
+       "An op that can use tensor cores does not, by the tensor-pipe counter or, if that was not measured, by the names of its "
+       "kernels; and neither the shapes nor the types in its marker are the cause.",
        "The guide (12.2).", kWhole,
        "Allow TF32 (torch.set_float32_matmul_precision(\"high\")) or use automatic mixed precision; see that extents are "
        "multiples of 8.",

@@ -36,7 +36,7 @@ std::optional<std::uint32_t> number_in_environment(const Names& names) {
 }
 
 [[noreturn]] void refuse(const std::string& part) {
-  throw Error("--ranks: " + printable(part, 80) + " is neither a rank, nor a range of them, nor so many per node or job", "",
+  throw Error("--ranks: " + printable(part, 80) + " is neither a rank, nor a range of ranks, nor a number per node or job", "",
               "Example: --ranks 0,8-15, --ranks 1/node or --ranks 16/job");
 }
 

@@ -25,8 +25,8 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
   add("--format", command.format, "<format>", "What stdout gets")->check(one_of({"table", "csv", "json"}))->capture_default_str();
   listed(
       add("--labels", command.labels, "<label,label>", "What the runs are called, in their order (default: the files' names)"));
-  listed(add("--batch_sizes", command.batch_sizes, "<n,n>",
-             "Samples an iteration of the runs, in their order (default: as the program's framework said)"))
+  listed(
+      add("--batch_sizes", command.batch_sizes, "<n,n>", "Samples per iteration of each run (default: what the framework told)"))
       ->check(whole_number(1, std::uint64_t{1} << 53U));
   const CLI::Option* gate =
       add("--gate", command.gate, "<file>", "End with 3 where a rule of this file is broken (docs/user/compare.md)");

@@ -78,7 +78,7 @@ void check_command(const ExportCommand& command, const exports::Format& format) 
   }
   if (command.output == kStdout) {
     if (isatty(STDOUT_FILENO) == 1) {
-      throw UsageError("a trace is not to be read on a terminal", "", "Name a file with --output, or send stdout somewhere.");
+      throw UsageError("a trace cannot be read on a terminal", "", "Name a file with --output, or send stdout somewhere.");
     }
     return;
   }

@@ -30,7 +30,7 @@ int show_manual(const Verb& verb) {
 }  // namespace
 
 int run_help(int argc, char** argv) {
-  CLI::App app("Shows what a verb takes; without one, what profiling takes, and the verbs.", "dlkprof help");
+  CLI::App app("Shows the help of a verb; without one, that of profiling, and the verbs.", "dlkprof help");
   std::string name;
   bool manual = false;
   app.add_option("verb", name, "One of the verbs that dlkprof help lists; or schema: the database, rules: the expert system");

@@ -23,7 +23,7 @@ cupti::Catalogue load_catalogue() {
   const std::filesystem::path folder = share_folder() / "metrics";
   std::error_code ignored;
   if (!std::filesystem::exists(folder, ignored)) {
-    throw Error("what dlkprof knows of metrics is missing", "there is no " + printable(folder.native()),
+    throw Error("the list of metrics is missing", "there is no " + printable(folder.native()),
                 "Keep bin/, lib/ and share/ of the installation together.");
   }
   return cupti::Catalogue::load(folder);

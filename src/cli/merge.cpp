@@ -31,8 +31,7 @@ int run_merge(int argc, char** argv) {
   add("--scheduler", command.scheduler, "<address>",
       "Of Dask, as tcp://host:8786; its workers see the same files (default: two workers on this machine)");
   add("--python", command.python, "<path>", "The Python that has Dask Distributed")->capture_default_str();
-  add("--threads", command.threads, "<n>", "Fold so many captures at once (default: all cores)")
-      ->check(whole_number(1, kMostThreads));
+  add("--threads", command.threads, "<n>", "Fold n captures at once (default: all cores)")->check(whole_number(1, kMostThreads));
   app.add_flag("-f,--force", command.force, "Replace the database if it is there");
   if (parse(app, argc, argv).done) return 0;
   if (!output.empty()) command.output = output;

@@ -132,8 +132,8 @@ void columns(const auto& visit, const model::OpTypeRow& row) {
 }
 
 void columns(const auto& visit, const model::GroupRow& row) {
-  visit(Head{"group_stats", "Figures of a group node: a value an iteration, of which overlapping time counts once.", 2},
-        aggregation(), rank("From 0, by name."), reference("op_group", row.group, "op_group"),
+  visit(Head{"group_stats", "Figures of a group node: one value per iteration, overlapping time counted once.", 2}, aggregation(),
+        rank("From 0, by name."), reference("op_group", row.group, "op_group"),
         number("leaf_instances", row.leaf_instances, "", "Instances of ops below it."),
         number("eligible_leaves", row.eligible_leaves, "", "Ops that can use tensor cores."),
         number("tc_leaves", row.tc_leaves, "", "Ops that use tensor cores."), cpu_stats(row.cpu),

@@ -41,7 +41,7 @@ View findings_view() {
 }
 
 View verdicts_view() {
-  return {"verdicts", "What holds ops, and kernels within ops, back: those of which it is known, by GPU time, falling.",
+  return {"verdicts", "What holds ops and their kernels back, where it is known, by GPU time, falling.",
           row_columns({{"verdict", "v.verdict"},
                        {"reason", "v.reason"},
                        {"bound_ns", "v.bound_ns"},

@@ -198,7 +198,7 @@ View op_types_view() {
 }
 
 View group_nodes_view() {
-  return {"group_nodes", "Figures of group nodes: a value an iteration, of which overlapping time counts once.",
+  return {"group_nodes", "Figures of group nodes: one value per iteration, overlapping time counted once.",
           join({{{"group_node", "g.name"},
                  {"leaf_calls", "s.leaf_instances"},
                  {"tc_eligible_ops", "s.eligible_leaves", "", "Ops below it that can use tensor cores."},
@@ -214,7 +214,7 @@ View group_nodes_view() {
 // Every column of table summary_stats but the first, after what was aggregated.
 View summary_view() {
   ViewColumns columns = {
-      {"aggregation", "a.id", "id of aggregation", "That views show."},
+      {"aggregation", "a.id", "id of aggregation", "The one that views show."},
       {"key_node", "a.key_node"},
       {"key_node_source", "a.key_node_source"},
       {"key_nodes_found", "a.key_nodes_found"},

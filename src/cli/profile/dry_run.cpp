@@ -80,7 +80,7 @@ DryRun make_plan(const ProfileCommand& command, const std::string& chip) {
 constexpr std::array kModeWords{
     "none: launches are counted and timed, and nothing is measured", "kernel: each selected launch is replayed",
     "iteration: launches are measured in windows, as the program makes them",
-    "auto: the first launch of each configuration is replayed, what is wanted besides is measured in windows",
+    "auto: the first launch of each configuration is replayed, the other samples are measured in windows",
     "sample: GPUs are sampled while the program runs, by one pass after the other"};
 
 report::Cell number_or_empty(const std::optional<std::uint64_t>& number) {

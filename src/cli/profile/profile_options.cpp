@@ -65,7 +65,7 @@ void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& t
       ->capture_default_str();
   add("-y,--delay", options.delay_seconds, "<seconds>", "Measure nothing in the first seconds")->check(not_negative());
   add("-d,--duration", options.duration_seconds, "<seconds>",
-      "Measure for so many seconds; the program runs on (default: to its end)")
+      "Measure for this many seconds; the program runs on (default: to its end)")
       ->check(not_negative());
 }
 
@@ -83,29 +83,28 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
       ->allow_extra_args(false);
   add("--metrics", typed.metrics, "<metric,metric>", "Metrics by NVPerf's names")->delimiter(',')->allow_extra_args(false);
   add("--replay-mode", typed.replay_mode, "<mode>",
-      "kernel: replay each selected launch. iteration: replay nothing, and take each pass from another launch as the program "
-      "makes it. sample: sample the whole GPU at intervals while the program runs at its own speed. none: only count and "
-      "time. auto: as iteration in a process with PyTorch, JAX, TensorFlow or TensorRT; in any other replay the first launch "
-      "of each configuration, and measure as with iteration further --samples and what cannot be replayed")
+      "kernel: replay each selected launch. iteration: replay nothing; take each pass from another launch, in windows. sample: "
+      "sample the whole GPU at intervals while the program runs at its own speed. none: only count and "
+      "time. auto: like iteration in a process with PyTorch, JAX, TensorFlow or TensorRT; in any other, replay the first launch "
+      "of each configuration, and measure in windows what cannot be replayed and further --samples")
       ->check(one_of({"auto", "kernel", "iteration", "sample", "none"}))
       ->capture_default_str();
   add("--samples", typed.samples, "<n>|all",
       "Launches measured of each launch configuration (default: 1; 3 with --replay-mode iteration)");
   add("--max-overhead", options.max_overhead_seconds, "<seconds>",
-      "How long measuring launches as the program makes them may take in all; 0: no limit")
+      "Seconds that measuring in windows may take in all; 0: no limit")
       ->check(not_negative())
       ->capture_default_str();
   add("--max-memory", options.max_memory_mb, "<MB>",
-      "Host memory that measuring launches as the program makes them may take; with more of it more launches are measured at "
-      "a time, each at less cost")
+      "Host memory that windows may take; with more of it windows hold more launches, each at less cost")
       ->check(whole_number(kLeastMemoryMb, kMostMemoryMb))
       ->capture_default_str();
   add("--max-capture", options.max_capture_mb, "<MB>",
-      "How large the capture of a process may grow; then its profiling ends, and what was recorded is reported")
+      "The largest capture of a process; at this size its profiling ends, and what was recorded is reported")
       ->check(whole_number(1, kMostCaptureMb))
       ->capture_default_str();
   add("--pm-sampling-interval", options.sampling_interval_ns, "<ns>",
-      "Time between two samples of --replay-mode sample (default: 10 us, or the least that can be kept up with)")
+      "Time between two samples of --replay-mode sample (default: 10 us, or the shortest that the host can keep up with)")
       ->check(whole_number(0, kLongestSamplingIntervalNs));
   add("--cache-control", typed.cache_control, "<caches>", "all: flush the caches before each pass; none: leave them alone")
       ->check(one_of({"all", "none"}))
@@ -120,12 +119,12 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
       ->check(one_of({"auto", "on", "off"}))
       ->capture_default_str();
   add("--iterations", typed.iterations, "<n>",
-      "Once all is measured, record so many iterations and then leave the program to itself; what it does from then on is not "
-      "counted. --timeline on records all of it, as 0 does")
+      "Once everything is measured, record n more iterations, then detach; later launches are not counted. 0 records the whole "
+      "run, as does --timeline on")
       ->capture_default_str();
   grouped(app.add_flag("--fast-range-texts", options.fast_range_texts,
-                       "With --mode pytorch: replace the functions of PyTorch that make the texts of its ranges by faster ones, "
-                       "where they are known; the capture says so"));
+                       "With --mode pytorch: replace the functions of PyTorch that write the texts of its ranges by faster ones, "
+                       "if dlkprof knows them; the capture says so"));
   grouped(app.add_flag("--keep-counters", options.keep_counters,
                        "Keep raw counters in the capture, to evaluate other metrics later"));
   add("--cupti-path", options.cupti_path, "<path>", "The libcupti to use, or its folder (default: that of CUDA_HOME or nvcc)");
@@ -272,8 +271,7 @@ std::optional<std::uint32_t> pc_sampling_of(const TypedProfile& typed, capture::
   const bool counts = collect != capture::Collect::none;
   if (typed.pc_sampling.empty()) return stalls && !counts ? std::optional(cupti::kUsualPcPeriod) : std::nullopt;
   if (counts) {
-    throw UsageError("--pc-sampling cannot go on while launches are measured with counters", "",
-                     "Add --replay-mode none; what counters show comes from a run of its own.");
+    throw UsageError("--pc-sampling excludes counters", "", "Add --replay-mode none; collect counters in another run.");
   }
   if (typed.pc_sampling == "auto") return cupti::kUsualPcPeriod;
   const auto period = number<std::uint32_t>(typed.pc_sampling);
@@ -288,7 +286,8 @@ void check_sampling(const TypedProfile& typed, const capture::ProfileOptions& op
     throw UsageError("--pm-sampling-interval is for --replay-mode sample", "", "Give that as well, or leave it out.");
   }
   if (options.sampling_interval_ns != 0 && options.sampling_interval_ns < kShortestSamplingIntervalNs) {
-    throw UsageError("--pm-sampling-interval: the counters cannot be read out as often", "", "Give 0, or from 1000 (1 us) on.");
+    throw UsageError("--pm-sampling-interval: the interval is too short to read the counters out", "",
+                     "Give 0, or from 1000 (1 us) on.");
   }
   if (!typed.samples.empty() || needs_replays(options)) {
     throw UsageError("--replay-mode sample measures no launches one by one, takes caches as they are, and keeps no raw counters",
@@ -392,7 +391,8 @@ std::optional<ProfileCommand> parse_profile(int argc, char** argv, const cupti::
   bool dry_run = false;
   std::string chip;
   app.add_flag("--dry-run", dry_run,
-               "Print what would be collected and how: passes, seconds, memory; with --database for the launches of that run")
+               "Print what would be collected, and how many passes, seconds and MB it would take; with --database for the "
+               "launches of that run")
       ->group("Collecting");
   app.add_option("--chip", chip, "With --dry-run: the GPU to plan for, such as H200 (default: this machine's)")
       ->type_name("<chip>")

@@ -54,7 +54,7 @@ void resume_run(SweepRun& run) {
   run.kept = run.done || run.refolded;
   if (earlier == EarlierRun::incomplete) outputs.force = true;
   if (earlier == EarlierRun::other && !outputs.force) {
-    throw UsageError(fmt::format("what is there as {} is not of this command with these options",
+    throw UsageError(fmt::format("the files {} were not made by this command with these options",
                                  printable((outputs.directory / outputs.base_name).string())),
                      "", "Give --force as well to make that run again, or another --base_name or --output_path.");
   }

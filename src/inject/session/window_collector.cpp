@@ -189,7 +189,7 @@ void WindowCollector::stop(bool alone) noexcept {
 void WindowCollector::note_given_up(std::size_t configurations) {
   services_->recorder.note(capture::Severity::warning,
                            "counters of " + std::to_string(configurations) + " launch configurations were given up",
-                           "what waits for further passes takes more memory than it may",
+                           "counters that wait for further passes exceed their share of --max-memory",
                            "Give more --max-memory, or measure fewer metrics (--set quick needs one pass).");
 }
 

@@ -98,7 +98,7 @@ TEST(Sweep, WhatIsNotOfTheSweepIsNotResumed) {
   std::ofstream(folder.path() / "dlkprof_n-2_dldb.sqlite") << "something else";
   const std::string path = "--output_path=" + folder.path().string();
   EXPECT_THAT(complaint_of({"-L", "n", "1,2", "--resume", path}),
-              AllOf(HasSubstr("dlkprof_n-2 is not of this command"), HasSubstr("--force")));
+              AllOf(HasSubstr("dlkprof_n-2 were not made by this command"), HasSubstr("--force")));
   const test::VerbResult forced = sweep_of({"-L", "n", "1,2", "--resume", "--force", "--dry-run", path, "prog", "{n}"});
   EXPECT_THAT(forced.out, Not(HasSubstr("is there already")));
 }
