@@ -33,14 +33,14 @@ class DryRunTest(EndToEndTest):
             text = self.plan("--replay-mode=kernel", "--samples=2", f"--database={earlier}", "-k", GEMM)
             self.assertIn(f"{of_gemm} launches of", text)
         text = self.plan("--replay-mode=kernel", "--database=dlkprof_dldb.sqlite")
-        self.assertIn("Left alone  1 launch of collectives", text)
+        self.assertIn("Skipped     1 launch of collectives", text)
 
     def test_modes_differ(self):
         self.assertNotIn("iteration replay", self.plan("--replay-mode=kernel"))
         text = self.plan("--replay-mode=iteration")
         self.assertNotIn("kernel replay", text)
         self.assertIn("--max-overhead", text)
-        self.assertNotIn("Prices", self.plan("--replay-mode=none"))
+        self.assertNotIn("Costs are", self.plan("--replay-mode=none"))
 
     def test_more_memory(self):
         def megabytes(*words):

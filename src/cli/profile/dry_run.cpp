@@ -103,14 +103,14 @@ std::vector<report::Cell> replay_mode_row(const char* name, const WayForecast& r
 
 std::string replay_modes_text(const CollectionForecast& made) {
   report::Table table{"ways",
-                      {{"Way", ""},
-                       {"A launch", ""},
-                       {"A sequence", ""},
+                      {{"Replay mode", ""},
+                       {"Per launch", ""},
+                       {"Per sequence", ""},
                        {"First window", ""},
                        {"Host memory", ""},
                        {"Launches", ""},
                        {"Windows", ""},
-                       {"In all", ""}},
+                       {"Total", ""}},
                       {}};
   if (made.replay) table.rows.push_back(replay_mode_row("kernel replay", *made.replay));
   if (made.windows) table.rows.push_back(replay_mode_row("iteration replay", *made.windows));
@@ -171,13 +171,13 @@ std::string dry_run_text(const DryRun& plan, const capture::ProfileOptions& opti
         fmt::format("{} of {} that the selector takes, in {}", report::counted(launches, "launch", "launches"),
                     report::counted(configs->size(), "configuration", "configurations"), printable(plan.earlier_run, 200)));
     if (made.skipped > 0)
-      text += dry_run_line("Left alone", report::counted(made.skipped, "launch", "launches") + " of collectives");
+      text += dry_run_line("Skipped", report::counted(made.skipped, "launch", "launches") + " of collectives");
   }
   text += replay_modes_text(made);
   if (made.windows && options.max_overhead_seconds > 0) {
     text += fmt::format("Windows end after {} (--max-overhead).\n", seconds_text(options.max_overhead_seconds));
   }
-  if (made.replay || made.windows) text += "Prices are those of an H200 with CUDA 13.0.\n";
+  if (made.replay || made.windows) text += "Costs are those of an H200 with CUDA 13.0.\n";
   text += metrics_text(plan.metrics);
   if (!plan.unavailable.empty()) {
     text += "\n" + dry_run_line("Not offered",

@@ -85,7 +85,7 @@ TEST(DryRunText, OfNoMeasuringSaysSo) {
   EXPECT_THAT(dry_run_text(plan(), options, std::nullopt), HasSubstr("nothing is measured"));
   options.collect = capture::Collect::sample;
   EXPECT_THAT(dry_run_text(plan(), options, std::nullopt), HasSubstr("GPUs are sampled"));
-  EXPECT_THAT(dry_run_text(plan(), options, std::nullopt), Not(HasSubstr("Prices")));
+  EXPECT_THAT(dry_run_text(plan(), options, std::nullopt), Not(HasSubstr("Costs are")));
 }
 
 }  // namespace
