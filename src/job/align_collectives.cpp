@@ -5,43 +5,11 @@
 
 #include "job/analysis_parts.h"
 #include "job/clocks.h"
+#include "job/collective_rounds.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::job {
 namespace {
-
-// Medians over the ranks of a role of what an op takes: those that late ranks are beside.
-class UsualTimes {
- public:
-  explicit UsualTimes(const JobFigures& figures) {
-    for (std::uint32_t op = 0; op < figures.times.size(); ++op) {
-      std::map<std::uint32_t, std::vector<double>> by_role;
-      for (const OpOfRank& one : figures.times[op]) by_role[figures.job.ranks[one.rank].role].push_back(one.gpu_ns + one.wait_ns);
-      std::map<std::uint32_t, double> medians;
-      for (auto& [role, values] : by_role) medians[role] = robust(std::move(values)).median;
-      for (const OpOfRank& one : figures.times[op]) {
-        const double excess = one.gpu_ns + one.wait_ns - medians[figures.job.ranks[one.rank].role];
-        auto& [worst, by] = worst_[{one.rank, one.segment}];
-        if (excess <= by) continue;
-        worst = op;
-        by = excess;
-      }
-    }
-  }
-
-  // The op that takes longest beyond the median, of those before a collective of an iteration.
-  [[nodiscard]] std::pair<std::uint32_t, double> worst_of(std::uint32_t rank, std::uint32_t segment) const {
-    const auto found = worst_.find({rank, segment});
-    return found == worst_.end() ? std::pair(kNone, 0.0) : std::pair(found->second.op, found->second.excess_ns);
-  }
-
- private:
-  struct Excess {
-    std::uint32_t op = kNone;
-    double excess_ns = 0;
-  };
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Excess> worst_;
-};
 
 double length_of(const CollectiveOfRank& one) {
   return static_cast<double>(model::elapsed_ns(one.what.start_ns, one.what.end_ns));
@@ -49,7 +17,7 @@ double length_of(const CollectiveOfRank& one) {
 
 using Together = std::span<const CollectiveOfRank>;  // the same collective on several ranks
 
-CollectiveRow row_of(Together all, const JobAnalysis& job, const UsualTimes& usual) {
+CollectiveRow row_of(Together all, const JobFigures& figures) {
   const CollectiveOfRank* last = &all.front();
   double second = std::numeric_limits<double>::infinity(), sum = 0;
   for (const CollectiveOfRank& one : all) {
@@ -69,17 +37,18 @@ CollectiveRow row_of(Together all, const JobAnalysis& job, const UsualTimes& usu
                     last->what.iteration,
                     last->what.kind,
                     all.size(),
-                    job.ranks[last->rank].number,
+                    figures.job.ranks[last->rank].number,
                     shortest,
                     0,
                     second - shortest,
                     kNone,
                     0};
   row.waited_ns = (sum - static_cast<double>(all.size()) * shortest) / static_cast<double>(all.size() - 1);
-  const auto [op, excess] = usual.worst_of(last->rank, last->what.position);
+  const auto always = figures.worst_before.find({last->rank, last->what.position});
+  const WorstOp worst = always == figures.worst_before.end() ? WorstOp{} : always->second;
   const auto once = static_cast<double>(last->what.late_ns);
-  row.op = once > excess ? last->what.late_op : op;
-  row.op_excess_ns = std::max(once, excess);
+  row.op = once > worst.excess_ns ? last->what.late_op : worst.op;
+  row.op_excess_ns = std::max(once, worst.excess_ns);
   return row;
 }
 
@@ -128,22 +97,45 @@ void find_critical_ranks(JobAnalysis& job) {
   }
 }
 
+// So many pairs of a rank at most, evenly spread: where there are more, every second one goes.
+class ClockPairs {
+ public:
+  void add(const ClockPair& pair) {
+    constexpr std::size_t kMost = 1024;
+    if (seen_++ % stride_ != 0) return;
+    pairs_.push_back(pair);
+    if (pairs_.size() < kMost) return;
+    for (std::size_t i = 0; 2 * i < pairs_.size(); ++i) pairs_[i] = pairs_[2 * i];
+    pairs_.resize(kMost / 2);
+    stride_ *= 2;
+  }
+  [[nodiscard]] const std::vector<ClockPair>& all() const { return pairs_; }
+
+ private:
+  std::vector<ClockPair> pairs_;
+  std::uint64_t seen_ = 0, stride_ = 1;
+};
+
 class CollectiveAligner {
  public:
-  explicit CollectiveAligner(JobFigures& figures) : figures_(figures), job_(figures.job), usual_(figures) {}
+  explicit CollectiveAligner(JobFigures& figures) : figures_(figures), job_(figures.job) {}
 
-  void run() {
-    std::vector<CollectiveOfRank>& all = figures_.collectives;
+  void run(JobDatabase& database) {
+    CollectiveRounds rounds(database, job_.ranks);
     const auto key = [](const CollectiveOfRank& one) { return std::tuple(one.role, one.what.communicator, one.what.sequence); };
-    std::stable_sort(all.begin(), all.end(), [&key](const auto& a, const auto& b) { return key(a) < key(b); });
-    for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
-      while (end < all.size() && key(all[end]) == key(all[first])) ++end;
-      see(Together(all).subspan(first, end - first));
+    for (std::vector<CollectiveOfRank> all; rounds.next(all);) {
+      for (std::size_t first = 0, end = 0; first < all.size(); first = end) {
+        while (end < all.size() && key(all[end]) == key(all[first])) ++end;
+        see(Together(all).subspan(first, end - first));
+      }
     }
-    std::stable_sort(job_.collectives.begin(), job_.collectives.end(),
-                     [](const CollectiveRow& a, const CollectiveRow& b) { return a.waited_ns > b.waited_ns; });
+    const auto order = [](const CollectiveRow& row) {
+      return std::tuple(-row.waited_ns, row.role, row.communicator, row.sequence);
+    };
+    std::sort(job_.collectives.begin(), job_.collectives.end(),
+              [&order](const CollectiveRow& a, const CollectiveRow& b) { return order(a) < order(b); });
     for (auto& [size, kind] : kinds_) {
-      kind.row.alone_ns /= static_cast<double>(kind.collectives);
+      kind.row.alone_ns /= static_cast<double>(kind.row.collectives);
       job_.kind_rows.push_back(kind.row);
     }
     find_critical_ranks(job_);
@@ -153,7 +145,6 @@ class CollectiveAligner {
  private:
   struct Kind {
     CollectiveKindRow row;
-    std::uint64_t collectives = 0;
     double bytes = 0, bus_bytes = 0;  // sums over collectives
   };
   using KindKey = std::tuple<std::uint32_t, std::uint32_t, int>;  // role, kind, and bits of the size; -1: not known
@@ -163,10 +154,9 @@ class CollectiveAligner {
 
   JobFigures& figures_;
   JobAnalysis& job_;
-  UsualTimes usual_;
   std::map<KindKey, Kind> kinds_;
-  std::map<std::uint32_t, std::vector<ClockPair>> pairs_;  // by rank: beside the first of its role
-  std::map<std::uint32_t, std::uint32_t> references_;      // by role
+  std::map<std::uint32_t, ClockPairs> pairs_;          // by rank: beside the first of its role
+  std::map<std::uint32_t, std::uint32_t> references_;  // by role
 };
 
 // All ranks of a collective say the same.
@@ -175,11 +165,11 @@ CollectiveKindRow& CollectiveAligner::add_to_kind(const CollectiveRow& row, std:
   kind.row.kind = row.kind;
   kind.row.role = row.role;
   kind.row.alone_ns += row.shortest_ns;
-  ++kind.collectives;
+  ++kind.row.collectives;
   if (bytes == kNone) return kind.row;
   kind.bytes += bytes;
   kind.bus_bytes += bus_factor(job_.kinds[row.kind], static_cast<double>(row.ranks)) * bytes;
-  kind.row.bytes = kind.bytes / static_cast<double>(kind.collectives);
+  kind.row.bytes = kind.bytes / static_cast<double>(kind.row.collectives);
   if (kind.bus_bytes > 0 && kind.row.alone_ns > 0) kind.row.bus_bytes_per_s = kind.bus_bytes / kind.row.alone_ns * 1e9;
   return kind.row;
 }
@@ -189,7 +179,7 @@ void CollectiveAligner::see(Together together) {
   const bool alike =
       std::all_of(together.begin(), together.end(), [&](const auto& one) { return one.what.kind == first.what.kind; });
   if (together.size() < 2 || !alike) return;
-  const CollectiveRow row = row_of(together, job_, usual_);
+  const CollectiveRow row = row_of(together, figures_);
   job_.collectives.push_back(row);
   CollectiveKindRow& kind = add_to_kind(row, first.what.bytes);
   const bool ends_at_once = job_.kinds[row.kind].find("AllReduce") != std::string::npos;
@@ -202,13 +192,13 @@ void CollectiveAligner::see(Together together) {
     rank.waited_ns += waited / static_cast<double>(std::max<std::uint64_t>(1, rank.iterations));
     const std::uint32_t place = one.what.iteration - rank.first_iteration;  // of hostile files anything
     if (place < rank.waited_in_ns.size()) rank.waited_in_ns[place] += static_cast<float>(waited);
-    if (ends_at_once && first.rank == reference) pairs_[one.rank].push_back({first.what.end_ns, one.what.end_ns});
+    if (ends_at_once && first.rank == reference) pairs_[one.rank].add({first.what.end_ns, one.what.end_ns});
   }
 }
 
 void CollectiveAligner::fit_clocks() {
   for (const auto& [rank, pairs] : pairs_) {
-    const std::optional<ClockFit> fit = fit_clock(pairs);
+    const std::optional<ClockFit> fit = fit_clock(pairs.all());
     if (!fit) continue;
     RankRow& row = job_.ranks[rank];
     row.clock_offset_ns = fit->offset_ns;
@@ -221,6 +211,6 @@ void CollectiveAligner::fit_clocks() {
 
 }  // namespace
 
-void align_collectives(JobFigures& figures) { CollectiveAligner(figures).run(); }
+void align_collectives(JobDatabase& database, JobFigures& figures) { CollectiveAligner(figures).run(database); }
 
 }  // namespace dlkprof::job

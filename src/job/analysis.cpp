@@ -57,32 +57,23 @@ double shared_part(const std::vector<std::uint32_t>& a, const std::vector<std::u
 
 class JobReader {
  public:
-  explicit JobReader(const std::filesystem::path& path) : database_(path) {}
+  JobReader(JobDatabase& database, JobFigures& figures) : database_(database), figures_(figures) {}
 
-  JobFigures read() {
+  void read() {
     JobAnalysis& job = figures_.job;
     job.ops = database_.names().ops;
     job.kinds = database_.names().kinds;
     job.heads = database_.heads();
-    figures_.times.resize(job.ops.size());
-    for (std::size_t i = 0; i < kWorkMetrics.size(); ++i) work_metrics_[i] = metric(kWorkMetrics[i]);
     for (const auto& [number, head] : job.heads) read_rank(number, head);
     job.roles = static_cast<std::uint32_t>(role_ops_.size());
-    return std::move(figures_);
   }
 
  private:
-  [[nodiscard]] std::uint32_t metric(std::string_view name) const {
-    const auto& names = database_.names().metrics;
-    const auto place = std::lower_bound(names.begin(), names.end(), name);
-    return place != names.end() && *place == name ? static_cast<std::uint32_t>(place - names.begin()) : kNone;
-  }
   void read_rank(std::uint32_t number, const Rank& head);
   std::uint32_t role_of(const std::vector<std::uint32_t>& ops);
 
-  JobDatabase database_;
-  JobFigures figures_;
-  std::array<std::uint32_t, kWorkMetrics.size()> work_metrics_{};
+  JobDatabase& database_;
+  JobFigures& figures_;
   std::vector<std::vector<std::uint32_t>> role_ops_;  // of the first rank of each
 };
 
@@ -112,7 +103,6 @@ void add_means(RankRow& row, const std::vector<RankIteration>& iterations) {
 }
 
 void JobReader::read_rank(std::uint32_t number, const Rank& head) {
-  const auto place = static_cast<std::uint32_t>(figures_.job.ranks.size());
   RankRow row;
   row.number = number;
   row.head = &head;
@@ -122,32 +112,24 @@ void JobReader::read_rank(std::uint32_t number, const Rank& head) {
   row.waited_in_ns.resize(iterations.size());
   row.length = over(iterations);
   add_means(row, iterations);
-  std::vector<std::uint32_t> ops;
-  for (const OpTimes& one : database_.read_times(number)) {
-    ops.push_back(one.op);
-    figures_.times[one.op].push_back({place, one.segment, one.gpu_ns.mean(), one.wait_ns.mean(), one.gpu_ns.deviation(), {}});
-    row.compute_ns += one.gpu_ns.mean();
-  }
-  for (const OpCounter& one : database_.read_counters(number)) {
-    for (std::size_t i = 0; i < work_metrics_.size(); ++i) {
-      std::vector<OpOfRank>& of_op = figures_.times[one.op];
-      if (one.metric == work_metrics_[i] && !of_op.empty() && of_op.back().rank == place)
-        of_op.back().work[i] = static_cast<float>(one.value);
-    }
-  }
-  row.role = role_of(ops);
-  for (const RankCollective& one : database_.read_collectives(number)) figures_.collectives.push_back({place, row.role, one});
-  figures_.job.ranks.push_back(row);
+  row.role = role_of(database_.read_ops(number));
+  figures_.job.ranks.push_back(std::move(row));
 }
 
 }  // namespace
 
-JobAnalysis analyse_job(const std::filesystem::path& path) {
-  JobFigures figures = JobReader(path).read();
-  compare_ops(figures);
-  align_collectives(figures);
+JobAnalysis analyse_job(JobDatabase& database) {
+  JobFigures figures;
+  JobReader(database, figures).read();
+  compare_ops(database, figures);
+  align_collectives(database, figures);
   find_causes(figures);
   return std::move(figures.job);
+}
+
+JobAnalysis analyse_job(const std::filesystem::path& path) {
+  JobDatabase database(path);
+  return analyse_job(database);
 }
 
 }  // namespace dlkprof::job

@@ -70,6 +70,7 @@ struct CollectiveKindRow {
   std::uint32_t kind = 0, role = 0;
   std::optional<double> bytes;            // of a message, mean
   std::optional<double> bus_bytes_per_s;  // as nccl-tests counts it (doc/PERFORMANCE.md), of communication alone
+  std::uint64_t collectives = 0;          // each counts once, on however many ranks
   std::uint64_t calls = 0;                // of all ranks
   Distribution length_ns;                 // of all ranks
   double alone_ns = 0;                    // mean of the shortest over ranks
@@ -95,7 +96,8 @@ struct JobAnalysis {
   std::vector<JobFinding> findings;  // by lost time, falling
 };
 
-// Throws Error as JobDatabase does.
+// Reads a part of the job at a time. Throws Error as JobDatabase does.
+[[nodiscard]] JobAnalysis analyse_job(JobDatabase& database);
 [[nodiscard]] JobAnalysis analyse_job(const std::filesystem::path& path);
 
 // Middle and spread that a few wild values do not move.

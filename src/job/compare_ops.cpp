@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "job/analysis_parts.h"
+#include "job/op_columns.h"
 
 namespace dlkprof::job {
 namespace {
@@ -42,6 +44,41 @@ OpSpread spread_of(std::uint32_t op, std::uint32_t role, const std::vector<const
   return spread;
 }
 
+// Names the op of each rank that exceeds the median of its role by most.
+class WorstOps {
+ public:
+  explicit WorstOps(JobFigures& figures) : figures_(figures) {
+    figures.worst_gpu.resize(figures.job.ranks.size());
+    figures.worst_wait.resize(figures.job.ranks.size());
+  }
+
+  // An op over the ranks of a role.
+  void see(std::uint32_t op, const std::vector<const OpOfRank*>& all) {
+    const auto median_of = [&all](auto figure) {
+      std::vector<double> values;
+      for (const OpOfRank* one : all) values.push_back(figure(*one));
+      return robust(std::move(values)).median;
+    };
+    const double gpu = median_of([](const OpOfRank& one) { return one.gpu_ns; });
+    const double wait = median_of([](const OpOfRank& one) { return one.wait_ns; });
+    const double both = median_of([](const OpOfRank& one) { return one.gpu_ns + one.wait_ns; });
+    std::optional<Work> work;
+    const auto take = [&](WorstOp& worst, const OpOfRank& one, double excess, double median) {
+      if (excess <= worst.excess_ns) return;
+      if (!work) work = median_work(all);
+      worst = {op, excess, median > 0 ? cause_of(one.work, *work, excess / median) : Cause::not_measured};
+    };
+    for (const OpOfRank* one : all) {
+      take(figures_.worst_gpu[one->rank], *one, one->gpu_ns - gpu, gpu);
+      take(figures_.worst_wait[one->rank], *one, one->wait_ns - wait, wait);
+      take(figures_.worst_before[{one->rank, one->segment}], *one, one->gpu_ns + one->wait_ns - both, both);
+    }
+  }
+
+ private:
+  JobFigures& figures_;
+};
+
 }  // namespace
 
 Work median_work(const std::vector<const OpOfRank*>& all) {
@@ -68,12 +105,19 @@ Cause cause_of(const Work& most, const Work& median, double excess) {
   return cause;
 }
 
-void compare_ops(JobFigures& figures) {
+void compare_ops(JobDatabase& database, JobFigures& figures) {
   JobAnalysis& job = figures.job;
-  for (std::uint32_t op = 0; op < figures.times.size(); ++op) {
+  WorstOps worst(figures);
+  for (OpColumns columns(database); columns.next();) {
     std::map<std::uint32_t, std::vector<const OpOfRank*>> by_role;
-    for (const OpOfRank& one : figures.times[op]) by_role[job.ranks[one.rank].role].push_back(&one);
-    for (const auto& [role, all] : by_role) job.spreads.push_back(spread_of(op, role, all, job));
+    for (const OpOfRank& one : columns.ranks()) {
+      by_role[job.ranks[one.rank].role].push_back(&one);
+      job.ranks[one.rank].compute_ns += one.gpu_ns;
+    }
+    for (const auto& [role, all] : by_role) {
+      job.spreads.push_back(spread_of(columns.op(), role, all, job));
+      worst.see(columns.op(), all);
+    }
   }
   std::stable_sort(job.spreads.begin(), job.spreads.end(),
                    [](const OpSpread& a, const OpSpread& b) { return a.most - a.median > b.most - b.median; });

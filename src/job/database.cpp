@@ -30,7 +30,11 @@ std::string create_job_table(const JobTable& table) {
 
 std::string in_order(const char* table, const char* key) { return fmt::format("SELECT * FROM {} ORDER BY {}", table, key); }
 
-std::string of_rank(const char* table) { return fmt::format("SELECT * FROM {} WHERE rank = ?1 ORDER BY 1, 2, 3", table); }
+std::string of_rank(const char* table, const char* also = "") {
+  return fmt::format("SELECT * FROM {} WHERE rank = ?1 {} ORDER BY 1, 2, 3", table, also);
+}
+
+constexpr const char* kOpsInRange = "AND op BETWEEN ?2 AND ?3";
 
 RankIdentity identity_at(const Statement& row, int known, int rank, int host) {
   RankIdentity identity;
@@ -78,10 +82,11 @@ bool is_job_database(const fs::path& path) noexcept {
 JobDatabase::JobDatabase(const fs::path& path)
     : path_(path),
       connection_((existing(path)), Access::read),
-      times_((check(), connection_.prepare(of_rank("rank_op")))),
-      counters_(connection_.prepare(of_rank("rank_counter"))),
+      ops_((check(), connection_.prepare("SELECT op FROM rank_op WHERE rank = ?1 ORDER BY op"))),
+      times_(connection_.prepare(of_rank("rank_op", kOpsInRange))),
+      counters_(connection_.prepare(of_rank("rank_counter", kOpsInRange))),
       iterations_(connection_.prepare(of_rank("rank_iteration"))),
-      collectives_(connection_.prepare(of_rank("rank_collective"))) {
+      collectives_(connection_.prepare(of_rank("rank_collective", "AND (communicator, sequence) > (?2, ?3)") + " LIMIT ?4")) {
   connection_.limit_length(kLongestText);
   try {
     read_names();
@@ -161,7 +166,7 @@ void JobDatabase::read_heads() {
 
 // Of a statement of one rank.
 template <typename Make>
-auto JobDatabase::rows_of(Statement& row, std::uint32_t number, Make make) const {
+auto JobDatabase::rows_of(Statement& row, std::uint32_t number, Make make) {
   std::vector<decltype(make(row))> all;
   row.bind_parameter(1, number);
   while (row.step()) all.push_back(make(row));
@@ -169,7 +174,13 @@ auto JobDatabase::rows_of(Statement& row, std::uint32_t number, Make make) const
   return all;
 }
 
-std::vector<OpTimes> JobDatabase::read_times(std::uint32_t number) {
+std::vector<std::uint32_t> JobDatabase::read_ops(std::uint32_t number) {
+  return rows_of(ops_, number, [this](const Statement& row) { return index(row, 0, names_.ops.size()); });
+}
+
+std::vector<OpTimes> JobDatabase::read_times(std::uint32_t number, const OpRange& range) {
+  times_.bind_parameter(2, range.first);
+  times_.bind_parameter(3, range.last);
   try {
     return rows_of(times_, number, [this](const Statement& row) {
       const auto n = static_cast<std::uint64_t>(row.integer(4));
@@ -184,7 +195,9 @@ std::vector<OpTimes> JobDatabase::read_times(std::uint32_t number) {
   }
 }
 
-std::vector<OpCounter> JobDatabase::read_counters(std::uint32_t number) {
+std::vector<OpCounter> JobDatabase::read_counters(std::uint32_t number, const OpRange& range) {
+  counters_.bind_parameter(2, range.first);
+  counters_.bind_parameter(3, range.last);
   return rows_of(counters_, number, [this](const Statement& row) {
     return OpCounter{index(row, 1, names_.ops.size()), index(row, 2, names_.metrics.size()), row.real(3),
                      static_cast<std::uint64_t>(row.integer(4))};
@@ -198,7 +211,11 @@ std::vector<RankIteration> JobDatabase::read_iterations(std::uint32_t number) {
   });
 }
 
-std::vector<RankCollective> JobDatabase::read_collectives(std::uint32_t number) {
+std::vector<RankCollective> JobDatabase::read_collectives(std::uint32_t number, const std::optional<RankCollective>& after,
+                                                          std::size_t most) {
+  collectives_.bind_parameter(2, after ? std::int64_t{after->communicator} : -1);
+  collectives_.bind_parameter(3, after ? std::int64_t{after->sequence} : -1);
+  collectives_.bind_parameter(4, most);
   return rows_of(collectives_, number, [this](const Statement& row) {
     const std::uint32_t late = row.type(8) == CellType::null ? kNone : index(row, 8, names_.ops.size());
     const std::uint32_t bytes = row.type(10) == CellType::null ? kNone : index(row, 10, kNone);

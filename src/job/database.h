@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,10 @@ struct LeftOutRank {
   friend auto operator<=>(const LeftOutRank&, const LeftOutRank&) = default;
 };
 
+struct OpRange {
+  std::uint32_t first = 0, last = kNone;  // inclusive
+};
+
 // Writes `path` whole, or not at all; replaces what is there. Throws Error.
 void write_job(const std::filesystem::path& path, const std::vector<Rank>& ranks);
 
@@ -42,10 +48,14 @@ class JobDatabase {
   [[nodiscard]] const std::vector<LeftOutRank>& left_out() const { return left_out_; }
   // A rank's rows; references are into names(), its own lists stay empty.
   [[nodiscard]] Rank read(std::uint32_t number);
-  [[nodiscard]] std::vector<OpTimes> read_times(std::uint32_t number);
-  [[nodiscard]] std::vector<OpCounter> read_counters(std::uint32_t number);
+  [[nodiscard]] std::vector<std::uint32_t> read_ops(std::uint32_t number);  // those that it has, rising
+  [[nodiscard]] std::vector<OpTimes> read_times(std::uint32_t number, const OpRange& range = {});
+  [[nodiscard]] std::vector<OpCounter> read_counters(std::uint32_t number, const OpRange& range = {});
   [[nodiscard]] std::vector<RankIteration> read_iterations(std::uint32_t number);
-  [[nodiscard]] std::vector<RankCollective> read_collectives(std::uint32_t number);
+  // The first `most` of those that follow `after`, by communicator and sequence.
+  [[nodiscard]] std::vector<RankCollective> read_collectives(std::uint32_t number,
+                                                             const std::optional<RankCollective>& after = std::nullopt,
+                                                             std::size_t most = std::numeric_limits<std::size_t>::max());
 
  private:
   void check() const;
@@ -56,14 +66,14 @@ class JobDatabase {
   template <typename Make>
   [[nodiscard]] auto names_of(const char* table, Make make) const;
   template <typename Make>
-  [[nodiscard]] auto rows_of(store::Statement& row, std::uint32_t number, Make make) const;
+  [[nodiscard]] static auto rows_of(store::Statement& row, std::uint32_t number, Make make);
 
   std::filesystem::path path_;
   store::Connection connection_;
   std::map<std::uint32_t, Rank> heads_;
   Names names_;
   std::vector<LeftOutRank> left_out_;
-  store::Statement times_, counters_, iterations_, collectives_;
+  store::Statement ops_, times_, counters_, iterations_, collectives_;
 };
 
 // Fills a new file in the one order that there is.

@@ -48,13 +48,6 @@ class CauseFinder {
     for (const RankRow* rank : role_) values.push_back(figure(*rank));
     return robust(std::move(values));
   }
-  struct Worst {
-    std::uint32_t op = kNone;
-    double excess_ns = 0;
-    Cause cause = Cause::not_measured;
-  };
-  template <typename Figure>
-  [[nodiscard]] Worst worst_op(std::uint32_t rank, Figure figure) const;
   [[nodiscard]] std::string op_name(std::uint32_t op) const { return op == kNone ? "" : job_.ops[op].name; }
   [[nodiscard]] std::uint32_t place(const RankRow& rank) const { return static_cast<std::uint32_t>(&rank - job_.ranks.data()); }
   [[nodiscard]] bool is_known(std::uint32_t rank) const {
@@ -74,29 +67,6 @@ class CauseFinder {
   double length_ = 0;           // of an iteration, the median
 };
 
-template <typename Figure>
-CauseFinder::Worst CauseFinder::worst_op(std::uint32_t rank, Figure figure) const {
-  Worst worst;
-  for (std::uint32_t op = 0; op < figures_.times.size(); ++op) {
-    const std::vector<OpOfRank>& all = figures_.times[op];
-    const auto own =
-        std::lower_bound(all.begin(), all.end(), rank, [](const OpOfRank& one, auto wanted) { return one.rank < wanted; });
-    if (own == all.end() || own->rank != rank || figure(*own) <= worst.excess_ns) continue;
-    std::vector<const OpOfRank*> others;
-    std::vector<double> values;
-    for (const OpOfRank& one : all) {
-      if (job_.ranks[one.rank].role != job_.ranks[rank].role) continue;
-      others.push_back(&one);
-      values.push_back(figure(one));
-    }
-    const double median = robust(std::move(values)).median;
-    const double excess = figure(*own) - median;
-    if (excess <= worst.excess_ns) continue;
-    worst = {op, excess, median > 0 ? cause_of(own->work, median_work(others), excess / median) : Cause::not_measured};
-  }
-  return worst;
-}
-
 // Hosts with several ranks, all of which are slow, in a job that has ranks elsewhere that are not.
 std::set<std::string> CauseFinder::slow_hosts() const {
   std::map<std::string, std::pair<std::size_t, std::size_t>> hosts;  // slow, all
@@ -113,7 +83,7 @@ std::set<std::string> CauseFinder::slow_hosts() const {
 }
 
 void CauseFinder::add_slow(const RankRow& rank, const Robust& all) {
-  const Worst worst = worst_op(place(rank), [](const OpOfRank& one) { return one.gpu_ns; });
+  const WorstOp& worst = figures_.worst_gpu[place(rank)];
   const double excess = rank.compute_ns - all.median;
   const double percent = 100 * excess / all.median;
   JobFinding finding;
@@ -155,7 +125,7 @@ void CauseFinder::slow_ranks() {
     for (const RankRow* rank : role_) {
       if (rank->head->identity.host != host) continue;
       numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", rank->number);
-      if (!finding.rank) finding.op = op_name(worst_op(place(*rank), [](const OpOfRank& one) { return one.gpu_ns; }).op);
+      if (!finding.rank) finding.op = op_name(figures_.worst_gpu[place(*rank)].op);
       if (!finding.rank) finding.rank = rank->number;
       finding.lost_ns = std::max(finding.lost_ns, rank->compute_ns - all.median);
     }
@@ -172,7 +142,7 @@ void CauseFinder::input() {
   const Robust all = median_of([](const RankRow& rank) { return rank.input_ns; });
   for (const RankRow* rank : role_) {
     if (!is_outlier(rank->input_ns, all, kLeastExcess * length_)) continue;
-    const Worst worst = worst_op(place(*rank), [](const OpOfRank& one) { return one.wait_ns; });
+    const WorstOp& worst = figures_.worst_wait[place(*rank)];
     const double excess = rank->input_ns - all.median;
     job_.findings.push_back(
         {"late_input",
