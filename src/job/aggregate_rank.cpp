@@ -32,6 +32,7 @@ class RankAggregator {
   Rank run() {
     rank_.iterations = from_.iterations;
     walk();
+    find_exposed();
     op_times();
     number_collectives();
     name_late_ops();
@@ -40,6 +41,9 @@ class RankAggregator {
 
  private:
   using Cell = std::pair<const std::pair<std::uint32_t, std::size_t>, OpIteration>;
+  struct Span {
+    std::int64_t start_ns = 0, end_ns = 0;
+  };
   struct Open {  // the iteration that the walk is in
     model::Flattened all, others, collectives;
     bool any = false;
@@ -49,6 +53,8 @@ class RankAggregator {
   void walk();
   void see(const RankEvent& event, std::size_t place);
   void see_collective(const RankEvent& event, Open& open);
+  void see_other(const RankEvent& event);
+  void find_exposed();
   void op_times();
   void add_op(std::span<const Cell* const> cells);
   void number_collectives();
@@ -61,6 +67,7 @@ class RankAggregator {
   std::vector<std::int64_t> usual_;                                     // by op: median over iterations of what it took
   std::map<std::uint32_t, std::uint64_t> launches_;                     // by op
   std::vector<Open> open_;
+  std::vector<Span> others_;  // in which anything but collectives ran: apart from one another, and rising
   std::map<std::uint32_t, std::uint32_t> communicators_;  // by stream
   std::int64_t busy_until_ = 0;
   bool began_ = false;
@@ -81,7 +88,26 @@ void RankAggregator::see(const RankEvent& event, std::size_t place) {
   (event.kind == kNone ? open.others : open.collectives).add(event.start_ns, event.end_ns);
   busy_until_ = began_ ? std::max(busy_until_, event.end_ns) : event.end_ns;
   began_ = true;
-  if (event.kind != kNone) see_collective(event, open);
+  event.kind == kNone ? see_other(event) : see_collective(event, open);
+}
+
+// Events come by their start.
+void RankAggregator::see_other(const RankEvent& event) {
+  if (others_.empty() || event.start_ns > others_.back().end_ns)
+    others_.push_back({event.start_ns, event.end_ns});
+  else
+    others_.back().end_ns = std::max(others_.back().end_ns, event.end_ns);
+}
+
+void RankAggregator::find_exposed() {
+  for (RankCollective& one : rank_.collectives) {
+    one.exposed_ns = elapsed_ns(one.start_ns, one.end_ns);
+    auto other =
+        std::partition_point(others_.begin(), others_.end(), [&one](const Span& span) { return span.end_ns <= one.start_ns; });
+    for (; other != others_.end() && other->start_ns < one.end_ns; ++other)
+      one.exposed_ns -= elapsed_ns(std::max(other->start_ns, one.start_ns), std::min(other->end_ns, one.end_ns));
+    one.exposed_ns = std::max<std::int64_t>(0, one.exposed_ns);
+  }
 }
 
 void RankAggregator::see_collective(const RankEvent& event, Open& open) {

@@ -136,6 +136,8 @@ class CollectiveAligner {
               [&order](const CollectiveRow& a, const CollectiveRow& b) { return order(a) < order(b); });
     for (auto& [size, kind] : kinds_) {
       kind.row.alone_ns /= static_cast<double>(kind.row.collectives);
+      for (const RankRow& rank : job_.ranks)
+        kind.row.rank_iterations += rank.role == kind.row.role ? static_cast<double>(rank.iterations) : 0;
       job_.kind_rows.push_back(kind.row);
     }
     find_critical_ranks(job_);
@@ -189,6 +191,8 @@ void CollectiveAligner::see(Together together) {
     kind.length_ns.add(static_cast<std::uint64_t>(model::elapsed_ns(one.what.start_ns, one.what.end_ns)));
     RankRow& rank = job_.ranks[one.rank];
     const double waited = length_of(one) - row.shortest_ns;
+    kind.waited_ns += waited;
+    kind.exposed_ns += static_cast<double>(one.what.exposed_ns);
     rank.waited_ns += waited / static_cast<double>(std::max<std::uint64_t>(1, rank.iterations));
     const std::uint32_t place = one.what.iteration - rank.first_iteration;  // of hostile files anything
     if (place < rank.waited_in_ns.size()) rank.waited_in_ns[place] += static_cast<float>(waited);

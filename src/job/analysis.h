@@ -65,7 +65,8 @@ struct CriticalRow {
   std::uint32_t op = kNone;  // what made it late, where others waited longest; kNone: not known
 };
 
-// Collectives of a kind, and of a size where it is known: from a power of two to the next.
+// Collectives of a kind, and of a size where it is known: from a power of two to the next. Sums over ranks are of all their
+// iterations.
 struct CollectiveKindRow {
   std::uint32_t kind = 0, role = 0;
   std::optional<double> bytes;            // of a message, mean
@@ -74,6 +75,8 @@ struct CollectiveKindRow {
   std::uint64_t calls = 0;                // of all ranks
   Distribution length_ns;                 // of all ranks
   double alone_ns = 0;                    // mean of the shortest over ranks
+  double exposed_ns = 0, waited_ns = 0;   // sums over ranks: nothing but collectives ran; they waited for others
+  double rank_iterations = 0;             // sum over ranks of the role: of their iterations
 };
 
 struct JobFinding {

@@ -228,7 +228,8 @@ std::vector<RankCollective> JobDatabase::read_collectives(std::uint32_t number, 
                           row.integer(7),
                           late,
                           row.integer(9),
-                          bytes};
+                          bytes,
+                          row.integer(11)};
   });
 }
 
@@ -271,7 +272,7 @@ JobWriter::JobWriter(const fs::path& path, const Names& names, const std::vector
       times_(insert_row(connection_, "rank_op", 15)),
       counter_(insert_row(connection_, "rank_counter", 5)),
       iteration_(insert_row(connection_, "rank_iteration", 9)),
-      collective_(insert_row(connection_, "rank_collective", 11)) {
+      collective_(insert_row(connection_, "rank_collective", 12)) {
   Statement op = insert_row(connection_, "op", 4);
   for (std::size_t i = 0; i < names.ops.size(); ++i) op.run(i, names.ops[i].name, names.ops[i].direction, names.ops[i].type);
   insert_names(connection_, "metric", names.metrics);
@@ -304,7 +305,7 @@ void JobWriter::add(std::uint32_t number, const Rank& rank) {
   for (const RankCollective& one : rank.collectives) {
     const auto known = [](std::uint32_t value) { return value == kNone ? std::nullopt : std::optional(value); };
     collective_.run(number, one.communicator, one.sequence, one.iteration, one.position, one.kind, one.start_ns, one.end_ns,
-                    known(one.late_op), one.late_ns, known(one.bytes));
+                    known(one.late_op), one.late_ns, known(one.bytes), one.exposed_ns);
   }
 }
 

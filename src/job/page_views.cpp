@@ -135,10 +135,9 @@ void PageWriter::add_report(const JobReport& report) {
   result_.views.push_back(view_of(report, table));
   create(connection_, result_.views.back());
   Statement insert = insert_into(connection_, result_.views.back());
-  const std::string_view name = report.name;
-  const bool is_whole = name == "ranks" || name == "critical_ranks" || name == "overlap" || table.rows.size() <= bounds_.rows;
+  const bool is_whole = report.is_whole_in_page || table.rows.size() <= bounds_.rows;
   if (!is_whole)
-    result_.notices.push_back(fmt::format("View {} has the first {} of {} rows.", name, bounds_.rows, table.rows.size()));
+    result_.notices.push_back(fmt::format("View {} has the first {} of {} rows.", report.name, bounds_.rows, table.rows.size()));
   for (std::size_t row = 0; row < (is_whole ? table.rows.size() : bounds_.rows); ++row) {
     for (std::size_t i = 0; i < table.columns.size(); ++i) bind(insert, static_cast<int>(i) + 1, table.rows[row][i]);
     (void)insert.step();

@@ -60,6 +60,7 @@ struct RankCollective {
   std::uint32_t late_op = kNone;  // index into Rank::ops
   std::int64_t late_ns = 0;
   std::uint32_t bytes = kNone;  // of its message, as NCCL says; kNone: not known
+  std::int64_t exposed_ns = 0;  // nothing but collectives ran
 };
 
 // Which process it is: the same process has the same, in whatever file.

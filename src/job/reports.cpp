@@ -121,22 +121,47 @@ Table critical_table(const JobAnalysis& job) {
   return table;
 }
 
+// Means per iteration and rank of collectives of a kind and a size, over the ranks of a role.
+std::vector<Cell> overlap_row(const JobAnalysis& job, const CollectiveKindRow& row) {
+  const double n = std::max(1.0, row.rank_iterations);
+  const double all = static_cast<double>(row.length_ns.sum);
+  return {Cell(),
+          number(row.role),
+          job.kinds[row.kind],
+          cell_of(row.bytes),
+          static_cast<double>(row.calls) / n,
+          Cell(),
+          Cell(),
+          all / n,
+          row.exposed_ns / n,
+          (all - row.exposed_ns) / n,
+          all > 0 ? Cell(100 * (1 - row.exposed_ns / all)) : Cell(),
+          row.waited_ns / n,
+          cell_of(row.bus_bytes_per_s)};
+}
+
 Table overlap_table(const JobAnalysis& job) {
   Table table{"overlap",
               {{"Rank", ""},
                {"Role", ""},
+               {"Collective", ""},
+               {"Message (bytes)", "byte"},
+               {"Calls per Iteration", ""},
                {"Iteration (ns)", "ns"},
                {"GPU (ns)", "ns"},
                {"Collectives (ns)", "ns"},
                {"Exposed (ns)", "ns"},
                {"Beside Computation (ns)", "ns"},
                {"Overlapped (%)", "%"},
-               {"Waited (ns)", "ns"}},
+               {"Waited (ns)", "ns"},
+               {"Bus Bandwidth (byte/s)", "byte/s"}},
               {}};
+  for (const CollectiveKindRow& row : job.kind_rows) table.rows.push_back(overlap_row(job, row));
   for (const RankRow& row : job.ranks) {
     const double beside = row.collective_ns - row.exposed_ns;
-    table.rows.push_back({number(row.number), number(row.role), row.length.mean, row.gpu_ns, row.collective_ns, row.exposed_ns,
-                          beside, row.collective_ns > 0 ? Cell(100 * beside / row.collective_ns) : Cell(), row.waited_ns});
+    table.rows.push_back({number(row.number), number(row.role), Cell(), Cell(), Cell(), row.length.mean, row.gpu_ns,
+                          row.collective_ns, row.exposed_ns, beside,
+                          row.collective_ns > 0 ? Cell(100 * beside / row.collective_ns) : Cell(), row.waited_ns, Cell()});
   }
   return table;
 }
@@ -240,7 +265,8 @@ const std::vector<JobReport>& job_reports() {
         {"Idle at Start (ns)", "Idle at\nstart"},
         {"Idle (ns)", "Idle"},
         {"Clock (Hz)", "Clock"},
-        {"Slow", "Slow"}}},
+        {"Slow", "Slow"}},
+       true},
       {"stragglers",
        "collective on all ranks of a role; the longest waited for first",
        stragglers_table,
@@ -257,16 +283,21 @@ const std::vector<JobReport>& job_reports() {
         {"Critical Rank", "Critical\nrank"},
         {"Waited (ns)", "Others\nwaited"},
         {"Late by Op", "Late by"},
-        {"Waited for All (ns)", "Waited\nfor all"}}},
+        {"Waited for All (ns)", "Waited\nfor all"}},
+       true},
       {"overlap",
-       "rank",
+       "kind and size of collectives, over the ranks of a role; then one row per rank",
        overlap_table,
-       {{"Rank", "Rank"},
+       {{"Collective", "Collective"},
+        {"Rank", "Rank"},
+        {"Message (bytes)", "Message"},
+        {"Bus Bandwidth (byte/s)", "Bus"},
         {"Collectives (ns)", "Collectives"},
         {"Exposed (ns)", "Alone"},
         {"Beside Computation (ns)", "Beside\ncompute"},
         {"Overlapped (%)", "Overlapped"},
-        {"Waited (ns)", "Waited"}}},
+        {"Waited (ns)", "Waited"}},
+       true},
       {"collectives",
        "kind and size of collectives, where captures know the size: from a power of two to the next",
        collectives_table,

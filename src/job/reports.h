@@ -15,6 +15,7 @@ struct JobReport {
   const char* a_row_per;
   report::Table (*table)(const JobAnalysis& job);
   std::vector<report::PeopleColumn> columns;  // that a terminal shows, the most important first
+  bool is_whole_in_page = false;              // however many rows it has
 };
 
 [[nodiscard]] const std::vector<JobReport>& job_reports();

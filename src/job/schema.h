@@ -58,12 +58,11 @@ inline constexpr std::array kJobTables{
         "rank_collective",
         "rank INTEGER NOT NULL, communicator INTEGER NOT NULL, sequence INTEGER NOT NULL, iteration INTEGER NOT NULL, position "
         "INTEGER NOT NULL, kind INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, late_op INTEGER, late_ns "
-        "INTEGER NOT NULL, bytes INTEGER",
+        "INTEGER NOT NULL, bytes INTEGER, exposed_ns INTEGER NOT NULL",
         "rank, communicator, sequence",
         "A collective on a rank. communicator: by the rank's stream, in the order of first use. late_op: of those that ran since "
         "the collective before, the op that took longer than its median on this rank, by late_ns. bytes: of its message, as NCCL "
-        "says; "
-        "NULL: not known."},
+        "says; NULL: not known. exposed_ns: nothing but collectives ran."},
 };
 
 // Them in Markdown: what docs/user/jobs.md says.

@@ -1,5 +1,7 @@
 #include "job/analysis.h"
 
+#include "job/collective_rounds.h"
+#include "job/op_columns.h"
 #include "job_fixture.h"
 
 namespace dlkprof::job::analysis_test {
@@ -159,9 +161,45 @@ TEST_F(Jobs, TellBusBandwidthWhereSizesAreKnown) {
   EXPECT_EQ(job.kind_rows[0].bytes, bytes);
   // All-reduce: 2 (n - 1) / n of the message in 20 us.
   EXPECT_NEAR(*job.kind_rows[0].bus_bytes_per_s, 2.0 * 7 / 8 * bytes / 20e-6, 1e6);
+  EXPECT_EQ(job.kind_rows[0].calls, 4 * 20 * 8);
+  EXPECT_EQ(job.kind_rows[0].rank_iterations, 20 * 8);
+  EXPECT_EQ(job.kind_rows[0].exposed_ns, static_cast<double>(job.kind_rows[0].length_ns.sum)) << "nothing runs beside them";
+  EXPECT_NEAR(job.kind_rows[0].exposed_ns - job.kind_rows[0].waited_ns, 4 * 20 * 8 * 20e3, 1e5);
   const JobAnalysis unknown = analysis_of({.ranks = 8});
   ASSERT_THAT(unknown.kind_rows, testing::SizeIs(1));
   EXPECT_FALSE(unknown.kind_rows[0].bytes || unknown.kind_rows[0].bus_bytes_per_s);
+}
+
+// What is read by parts does not depend on how large these are.
+TEST_F(Jobs, AreReadByParts) {
+  std::vector<Rank> ranks = simulate({.ranks = 5, .iterations = 3});
+  ranks[1].collectives.pop_back();
+  ranks[2].collectives.clear();
+  ranks[3].times.erase(ranks[3].times.begin());
+  write_job(path("job"), ranks);
+  JobDatabase database(path("job"));
+  const JobAnalysis job = analyse_job(database);
+  const auto collectives = [&](std::size_t at_once) {
+    std::vector<std::tuple<std::uint32_t, std::uint32_t, std::int64_t>> all;
+    CollectiveRounds rounds(database, job.ranks, at_once);
+    for (std::vector<CollectiveOfRank> round; rounds.next(round);) {
+      for (const CollectiveOfRank& one : round) all.emplace_back(one.what.sequence, one.rank, one.what.start_ns);
+    }
+    return all;
+  };
+  const auto ops = [&](std::size_t at_once) {
+    std::vector<std::tuple<std::uint32_t, std::uint32_t, double>> all;
+    for (OpColumns columns(database, at_once); columns.next();) {
+      for (const OpOfRank& one : columns.ranks()) all.emplace_back(columns.op(), one.rank, one.gpu_ns);
+    }
+    return all;
+  };
+  EXPECT_THAT(collectives(1), testing::SizeIs(3 * 12 + 11));
+  EXPECT_THAT(ops(1), testing::SizeIs(5 * ranks[0].times.size() - 1));
+  for (const std::size_t at_once : {5U, 17U, 40U}) {
+    EXPECT_EQ(collectives(at_once), collectives(100'000));
+    EXPECT_EQ(ops(at_once), ops(100'000));
+  }
 }
 
 TEST_F(Jobs, SayWhereCommunicationRunsAlone) {

@@ -52,5 +52,27 @@ TEST(RankEvents, HaveTheSizeOfMessages) {
   EXPECT_THAT(sizes(ranks_from(store::read_timeline(folder.path() / "run.sqlite"))), testing::ElementsAre(4096, kNone));
 }
 
+// All-reduces beside kernels of another stream: one of them, then two that overlap and go on longer.
+TEST(RankEvents, TellWhereCollectivesRunAlone) {
+  RankEvents from;
+  from.about.ops = {{"/allreduce", "", "allreduce"}, {"/mm", "", "mm"}};
+  from.about.kinds = {"ncclDevKernel_AllReduce_Sum_f32_RING_LL"};
+  const auto add = [&from](std::int64_t start, std::int64_t end, bool is_collective) {
+    from.events.push_back({start, end, is_collective ? 0U : 1U, 0, is_collective ? 20U : 7U, is_collective ? 0U : kNone, kNone});
+  };
+  add(100, 200, true);
+  add(150, 170, false);
+  add(300, 500, true);
+  add(350, 420, false);
+  add(400, 600, false);
+  add(700, 800, true);
+  from.iterations = {{.iteration = 0, .start_ns = 0, .length_ns = 1000}};
+  const Rank rank = aggregate_rank(from);
+  std::vector<std::int64_t> exposed;
+  for (const RankCollective& one : rank.collectives) exposed.push_back(one.exposed_ns);
+  EXPECT_THAT(exposed, testing::ElementsAre(80, 50, 100));
+  EXPECT_EQ(rank.iterations.at(0).exposed_ns, 80 + 50 + 100);
+}
+
 }  // namespace
 }  // namespace dlkprof::job::rank_events_test
