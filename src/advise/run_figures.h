@@ -49,6 +49,7 @@ struct OpFigures {
   std::string name, type;
   model::Direction direction = model::Direction::none;
   std::size_t occurs = 0;                 // iterations in which it launched anything
+  const char* values = "iterations";      // what gpu_ns has a value of; of jobs "ranks"
   std::vector<double> gpu_ns;             // of each iteration, 0 where it launched nothing; empty where that is most of them
   std::vector<std::uint32_t> part_timed;  // iterations in which launches of it have no time, as they were being measured; rising
   Spread gpu;                             // of gpu_ns

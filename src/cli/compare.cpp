@@ -20,7 +20,8 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
   const auto add = adding_options(app);
   const auto listed = [](CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); };
   add("runs", command.files, "<run>",
-      "2 to 16 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are compared with")
+      "2 to 16 captures (.dlkcap), databases (.sqlite) or folders with captures, or 2 to 16 databases of jobs; the first is what "
+      "the others are compared with")
       ->required();
   add("--format", command.format, "<format>", "What stdout gets")->check(one_of({"table", "csv", "json"}))->capture_default_str();
   listed(

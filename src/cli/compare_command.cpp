@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <string_view>
 #include <system_error>
 
@@ -20,6 +21,7 @@
 #include "cli/installation.h"
 #include "cli/outputs.h"
 #include "cli/run_loader.h"
+#include "job/compare/compare_jobs_report.h"
 #include "report/compare/compare_report.h"
 #include "report/compare/compare_view.h"
 #include "store/database.h"
@@ -112,12 +114,15 @@ advise::ComparedRuns load_runs(const CompareCommand& command) {
   return advise::compare_all(std::move(runs));
 }
 
-std::string formatted(const advise::ComparedRuns& compared, const std::string& format) {
-  if (format == "csv") return report::compare_csv(compared);
-  if (format == "json") return report::compare_json(compared);
-  return report::compare_text(report::compare_view(compared, kOpsOnTerminal),
-                              {text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)});
+// The formats of a comparison, of runs or of jobs.
+template <typename Tables, typename View>
+std::string formatted(const std::string& format, Tables tables, View view) {
+  if (format == "csv") return report::compare_csv(tables());
+  if (format == "json") return report::compare_json(tables());
+  return report::compare_text(view(), {text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)});
 }
+
+using Formatted = std::function<std::string(const std::string& format)>;
 
 std::vector<fs::path> files_of(const CompareCommand& command) {
   std::vector<fs::path> files;
@@ -140,24 +145,76 @@ void remove_comparison_files(const CompareCommand& command) {
   }
 }
 
-int compare_runs(const CompareCommand& command) {
-  check_count(command);
-  check_comparison_files(command);
-  const IgnoredSignal guard(SIGXFSZ);  // as in report_again()
-  const std::vector<advise::GateRule> gate = command.gate.empty() ? std::vector<advise::GateRule>() : load_gate(command.gate);
-  const advise::ComparedRuns compared = load_runs(command);
+namespace {
+
+void write_comparison(const CompareCommand& command, const Formatted& formatted) {
   if (!command.to_files) {
-    print_data(formatted(compared, command.format));
-    return apply_gate(gate, compared);
+    print_data(formatted(command.format));
+    return;
   }
   make_folder(command.directory);
   const std::vector<fs::path> files = files_of(command);
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::string text = formatted(compared, command.formats[i]);
+    const std::string text = formatted(command.formats[i]);
     write_pieces(files[i], command.force, [&text](const report::Sink& sink) { sink(text); });
     say("dlkprof: wrote {}\n", printable(files[i].string()));
   }
-  return apply_gate(gate, compared);
+}
+
+template <typename Pairs, typename PartOf>
+int end_with_gate(const std::vector<advise::GateRule>& gate, const Pairs& pairs, PartOf comparison_of) {
+  std::vector<const advise::Comparison*> all;
+  for (const auto& pair : pairs) all.push_back(&comparison_of(pair));
+  return apply_gate(gate, all);
+}
+
+// Whether the databases of jobs are compared. Throws UsageError where only some are of jobs.
+bool compares_jobs(const CompareCommand& command) {
+  std::string job, run;
+  for (const std::string& file : command.files) (job::is_job_database(file) ? job : run) = file;
+  if (job.empty()) return false;
+  if (!run.empty()) {
+    throw UsageError(
+        fmt::format("a job cannot be compared with a run: {} is of a job, and {} is not", printable(job, 200),
+                    printable(run, 200)),
+        "",
+        "Name the databases of jobs alone, or a capture or database of one rank of each. dlkprof merge makes a job of ranks.");
+  }
+  if (command.folding.is_asked() || !command.batch_sizes.empty())
+    throw UsageError("a job's database holds figures of ranks, which cannot be folded again", "",
+                     "Leave out the options of folding and --batch_sizes.");
+  return true;
+}
+
+int compare_job_files(const CompareCommand& command, const std::vector<advise::GateRule>& gate) {
+  const std::vector<std::string> labels = labels_of(command);
+  std::vector<job::LabelledJob> jobs;
+  for (std::size_t i = 0; i < command.files.size(); ++i) jobs.push_back({labels[i], command.files[i]});
+  const job::ComparedJobs compared = job::compare_jobs(jobs, !gate.empty());
+  write_comparison(command, [&compared](const std::string& format) {
+    return formatted(
+        format, [&] { return job::compare_jobs_tables(compared); },
+        [&] { return job::compare_jobs_view(compared, kOpsOnTerminal); });
+  });
+  return end_with_gate(gate, compared.pairs,
+                       [](const job::JobComparison& pair) -> const advise::Comparison& { return pair.figures; });
+}
+
+}  // namespace
+
+int compare_runs(const CompareCommand& command) {
+  check_count(command);
+  check_comparison_files(command);
+  const bool of_jobs = compares_jobs(command);
+  const IgnoredSignal guard(SIGXFSZ);  // as in report_again()
+  const std::vector<advise::GateRule> gate = command.gate.empty() ? std::vector<advise::GateRule>() : load_gate(command.gate);
+  if (of_jobs) return compare_job_files(command, gate);
+  const advise::ComparedRuns compared = load_runs(command);
+  write_comparison(command, [&compared](const std::string& format) {
+    return formatted(
+        format, [&] { return report::compare_tables(compared); }, [&] { return report::compare_view(compared, kOpsOnTerminal); });
+  });
+  return end_with_gate(gate, compared.pairs, [](const advise::Comparison& pair) -> const advise::Comparison& { return pair; });
 }
 
 }  // namespace dlkprof::cli

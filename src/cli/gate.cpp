@@ -122,13 +122,13 @@ std::vector<GateRule> load_gate(const std::filesystem::path& path) {
   return rules;
 }
 
-int apply_gate(const std::vector<GateRule>& rules, const advise::ComparedRuns& compared) {
+int apply_gate(const std::vector<GateRule>& rules, const std::vector<const advise::Comparison*>& pairs) {
   std::size_t broken = 0, checked = 0;
-  for (const advise::Comparison& pair : compared.pairs) {
-    for (const GateResult& result : advise::check_gate(rules, pair)) {
+  for (const advise::Comparison* pair : pairs) {
+    for (const GateResult& result : advise::check_gate(rules, *pair)) {
       ++checked;
       broken += result.breaks() ? 1 : 0;
-      const std::string run = compared.pairs.size() < 2 ? "" : printable(pair.other->label, 40) + ": ";
+      const std::string run = pairs.size() < 2 ? "" : printable(pair->other->label, 40) + ": ";
       say("dlkprof: gate {}: {}{}\n", word(result), run, printable(result.why));
     }
   }

@@ -14,6 +14,6 @@ inline constexpr int kGateBroken = 3;  // exit code
 [[nodiscard]] std::vector<advise::GateRule> load_gate(const std::filesystem::path& path);
 
 // Checks each run against the first, says a line for each rule on stderr, and returns the exit code.
-[[nodiscard]] int apply_gate(const std::vector<advise::GateRule>& rules, const advise::ComparedRuns& compared);
+[[nodiscard]] int apply_gate(const std::vector<advise::GateRule>& rules, const std::vector<const advise::Comparison*>& pairs);
 
 }  // namespace dlkprof::cli

@@ -21,6 +21,7 @@ struct OpOfRank {
   std::uint32_t rank = 0, segment = 0;  // rank: index into JobAnalysis::ranks
   double gpu_ns = 0, wait_ns = 0;       // means per iteration
   double deviation_ns = 0;              // of gpu_ns over iterations
+  double launches = 0;                  // per iteration
   Work work{};
 };
 

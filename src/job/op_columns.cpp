@@ -39,7 +39,9 @@ void OpColumns::load() {
 void OpColumns::load_rank(std::uint32_t rank, std::uint32_t number) {
   const OpRange range{first_, first_ + static_cast<std::uint32_t>(columns_.size()) - 1};
   for (const OpTimes& one : database_.read_times(number, range)) {
-    columns_[one.op - first_].push_back({rank, one.segment, one.gpu_ns.mean(), one.wait_ns.mean(), one.gpu_ns.deviation(), {}});
+    const double launches = static_cast<double>(one.launches) / static_cast<double>(std::max<std::uint64_t>(1, one.gpu_ns.n));
+    columns_[one.op - first_].push_back(
+        {rank, one.segment, one.gpu_ns.mean(), one.wait_ns.mean(), one.gpu_ns.deviation(), launches, {}});
   }
   if (std::all_of(work_metrics_.begin(), work_metrics_.end(), [](std::uint32_t metric) { return metric == kNone; })) return;
   for (const OpCounter& one : database_.read_counters(number, range)) {

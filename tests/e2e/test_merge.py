@@ -105,10 +105,31 @@ class MergeCommandTest(MergeTest):
         refused = self.dlkprof("report", "job.sqlite", "--reports", "detail", code=2).stderr
         self.assertIn("there is no report detail of a job", refused)
 
-    def test_other_verbs_refuse_a_job(self):
-        self.merge("job.sqlite", SHIPPED / "cifar10_b4.dlkcap")
-        for verb in (["compare", "job.sqlite", "job.sqlite"], ["export", "job.sqlite", "--format", "perfetto"]):
-            self.assertIn("is the database of a job", self.dlkprof(*verb, code=2).stderr)
+    def simulate(self, name, *words):
+        capture = SHIPPED / "cifar10_b512_iteration.dlkcap"
+        made = subprocess.run([BUILD / "bin/simulated_job", capture, self.folder / name, "16", *words], stdout=subprocess.PIPE, check=True)
+        return json.loads(made.stdout)
+
+    def test_jobs_are_compared(self):
+        self.simulate("good.sqlite", "healthy")
+        planted = self.simulate("bad.sqlite")
+        text = self.dlkprof("compare", "good.sqlite", "bad.sqlite").stdout
+        self.assertIn("bad compared with good", text)
+        tables = json.loads(self.dlkprof("compare", "good.sqlite", "bad.sqlite", "--format", "json").stdout)["tables"]
+        self.assertEqual(set(tables), {"jobs", "ops", "ranks", "collectives", "findings"})
+        slow = {row["Rank"]: row for row in tables["ranks"]["rows"] if row["Finding"]}
+        self.assertEqual(set(slow), {planted["sleeps"], planted["slow"]})
+        self.assertEqual(slow[planted["sleeps"]]["Op Name"], planted["op"])
+        gate = self.folder / "gate.json"
+        gate.write_text('{"schema": "dlkprof/gate/1", "rules": [{"time": "iteration", "max_increase_pct": 5}]}', encoding="utf-8")
+        self.assertIn("gate broken", self.dlkprof("compare", "good.sqlite", "bad.sqlite", "--gate", gate, code=3).stderr)
+        self.assertIn("gate kept", self.dlkprof("compare", "bad.sqlite", "good.sqlite", "--gate", gate).stderr)
+
+    def test_a_job_is_not_compared_with_a_run(self):
+        self.simulate("job.sqlite")
+        said = self.dlkprof("compare", "job.sqlite", SHIPPED / "cifar10_b4.dlkcap", code=2).stderr
+        self.assertIn("a job cannot be compared with a run", said)
+        self.assertIn("cannot be folded again", self.dlkprof("compare", "job.sqlite", "job.sqlite", "--iter_start", "3", code=2).stderr)
 
     def test_a_file_that_is_there_is_kept(self):
         (self.folder / "job.sqlite").write_text("mine")

@@ -37,7 +37,7 @@ Outcome judge_time(const TimePair& pair, double most) {
   Outcome made{.percent = growth(base, other)};
   if (!pair.p_beyond) {
     made.verdict = GateVerdict::unknown;
-    made.why = fmt::format("{}: too few iterations to test, {} and {}; each run needs {}", pair.what, pair.base.size(),
+    made.why = fmt::format("{}: too few {} to test, {} and {}; each run needs {}", pair.what, pair.values, pair.base.size(),
                            pair.other.size(), kLeastValues);
     return made;
   }

@@ -73,7 +73,9 @@ TimePair gpu_pair(const RunFigures& base, const RunFigures& other) {
 TimePair gpu_pair(const OpFigures& base, const OpFigures& other, std::string what) {
   double launches = 0;
   for (const KernelFigures& kernel : base.kernels) launches += kernel.launches;
-  return gpu_times(base, other, std::move(what), launches);
+  TimePair pair = gpu_times(base, other, std::move(what), launches);
+  pair.values = base.values;
+  return pair;
 }
 
 void test_times(std::vector<TimePair>& pairs, double most_percent) {

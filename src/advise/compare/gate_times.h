@@ -29,9 +29,10 @@ struct TimePair {
   std::string what;  // it is called in messages
   std::vector<double> base, other;
   Spread base_spread, other_spread;
-  double factor = 1;    // that it may grow by between two runs of one program,
-  double extra_ns = 0;  // and that may be added
-  std::string because;  // says so in words; empty: nothing
+  double factor = 1;                  // that it may grow by between two runs of one program,
+  double extra_ns = 0;                // and that may be added
+  std::string because;                // says so in words; empty: nothing
+  const char* values = "iterations";  // what the times are of
   // What the rank test says: of the two as they are, and of what may be against what was found, which is small where it grew by
   // more. Absent where there are too few iterations.
   std::optional<double> p_differ, p_beyond;

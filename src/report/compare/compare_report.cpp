@@ -246,10 +246,10 @@ std::vector<Table> compare_tables(const advise::ComparedRuns& compared) {
           to_table(make_rows("kernels", kernel_fields(), kernels)), findings_table(compared)};
 }
 
-std::string compare_json(const advise::ComparedRuns& compared) {
+std::string compare_json(const std::vector<Table>& tables) {
   std::string text = "{\n  \"report\": \"compare\",\n  \"tables\": {";
   const char* before = "\n";
-  for (const Table& table : compare_tables(compared)) {
+  for (const Table& table : tables) {
     text += before;
     add_json_text(text, table.name);
     text += ": " + to_json(table);
@@ -259,10 +259,9 @@ std::string compare_json(const advise::ComparedRuns& compared) {
   return text + "\n  }\n}\n";
 }
 
-std::string compare_csv(const advise::ComparedRuns& compared) {
+std::string compare_csv(const std::vector<Table>& tables) {
   Table all{"compare", {{"Table", ""}}, {}};
   std::map<std::string, std::size_t> places;
-  const std::vector<Table> tables = compare_tables(compared);
   for (const Table& table : tables) {
     for (const Column& column : table.columns) {
       if (places.try_emplace(column.name, all.columns.size()).second) all.columns.push_back(column);
@@ -277,5 +276,8 @@ std::string compare_csv(const advise::ComparedRuns& compared) {
   }
   return to_csv(all);
 }
+
+std::string compare_json(const advise::ComparedRuns& compared) { return compare_json(compare_tables(compared)); }
+std::string compare_csv(const advise::ComparedRuns& compared) { return compare_csv(compare_tables(compared)); }
 
 }  // namespace dlkprof::report

@@ -23,8 +23,10 @@ namespace dlkprof::report {
 [[nodiscard]] std::vector<Table> compare_tables(const advise::ComparedRuns& compared);
 
 // {"report": "compare", "tables": {<name>: {"units": {<column>: <unit>}, "rows": [{<column>: <cell>}]}}}
+[[nodiscard]] std::string compare_json(const std::vector<Table>& tables);
 [[nodiscard]] std::string compare_json(const advise::ComparedRuns& compared);
 // One table with the columns of all, each once, after a first one that names the table of a row.
+[[nodiscard]] std::string compare_csv(const std::vector<Table>& tables);
 [[nodiscard]] std::string compare_csv(const advise::ComparedRuns& compared);
 
 }  // namespace dlkprof::report
