@@ -66,7 +66,7 @@ UsageError no_captures(const fs::path& folder, const std::string& base_name) {
 void refuse_job(const fs::path& path) {
   if (!job::is_job_database(path)) return;
   throw UsageError(printable(path.native()) + " is the database of a job, which holds figures of ranks and no run", "",
-                   "Name a rank's own capture or database; dlkprof report and dlkprof view show jobs.");
+                   "Name a rank's own capture or database; dlkprof report, compare, view and export read jobs.");
 }
 
 }  // namespace

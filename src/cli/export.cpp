@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,10 +20,12 @@
 #include "cli/arguments.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
+#include "cli/job_export.h"
 #include "cli/outputs.h"
 #include "cli/run_loader.h"
 #include "cli/verbs.h"
 #include "export/formats.h"
+#include "job/database.h"
 #include "report/launches/reports.h"
 
 namespace dlkprof::cli {
@@ -54,7 +58,9 @@ bool parse_export(int argc, char** argv, ExportCommand& command) {
   app.option_defaults()->group("Exporting");
   const auto add = adding_options(app);
   add("runs", command.files, "<run>",
-      "A capture (.dlkcap), a database (.sqlite), or a folder with captures; perfetto takes several, such as the ranks of a job")
+      "A capture (.dlkcap), a database (.sqlite) of a run or a job, or a folder with captures; perfetto takes several, such as "
+      "the "
+      "ranks of a job")
       ->required();
   add("--format", command.format, "<format>", format_help().c_str())->required()->check(one_of(exports::format_names()));
   add("-o,--output", command.output, "<file>",
@@ -98,15 +104,18 @@ void check_has_something(const std::string& file, const model::Profile& profile,
   }
 }
 
-std::size_t write_packed(const exports::Format& format, const std::vector<exports::Run>& runs, bool packs,
-                         const report::Sink& sink) {
-  std::size_t untimed = 0;
-  const auto write = [&](const report::Sink& out) { untimed = format.write(runs, out).untimed; };
-  packs ? exports::pack_gzip(sink, write) : write(sink);
-  return untimed;
+void write_output(const ExportCommand& command, const std::function<void(const report::Sink& out)>& write) {
+  const auto write_packed = [&](const report::Sink& sink) {
+    command.output.ends_with(".gz") ? exports::pack_gzip(sink, write) : write(sink);
+  };
+  if (command.output == kStdout) {
+    write_packed([](std::string_view piece) { print_data(std::string(piece)); });
+  } else {
+    write_pieces(command.output, command.force, write_packed);
+  }
 }
 
-std::size_t write_output(const ExportCommand& command, const exports::Format& format, const std::vector<exports::Run>& runs) {
+std::size_t write_runs(const ExportCommand& command, const exports::Format& format, const std::vector<exports::Run>& runs) {
   std::size_t untimed = 0;
   if (format.write_file != nullptr) {
     NewFile file(command.output);
@@ -114,17 +123,51 @@ std::size_t write_output(const ExportCommand& command, const exports::Format& fo
     file.flush_to_target(command.force);
     return untimed;
   }
-  const bool packs = command.output.ends_with(".gz");
-  if (command.output == kStdout)
-    return write_packed(format, runs, packs, [](std::string_view piece) { print_data(std::string(piece)); });
-  write_pieces(command.output, command.force,
-               [&](const report::Sink& sink) { untimed = write_packed(format, runs, packs, sink); });
+  write_output(command, [&](const report::Sink& out) { untimed = format.write(runs, out).untimed; });
   return untimed;
+}
+
+bool exports_job(const ExportCommand& command, const exports::Format& format) {
+  const auto is_job = [](const std::string& file) { return job::is_job_database(file); };
+  const auto job = std::find_if(command.files.begin(), command.files.end(), is_job);
+  if (job == command.files.end()) return false;
+  if (command.files.size() > 1)
+    throw UsageError("the database of a job is exported alone", "",
+                     "Name it alone, or name captures and databases of its ranks.");
+  if (command.folding.is_asked()) {
+    throw UsageError("a job's database holds figures of ranks, which cannot be folded again", "",
+                     "Leave out the options of folding, or name captures and databases of its ranks.");
+  }
+  if (format.write_job == nullptr) {
+    throw UsageError(
+        fmt::format("{} is of single launches, and {}, the database of a job, has none", format.name, printable(*job, 200)), "",
+        "Export the captures or databases of its ranks one by one.");
+  }
+  return true;
+}
+
+void export_job(const ExportCommand& command, const exports::Format& format) {
+  const exports::JobRun job = job_run_of(command.files.front(), valid_utf8(run_name(command.files.front())));
+  write_output(command, [&](const report::Sink& out) { format.write_job(job, out); });
 }
 
 void say_what_is_missing(std::size_t untimed) {
   if (untimed == 0) return;
   say("dlkprof: left out {} launches that have no time on the GPU, as they were being measured then\n", untimed);
+}
+
+std::size_t export_runs(const ExportCommand& command, const exports::Format& format) {
+  const cupti::Catalogue catalogue = load_catalogue();
+  std::vector<model::Profile> profiles;
+  profiles.reserve(command.files.size());
+  std::vector<exports::Run> runs;
+  for (const std::string& file : command.files) {
+    profiles.push_back((format.needs_ops ? analyse : place)(load_run(run_files(file, command.base_name)), command.folding));
+    say_notices(profiles.back().timeline, command.files.size() > 1 ? file : "");
+    check_has_something(file, profiles.back(), format);
+    runs.push_back(as_run(file, profiles.back(), catalogue));
+  }
+  return write_runs(command, format, runs);
 }
 
 }  // namespace
@@ -137,17 +180,11 @@ int run_export(int argc, char** argv) {
   check_command(command, format);
   const IgnoredSignal guard(SIGXFSZ);  // as in report_again()
   mallopt(M_MMAP_THRESHOLD, kLargeArray);
-  const cupti::Catalogue catalogue = load_catalogue();
-  std::vector<model::Profile> profiles;
-  profiles.reserve(command.files.size());
-  std::vector<exports::Run> runs;
-  for (const std::string& file : command.files) {
-    profiles.push_back((format.needs_ops ? analyse : place)(load_run(run_files(file, command.base_name)), command.folding));
-    say_notices(profiles.back().timeline, command.files.size() > 1 ? file : "");
-    check_has_something(file, profiles.back(), format);
-    runs.push_back(as_run(file, profiles.back(), catalogue));
-  }
-  const std::size_t untimed = write_output(command, format, runs);
+  std::size_t untimed = 0;
+  if (exports_job(command, format))
+    export_job(command, format);
+  else
+    untimed = export_runs(command, format);
   if (command.output != kStdout) say("dlkprof: wrote {}: {}\n", printable(command.output), format.open_with);
   say_what_is_missing(untimed);
   return 0;

@@ -1,5 +1,6 @@
 """dlkprof merge: captures that ship, merged into one database, on this machine and on Dask."""
 
+import collections
 import json
 import os
 import pathlib
@@ -13,6 +14,7 @@ import time
 import unittest
 
 from harness import BUILD, DLKPROF, SOURCE
+from perfetto_reader import PerfettoTrace
 
 SHIPPED = SOURCE / "samples/captures"
 RANKS = 6
@@ -124,6 +126,32 @@ class MergeCommandTest(MergeTest):
         gate.write_text('{"schema": "dlkprof/gate/1", "rules": [{"time": "iteration", "max_increase_pct": 5}]}', encoding="utf-8")
         self.assertIn("gate broken", self.dlkprof("compare", "good.sqlite", "bad.sqlite", "--gate", gate, code=3).stderr)
         self.assertIn("gate kept", self.dlkprof("compare", "bad.sqlite", "good.sqlite", "--gate", gate).stderr)
+
+    def test_a_job_is_exported(self):
+        planted = self.simulate("job.sqlite")
+        self.dlkprof("export", "job.sqlite", "--format", "perfetto")
+        trace = PerfettoTrace(self.folder / "job.perfetto-trace")
+        with sqlite3.connect(self.folder / "job.sqlite") as database:
+            iterations, collectives, gpu_ns, collective_ns = (
+                database.execute(f"SELECT {what}").fetchone()[0]
+                for what in ("count(*) FROM rank_iteration", "count(*) FROM rank_collective", "sum(gpu_ns) FROM rank_op",
+                             "sum(end_ns - start_ns) FROM rank_collective"))  # fmt: skip
+        by_category = collections.Counter(one.category for one in trace.slices)
+        self.assertEqual(by_category, {"iteration": iterations, "collective": collectives})
+        self.assertEqual(sum("process" in track for track in trace.tracks.values()), 16)
+        waited = collections.Counter()
+        for one in trace.slices:
+            if one.category == "collective":
+                waited[one.args["last rank"]] += one.args["waited for others (ns)"]
+        self.assertEqual(waited.most_common(1)[0][0], planted["sleeps"])
+        self.dlkprof("export", "job.sqlite", "--format", "folded")
+        lines = (self.folder / "job.folded").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(sum(int(line.rsplit(" ", 1)[1]) for line in lines), gpu_ns + collective_ns)
+        self.dlkprof("export", "job.sqlite", "--format", "speedscope")
+        profile = json.loads((self.folder / "job.speedscope.json").read_text(encoding="utf-8"))["profiles"][0]
+        self.assertEqual(sum(profile["weights"]), gpu_ns + collective_ns)
+        for form in ("kineto", "ncu-csv", "nsys-sqlite"):
+            self.assertIn("has none", self.dlkprof("export", "job.sqlite", "--format", form, code=2).stderr)
 
     def test_a_job_is_not_compared_with_a_run(self):
         self.simulate("job.sqlite")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "export/perfetto/slices.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::exports::perfetto {
@@ -13,35 +14,6 @@ std::string process_title(const Run& run, std::uint32_t process) {
   const std::optional<std::uint32_t> rank = rank_of(run.timeline());
   const std::string who = rank ? fmt::format("rank {}", *rank) : run.label;
   return fmt::format("{}: {} (pid {} on {})", who, command_line(it), it.record.pid, valid_utf8(it.record.host));
-}
-
-void write_track(Packets& packets, std::uint64_t uuid, std::uint64_t parent, const std::string& name,
-                 const std::string& description = "") {
-  packets.add([&](Message& packet) {
-    packet.message(kPacketTrackDescriptor, [&](Message& track) {
-      track.number(kTrackUuid, uuid);
-      track.number(kTrackParent, parent);
-      track.text(kTrackName, name);
-      if (!description.empty()) track.text(kTrackDescription, description);
-    });
-  });
-}
-
-void end_slice(Packets& packets, std::uint64_t track, std::int64_t ns) {
-  packets.add([&](Message& packet) {
-    packet.number(kPacketTimestamp, packets.time(ns));
-    packet.message(kPacketTrackEvent, [track](Message& event) {
-      event.number(kEventType, kSliceEnd);
-      event.number(kEventTrack, track);
-    });
-  });
-}
-
-void annotate(Message& event, std::uint64_t name, Field kind, std::uint64_t value) {
-  event.message(kEventAnnotation, [&](Message& annotation) {
-    annotation.number(kAnnotationNameId, name);
-    annotation.number(kind, value);
-  });
 }
 
 // The slices of one thread: on its own track as long as they nest, else on further ones. They come by rising start.

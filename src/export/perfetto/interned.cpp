@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "export/perfetto/interned_writer.h"
 #include "model/aggregate/occupancy.h"
 
 namespace dlkprof::exports::perfetto {
@@ -18,37 +19,6 @@ constexpr std::array kCategories{"op", "range", "cuda", "iteration", "mark", "bu
 constexpr std::array kAnnotations{"op", "op_id", "iteration", "aggregated", "steady"};
 constexpr std::array kArgs{"op", "op_id", "iteration", "device", "stream", "replayed", "collected_by", "cache_control"};
 constexpr std::array kStages{"Kernel", "Copy", "Set"};
-
-// Adds entries to interned data, a packet for so many bytes of them.
-class InternedWriter {
- public:
-  explicit InternedWriter(Packets& packets) : packets_(packets) {}
-
-  void add(Field table, std::uint64_t iid, std::string_view text) {
-    Message(data_).message(table, [&](Message& entry) {
-      entry.number(kIid, iid);
-      entry.text(kInternedValue, valid_utf8(text));
-    });
-    if (data_.size() >= kEnough) finish();
-  }
-  template <typename Fill>
-  void add(Field table, std::uint64_t iid, const Fill& fill) {
-    Message(data_).message(table, [&](Message& entry) {
-      entry.number(kIid, iid);
-      fill(entry);
-    });
-    if (data_.size() >= kEnough) finish();
-  }
-  void finish() {
-    packets_.add([&](Message& packet) { packet.text(kPacketInternedData, data_); }, kNeedsState);
-    data_.clear();
-  }
-
- private:
-  static constexpr std::size_t kEnough = std::size_t{1} << 14U;
-  Packets& packets_;
-  std::string data_;
-};
 
 template <std::size_t N>
 void add_words(InternedWriter& out, Field table, const std::array<const char*, N>& words) {

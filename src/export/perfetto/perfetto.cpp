@@ -4,30 +4,13 @@
 #include "export/perfetto/cpu_slices.h"
 #include "export/perfetto/gpu_events.h"
 #include "export/perfetto/interned.h"
+#include "export/perfetto/slices.h"
 
 namespace dlkprof::exports {
 namespace {
 
 using perfetto::Packets;
 using perfetto::RunIds;
-
-// The clock of the trace is that of its first process, whose wall clock it is related to.
-void write_clock(const model::Process& process, Packets& packets) {
-  using namespace perfetto;
-  const auto add_clock = [](Message& snapshot, std::uint64_t id, std::int64_t ns) {
-    snapshot.message(kSnapshotClock, [&](Message& clock) {
-      clock.number(kClockId, id);
-      clock.number(kClockTimestamp, static_cast<std::uint64_t>(std::max<std::int64_t>(ns, 0)));
-    });
-  };
-  packets.add([&](Message& packet) {
-    packet.message(kPacketClockSnapshot, [&](Message& snapshot) {
-      add_clock(snapshot, kMonotonic, process.clock.monotonic_ns);
-      add_clock(snapshot, kRealtime, process.clock.unix_ns);
-      snapshot.number(kSnapshotPrimary, kMonotonic);
-    });
-  });
-}
 
 std::size_t write_run(const Run& run, RunIds& ids, Packets& packets) {
   const RunIndex index(*run.profile);
@@ -56,7 +39,8 @@ Exported write_perfetto(const std::vector<Run>& runs, const report::Sink& sink) 
   };
   const model::Process* reference = runs.empty() ? nullptr : first_process(runs.front());
   Packets shared(out, sequences + 1, 0);
-  if (reference != nullptr) write_clock(*reference, shared);
+  // The clock of the trace is that of its first process, whose wall clock it is related to.
+  if (reference != nullptr) perfetto::write_clock(shared, reference->clock.monotonic_ns, reference->clock.unix_ns);
   perfetto::write_gpu_info(runs, ids, shared);
   Exported exported;
   for (std::uint32_t i = 0; i < sequences; ++i) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <random>
 
 #include "base/error.h"
@@ -34,48 +35,64 @@ class MergeTest : public JobTest {
   }
 };
 
-// Ops that the ranks do not share, so that names are numbered anew in each step.
-class MergeTrees : public MergeTest, public testing::WithParamInterface<std::uint32_t> {};
+// 1,000 trees, in tests short enough for a slow machine. Sanitizers make SQLite slow, and find the same in fewer.
+#ifdef DLKPROF_SANITIZED
+constexpr std::uint32_t kTreeTests = 2, kTrees = 6;
+#else
+constexpr std::uint32_t kTreeTests = 8, kTrees = 125;
+#endif
+constexpr std::uint32_t kTreeRanks = 16;
 
-TEST_P(MergeTrees, GiveTheSameBytes) {
-  constexpr std::uint32_t kRanks = 16, kTrees = 125;
-  std::vector<Rank> ranks;
-  const std::vector<test::RecordedOp> all(cifar10_ops().begin(), cifar10_ops().begin() + 6);
-  for (std::uint32_t i = 0; i < kRanks; ++i) {
-    std::vector<test::RecordedOp> ops = all;
-    ops[i % 6].name.name += "_of_" + std::to_string(i);
-    test::SimulatedJob job{.ranks = kRanks, .iterations = 1, .seed = i};
-    for (std::uint32_t other = 0; other < kRanks; ++other) {
-      if (other != i) job.missing.insert(other);
+// Files of ranks that do not share all ops, so that names are numbered anew in each step. The same for all trees.
+class MergeTrees : public MergeTest, public testing::WithParamInterface<std::uint32_t> {
+ protected:
+  static void SetUpTestSuite() {
+    folder_of_ranks_ = std::make_unique<test::TemporaryDirectory>();
+    const std::vector<test::RecordedOp> all(cifar10_ops().begin(), cifar10_ops().begin() + 6);
+    for (std::uint32_t i = 0; i < kTreeRanks; ++i) {
+      std::vector<test::RecordedOp> ops = all;
+      ops[i % 6].name.name += "_of_" + std::to_string(i);
+      test::SimulatedJob job{.ranks = kTreeRanks, .iterations = 1, .seed = i};
+      for (std::uint32_t other = 0; other < kTreeRanks; ++other) {
+        if (other != i) job.missing.insert(other);
+      }
+      files_.push_back(folder_of_ranks_->path() / ("rank" + std::to_string(i)));
+      test::JobSimulator(job, ops).run([](const Rank& rank) { write_job(files_.back(), {rank}); });
     }
-    test::JobSimulator(job, ops).run([&ranks](Rank rank) { ranks.push_back(std::move(rank)); });
+    merge_jobs(files_, folder_of_ranks_->path() / "whole");
+    whole_ = bytes_of(folder_of_ranks_->path() / "whole");
   }
-  std::vector<std::filesystem::path> files;
-  for (const Rank& rank : ranks) {
-    files.push_back(path("rank" + std::to_string(files.size())));
-    write_job(files.back(), {rank});
+  static void TearDownTestSuite() {
+    folder_of_ranks_.reset();
+    files_.clear();
   }
-  merge_jobs(files, path("whole"));
-  const std::string whole = bytes_of(path("whole"));
-  ASSERT_THAT(JobDatabase(path("whole")).heads(), SizeIs(kRanks));
-  std::mt19937 random(GetParam());
-  for (std::uint32_t tree = 0; tree < kTrees; ++tree) {
-    std::vector<std::filesystem::path> left = files;
-    std::vector<std::filesystem::path> made;
-    while (left.size() > 1) {
+
+  // Some files at a time, until one is left.
+  std::filesystem::path merge_in_a_tree(std::mt19937& random) {
+    std::vector<std::filesystem::path> left = files_;
+    for (int made = 0; left.size() > 1; ++made) {
       std::shuffle(left.begin(), left.end(), random);
       const std::size_t some = std::uniform_int_distribution<std::size_t>(2, std::min<std::size_t>(left.size(), 8))(random);
-      made.push_back(path("part" + std::to_string(made.size())));
-      merge_jobs({left.end() - static_cast<std::ptrdiff_t>(some), left.end()}, made.back());
+      const std::filesystem::path part = path("part" + std::to_string(made));
+      merge_jobs({left.end() - static_cast<std::ptrdiff_t>(some), left.end()}, part);
       left.resize(left.size() - some);
-      left.push_back(made.back());
+      left.push_back(part);
     }
-    ASSERT_TRUE(bytes_of(left.front()) == whole) << tree;
+    return left.front();
   }
+
+  static inline std::unique_ptr<test::TemporaryDirectory> folder_of_ranks_;
+  static inline std::vector<std::filesystem::path> files_;
+  static inline std::string whole_;
+};
+
+TEST_P(MergeTrees, GiveTheSameBytes) {
+  ASSERT_THAT(JobDatabase(folder_of_ranks_->path() / "whole").heads(), SizeIs(kTreeRanks));
+  std::mt19937 random(GetParam());
+  for (std::uint32_t tree = 0; tree < kTrees; ++tree) ASSERT_TRUE(bytes_of(merge_in_a_tree(random)) == whole_) << tree;
 }
 
-// 1,000 trees, in tests short enough for a slow machine.
-INSTANTIATE_TEST_SUITE_P(Seeds, MergeTrees, testing::Range(1U, 9U));
+INSTANTIATE_TEST_SUITE_P(Seeds, MergeTrees, testing::Range(1U, kTreeTests + 1));
 
 TEST_F(MergeTest, TellsMissingRanks) {
   const Merged merged = merge_jobs(files_of({.ranks = 8, .iterations = 2, .missing = {2, 7}}), path("job"));
