@@ -4,6 +4,7 @@
 //                                               table: in how many the fault alone was found, with its op and rank
 //   job_bench write <capture> <folder> <ranks>  writes ranks of 300,000 launches, already folded, a file each: 1,000 ops in 300
 //                                               iterations. Sixteen ranks are simulated; others are these under other numbers.
+//   job_bench captures <folder> <ranks> <launches>  writes captures of made-up ranks, not folded yet
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -13,6 +14,7 @@
 
 #include "job/analysis.h"
 #include "job/merge.h"
+#include "support/made_up_run.h"
 #include "support/simulated_job.h"
 
 namespace dlkprof {
@@ -85,6 +87,16 @@ void write(const std::vector<test::RecordedOp>& recorded, const fs::path& folder
   }
 }
 
+void write_captures(const fs::path& folder, std::uint32_t ranks, std::uint32_t launches) {
+  fs::create_directories(folder);
+  for (std::uint32_t number = 0; number < ranks; ++number) {
+    test::MadeUpRun run = test::made_up_run_of(launches);
+    run.seed = run.rank = number;
+    run.world_size = ranks;
+    (void)test::write_made_up_run(folder, run, fmt::format("rank{:05}", number));
+  }
+}
+
 }  // namespace
 }  // namespace dlkprof
 
@@ -96,6 +108,12 @@ int main(int argc, char** argv) {
     dlkprof::write(dlkprof::test::recorded_ops(argv[2]), argv[3], number(4));
     return 0;
   }
-  fmt::print(stderr, "job_bench find <capture> <ranks> <seeds>, or job_bench write <capture> <folder> <ranks>\n");
+  if (verb == "captures" && argc == 5) {
+    dlkprof::write_captures(argv[2], number(3), number(4));
+    return 0;
+  }
+  fmt::print(stderr,
+             "job_bench find <capture> <ranks> <seeds>, or job_bench write <capture> <folder> <ranks>, or "
+             "job_bench captures <folder> <ranks> <launches>\n");
   return 2;
 }

@@ -1,11 +1,13 @@
 """Merges the ranks of a job on the workers of Dask Distributed: what `dlkprof merge --engine dask` runs.
 
-Each worker folds captures where it is (`dlkprof merge <capture>... -o <part>`), and parts are merged in a tree, 16 at a time. The
-result is the same as on one machine, byte by byte, as merging does not depend on the order. Workers see the files and the folder
-of the parts, which lies beside the output, under the same names. A worker that dies has its work done again by another.
+Each worker folds captures where it is (`dlkprof merge <capture>... -o <part>`), and the parts are merged, in a tree where there are
+many. Nothing but names of files goes through Dask. The result is the same as on one machine, byte by byte, as merging does not depend
+on the order. Workers see the files and the folder of the parts, which lies beside the output, under the same names. A worker that
+dies has its work done again by another.
 """
 
 import argparse
+import logging
 import os
 import pathlib
 import shutil
@@ -13,8 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-AT_ONCE = 16  # parts that are merged in a step
-LEAST_LEAVES = 64  # where there are as many captures: enough for workers to share, and to begin anew where one dies
+LEAVES_PER_WORKER = 8  # enough to share, and to do again where a worker dies; each starts dlkprof, which takes memory and time
+MOST_IN_LEAF = 64  # captures, so that a leaf that is lost is not much work
+MOST_PARTS = 256  # that are merged at once
+WORKERS = 8  # where none has come yet
 RETRIES = 3  # of a piece of work whose worker died
 LOCAL_WORKERS = 2
 
@@ -49,17 +53,18 @@ def plan(client, arguments, folder):
     """Submits the tree; returns the work of the leaves and that of the root."""
     options = {"retries": RETRIES, "pure": False}
     inputs = arguments.inputs
-    size = min(AT_ONCE, max(1, len(inputs) // LEAST_LEAVES))
+    workers = sum(client.nthreads().values()) or WORKERS
+    size = min(MOST_IN_LEAF, -(-len(inputs) // (LEAVES_PER_WORKER * workers)))
     work = [
         client.submit(merge, arguments.dlkprof, inputs[i : i + size], str(folder / f"0_{i}.sqlite"), **options)
         for i in range(0, len(inputs), size)
     ]
     leaves, level = work, 0
-    while len(work) > AT_ONCE:
+    while len(work) > MOST_PARTS:
         level += 1
         work = [
-            client.submit(merge_parts, arguments.dlkprof, work[i : i + AT_ONCE], str(folder / f"{level}_{i}.sqlite"), **options)
-            for i in range(0, len(work), AT_ONCE)
+            client.submit(merge_parts, arguments.dlkprof, work[i : i + MOST_IN_LEAF], str(folder / f"{level}_{i}.sqlite"), **options)
+            for i in range(0, len(work), MOST_IN_LEAF)
         ]
     return leaves, work
 
@@ -115,7 +120,11 @@ def main():
         return 1
     if arguments.scheduler:
         return run(arguments, lambda: Client(arguments.scheduler, timeout="30s"))
-    with LocalCluster(n_workers=LOCAL_WORKERS, threads_per_worker=1, dashboard_address=None) as cluster:
+    # Workers do nothing but wait for dlkprof: in this process they start in a third of the time. It would speak of connections
+    # that it closes itself.
+    for name in ("asyncio", "tornado", "distributed"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with LocalCluster(n_workers=LOCAL_WORKERS, threads_per_worker=1, processes=False, dashboard_address=None) as cluster:
         return run(arguments, lambda: Client(cluster))
 
 

@@ -33,6 +33,7 @@ struct MadeUpRun {
   // joins backward to forward.
   bool numbered = true;
   std::uint32_t seed = 1;
+  std::uint32_t rank = 0, world_size = 0;  // world_size 0: the program says neither
 };
 
 // A run of so many launches (in hundreds) and 5 ranges a launch, as a training with PyTorch has.
@@ -142,6 +143,10 @@ class Program {
     writer_.append(capture::MetricSetRecord{1, 0, 10, metrics(), {}});
     writer_.append(capture::ClockRecord{now_, kStartUnix});
     writer_.append(capture::FactsRecord{{{"pytorch", "version", "2.11.0"}, {"pytorch", "cudnn.benchmark", "false"}}});
+    if (run_.world_size > 0) {
+      writer_.append(capture::FactsRecord{
+          {{"pytorch", "rank", std::to_string(run_.rank)}, {"pytorch", "world_size", std::to_string(run_.world_size)}}});
+    }
   }
 
   void end() {
