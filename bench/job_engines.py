@@ -5,8 +5,8 @@
 
 BUILD_DIR: of the preset ci, whose bin/ holds dlkprof and job_bench. SCRATCH_DIR: a folder with room for 35 bytes a launch. RANKS, LAUNCHES:
 sizes of jobs of made-up ranks, and how many launches each has; PAIRS: how often both engines run, one after the other, the first by
-turns. Prints a table in Markdown, with medians, the least and the most, and whether the results are the same bytes. The first job
-is small: what Dask takes to start and to end.
+turns. Prints a table in Markdown, with medians, the least and the most, and whether the results are the same bytes; processor time is
+that of all processes, which others on the machine disturb least. The first job is small: what Dask takes to start and to end.
 """
 
 import datetime
@@ -29,8 +29,9 @@ def main(arguments):
     programs, scratch = Path(arguments[0]).resolve() / "bin", Path(arguments[1]).resolve()
     numbers = [int(word) for word in arguments[2:]]
     print(f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC; {os.cpu_count()} cores\n")
-    print("| ranks | launches of each | pairs | local | dask | dask / local, pair by pair | same bytes | load |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| ranks | launches of each | pairs | local | dask | dask / local, pair by pair | processor time, local | dask | dask / local | "
+          "same bytes | load |")  # fmt: skip
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     same = [measure(programs, scratch, *size) for size in list(zip(numbers[::3], numbers[1::3], numbers[2::3])) or DEFAULT_SIZES]
     return 0 if all(same) else 1
 
@@ -40,23 +41,35 @@ def measure(programs, scratch, ranks, launches, pairs):
     folder = scratch / "captures"
     shutil.rmtree(folder, ignore_errors=True)
     subprocess.run([programs / "job_bench", "captures", folder, str(ranks), str(launches)], check=True)
-    times = {engine: [] for engine in ENGINES}
+    walls, processors = {engine: [] for engine in ENGINES}, {engine: [] for engine in ENGINES}
     loads = []
     for pair in range(pairs):
         loads.append(os.getloadavg()[0])
         for engine in list(ENGINES)[:: 1 if pair % 2 == 0 else -1]:
-            begin = time.monotonic()
-            words = [programs / "dlkprof", "merge", "--force", "-o", scratch / f"{engine}.sqlite", *ENGINES[engine], folder]
-            done = subprocess.run(words, check=False, capture_output=True, text=True)
-            if done.returncode != 0:
-                sys.exit(f"job_engines.py: dlkprof failed: {done.stderr.strip()}")
-            times[engine].append(time.monotonic() - begin)
-    shares = [dask / local for local, dask in zip(times["local"], times["dask"])]
+            wall, processor = run(programs / "dlkprof", "merge", "--force", "-o", scratch / f"{engine}.sqlite", *ENGINES[engine], folder)
+            walls[engine].append(wall)
+            processors[engine].append(processor)
     same = (scratch / "local.sqlite").read_bytes() == (scratch / "dask.sqlite").read_bytes()
     shutil.rmtree(folder)
-    print(f"| {ranks} | {launches:,} | {pairs} | {spread(times['local'])} s | {spread(times['dask'])} s | {spread(shares, 2)} | "
-          f"{'yes' if same else 'NO'} | {min(loads):.1f} to {max(loads):.1f} |", flush=True)  # fmt: skip
+    cells = [f"{spread(of[engine])} s" if engine else spread(shares(of), 2) for of in (walls, processors) for engine in ("local", "dask", "")]
+    print(f"| {ranks} | {launches:,} | {pairs} | {' | '.join(cells)} | {'yes' if same else 'NO'} | {min(loads):.1f} to {max(loads):.1f} |",
+          flush=True)  # fmt: skip
     return same
+
+
+def run(*words):
+    """Seconds of wall and of processor time, of what it starts as well."""
+    begin = time.monotonic()
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    if status != 0:
+        sys.exit(f"job_engines.py: dlkprof failed: {said.strip()}")
+    return time.monotonic() - begin, usage.ru_utime + usage.ru_stime
+
+
+def shares(of):
+    return [dask / local for local, dask in zip(of["local"], of["dask"])]
 
 
 def spread(values, digits=1):

@@ -93,6 +93,12 @@ bool within_size_limit(std::uint64_t end) noexcept {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
 }
 
+std::error_code flush_file(const fs::path& path) noexcept {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  if (!file || fsync(file.get()) != 0) return {errno, std::generic_category()};
+  return {};
+}
+
 std::string read_file(const fs::path& path) {
   // O_NONBLOCK: opening a pipe that nobody writes to must not hang.
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <system_error>
 
 #include "base/unique_handle.h"
 
@@ -24,6 +25,9 @@ void write_all(int fd, std::span<const std::uint8_t> bytes, const std::filesyste
 // Whether RLIMIT_FSIZE lets a file end at that byte. Writing past it raises SIGXFSZ, which would end the profiled program, in
 // memory files too: ask first.
 [[nodiscard]] bool within_size_limit(std::uint64_t end) noexcept;
+
+// Waits until what anybody wrote to a regular file is on its disk (fsync). Returns why that failed.
+[[nodiscard]] std::error_code flush_file(const std::filesystem::path& path) noexcept;
 
 // The whole of a file; throws Error with a remedy.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path);

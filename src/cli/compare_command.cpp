@@ -173,6 +173,7 @@ bool compares_jobs(const CompareCommand& command) {
   std::string job, run;
   for (const std::string& file : command.files) (job::is_job_database(file) ? job : run) = file;
   if (job.empty()) return false;
+  if (!run.empty()) (void)run_files(run, command.base_name);  // which says what is wrong with it
   if (!run.empty()) {
     throw UsageError(
         fmt::format("a job cannot be compared with a run: {} is of a job, and {} is not", printable(job, 200),

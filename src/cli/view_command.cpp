@@ -42,7 +42,7 @@ bool is_of_job(const ViewCommand& command) { return job::is_job_database(command
 void check_job_view(const ViewCommand& command) {
   if (command.files.size() > 1) {
     throw UsageError("the database of a job is shown alone", "",
-                     "Name it alone, or name captures and databases of runs only: dlkprof report shows jobs as well.");
+                     "Name it alone, or name captures and databases of runs only. dlkprof compare shows jobs side by side.");
   }
   if (command.folding.is_asked())
     throw UsageError("a job's database holds figures of ranks, which cannot be folded again", "",

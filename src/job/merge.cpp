@@ -94,7 +94,7 @@ void JobMerger::take(Source source) {
   const RankIdentity identity = source.head.identity;
   const std::string& file = files_[source.file].native();
   if (const auto known = chosen_.find(identity); known != chosen_.end()) {
-    merged_.given_twice.push_back(file);
+    if (merged_.given_twice.empty() || merged_.given_twice.back() != file) merged_.given_twice.push_back(file);
     if (is_better(source.head, known->second.head)) known->second = std::move(source);
     return;
   }

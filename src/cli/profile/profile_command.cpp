@@ -179,6 +179,18 @@ std::vector<fs::path> own_captures(const ProfileCommand& command, bool quiet) {
   return captures;
 }
 
+// Each once, beside their folding: the program has ended and waits for nothing, and a node that fails later loses none of them.
+std::future<void> flush_beside(const std::vector<fs::path>& captures, bool quiet) {
+  return std::async(std::launch::async, [captures, quiet] {
+    for (const fs::path& capture : captures) {
+      const std::error_code failure = flush_file(capture);
+      if (!failure || quiet) continue;
+      say("dlkprof: {} may not be on its disk yet: {}. It is whole as long as this machine runs: copy it to another disk.\n",
+          printable(capture.native()), failure.message());
+    }
+  });
+}
+
 // Whether a database was written.
 bool report_captures(const ProfileCommand& command, const cupti::Catalogue& catalogue, const ChildResult& program) {
   const bool quiet = command.verbosity == Verbosity::quiet;
@@ -192,6 +204,7 @@ bool report_captures(const ProfileCommand& command, const cupti::Catalogue& cata
     }
     return false;
   }
+  const std::future<void> flushed = flush_beside(captures, quiet);  // waits at the end
   model::Timeline timeline = model::load_timeline(captures);
   note_ending(timeline, program);
   const model::Profile profile = analyse_somehow(std::move(timeline), command.folding);

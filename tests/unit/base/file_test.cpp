@@ -164,6 +164,16 @@ TEST_F(FileTest, ReadingWhatIsNoFileFailsAtOnce) {
   EXPECT_THAT(message_of([&] { (void)read_file(in("none")); }), HasSubstr("No such file"));
 }
 
+TEST_F(FileTest, FlushesWhatIsAFile) {
+  std::ofstream(in("a")) << "text";
+  EXPECT_FALSE(flush_file(in("a")));
+  EXPECT_EQ(flush_file(in("none")), std::errc::no_such_file_or_directory);
+  ASSERT_EQ(mkfifo(in("fifo").c_str(), 0600), 0);
+  EXPECT_TRUE(flush_file(in("fifo"))) << "and does not wait for it";
+  fs::create_symlink("a", in("link"));
+  EXPECT_TRUE(flush_file(in("link"))) << "somebody else's";
+}
+
 TEST_F(FileTest, MessagesNeutraliseHostileNames) {
   EXPECT_THAT(message_of([&] { (void)read_file(in("\x1b[2J")); }), HasSubstr("\\x1b[2J"));
 }

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "export/formats.h"
 #include "job/database.h"
 #include "support/simulated_job.h"
 #include "support/temporary_directory.h"
@@ -62,6 +63,24 @@ TEST_F(JobExportTest, SumsOpsOverRanks) {
     (stack.frames.front() == "(collectives)" ? found_collectives : found) += stack.gpu_ns;
   EXPECT_EQ(found, expected);
   EXPECT_EQ(found_collectives, collectives);
+}
+
+// Databases come from anywhere.
+TEST_F(JobExportTest, SurvivesAnyTimes) {
+  for (const char* change : {"UPDATE rank_iteration SET start_ns = -9223372036854775807, length_ns = 9223372036854775807, gpu_ns "
+                             "= -9223372036854775807",
+                             "UPDATE rank_collective SET start_ns = 9223372036854775807, end_ns = -9223372036854775807",
+                             "UPDATE rank_collective SET end_ns = end_ns + rank * 1000000000000000000", "DELETE FROM rank_op"}) {
+    write({.ranks = 3, .iterations = 4});
+    store::Connection(path_, store::Access::build).run(change);
+    const exports::JobRun run = job_run_of(path_, "job");
+    std::string trace, folded, speedscope;
+    exports::write_perfetto_job(run, [&trace](std::string_view piece) { trace += piece; });
+    exports::write_folded_job(run, [&folded](std::string_view piece) { folded += piece; });
+    exports::write_speedscope_job(run, [&speedscope](std::string_view piece) { speedscope += piece; });
+    EXPECT_GT(trace.size(), 1000U) << change;
+    EXPECT_FALSE(speedscope.empty()) << change;
+  }
 }
 
 }  // namespace

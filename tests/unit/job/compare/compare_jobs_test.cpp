@@ -136,6 +136,28 @@ TEST_F(CompareJobs, PassAndBreakGates) {
   EXPECT_THAT(gate(rules).at(1).why, HasSubstr("too few ranks to test, 4 and 4"));
 }
 
+// Databases come from anywhere.
+TEST_F(CompareJobs, SurviveAnyRows) {
+  for (const char* change : {"DELETE FROM rank_op", "DELETE FROM rank_iteration", "DELETE FROM rank_collective",
+                             "UPDATE rank_op SET n = -1, launches = -5",
+                             "UPDATE rank_iteration SET start_ns = -9223372036854775807, length_ns = 9223372036854775807, gpu_ns "
+                             "= -9223372036854775807",
+                             "UPDATE rank_collective SET start_ns = 9223372036854775807, end_ns = -9223372036854775807, "
+                             "exposed_ns = -9223372036854775807",
+                             "UPDATE rank_collective SET sequence = sequence + 4294960000, iteration = 4294967290",
+                             "UPDATE rank_counter SET value = -1e308", "UPDATE rank SET launches = -1"}) {
+    write_job(path("base"), simulate({.ranks = 8, .iterations = 3, .collective_bytes = 4096}));
+    write_job(path("other"), simulate({.ranks = 8, .iterations = 3, .collective_bytes = 4096}));
+    store::Connection(path("other"), store::Access::build).run(change);
+    for (const char* base : {"base", "other"}) {
+      compared_ = compare_jobs({{"base", path(base)}, {"other", path("other")}}, true);
+      EXPECT_THAT(compare_jobs_tables(compared_), SizeIs(5)) << change;
+      EXPECT_THAT(report::compare_text(compare_jobs_view(compared_, 5)), Not(HasSubstr("nan"))) << change;
+      EXPECT_THAT(gate(gate_rules()), SizeIs(3)) << change;
+    }
+  }
+}
+
 TEST_F(CompareJobs, GiveTheSameInAllFormats) {
   const JobComparison& found = compare({.ranks = 16}, {.ranks = 16}, 1.3);
   const std::vector<report::Table> tables = compare_jobs_tables(compared_);
