@@ -23,6 +23,7 @@ struct RankRow {
   OverIterations length;                                            // of an iteration
   double gpu_ns = 0, collective_ns = 0, exposed_ns = 0;             // means an iteration
   double input_ns = 0, idle_ns = 0, waited_ns = 0, compute_ns = 0;  // waited: in collectives, for others
+  double instructions = 0, dram_bytes = 0;                          // an iteration, of the ops that were measured; 0: none
   bool slow = false;                                                // an outlier by compute_ns
   std::optional<double> clock_offset_ns, clock_drift_ppm, clock_error_ns, clock_drift_error_ppm;
   double clock_middle_ns = 0;         // when it was off by clock_offset_ns, by the clock of the first rank of its role

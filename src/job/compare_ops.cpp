@@ -112,7 +112,10 @@ void compare_ops(JobDatabase& database, JobFigures& figures) {
     std::map<std::uint32_t, std::vector<const OpOfRank*>> by_role;
     for (const OpOfRank& one : columns.ranks()) {
       by_role[job.ranks[one.rank].role].push_back(&one);
-      job.ranks[one.rank].compute_ns += one.gpu_ns;
+      RankRow& rank = job.ranks[one.rank];
+      rank.compute_ns += one.gpu_ns;
+      rank.instructions += one.work[0] > 0 ? one.work[0] : one.work[1];  // as kWorkMetrics has them
+      rank.dram_bytes += one.work[2];
     }
     for (const auto& [role, all] : by_role) {
       job.spreads.push_back(spread_of(columns.op(), role, all, job));

@@ -20,7 +20,7 @@ Cell cell_of(const std::optional<Number>& value) {
   return value ? Cell(*value) : Cell();
 }
 
-// Of a clock that was not measured nothing is said.
+// Nothing is said of a figure that was not measured.
 Cell measured(double value) { return value > 0 ? Cell(value) : Cell(); }
 
 Cell number(std::uint32_t value) { return Cell(std::uint64_t{value}); }
@@ -43,6 +43,8 @@ Table ranks_table(const JobAnalysis& job) {
                {"Waited (ns)", "ns"},
                {"Idle at Start (ns)", "ns"},
                {"Idle (ns)", "ns"},
+               {"Instructions", ""},
+               {"DRAM (bytes)", "byte"},
                {"Slow", ""},
                {"Complete", ""},
                {"Clock Offset (ns)", "ns"},
@@ -70,6 +72,8 @@ Table ranks_table(const JobAnalysis& job) {
                           row.waited_ns,
                           row.input_ns,
                           row.idle_ns,
+                          measured(row.instructions),
+                          measured(row.dram_bytes),
                           row.slow,
                           head.ended && head.damaged == 0,
                           cell_of(row.clock_offset_ns),
@@ -265,7 +269,8 @@ const std::vector<JobReport>& job_reports() {
         {"Idle at Start (ns)", "Idle at\nstart"},
         {"Idle (ns)", "Idle"},
         {"Clock (Hz)", "Clock"},
-        {"Slow", "Slow"}},
+        {"Slow", "Slow"},
+        {"Instructions", "Instr."}},
        true},
       {"stragglers",
        "collective on all ranks of a role; the longest waited for first",

@@ -91,6 +91,13 @@ TEST_F(Jobs, TellMoreWorkFromTheSameWorkSlower) {
   EXPECT_EQ(cause({.rank = 3, .clock = 0.75}), Cause::same_work_slower);
 }
 
+TEST_F(Jobs, SumCountersOfRanks) {
+  const JobAnalysis job = analysis_of({.ranks = 4, .iterations = 3, .faults = {{.rank = 3, .work = 1.5}}});
+  EXPECT_GT(job.ranks[0].instructions, 0);
+  EXPECT_NEAR(job.ranks[3].instructions / job.ranks[0].instructions, 1.5, 1e-3);
+  EXPECT_NEAR(job.ranks[3].dram_bytes / job.ranks[0].dram_bytes, 1.5, 1e-3);
+}
+
 TEST_F(Jobs, NameTheCriticalRankOfEachIteration) {
   const JobAnalysis job = analysis_of(
       {.ranks = 8, .iterations = 14, .faults = {{.rank = 4, .op = long_op(), .sleep_ns = 9'000'000, .sleeps_in = 7}}});
