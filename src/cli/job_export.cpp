@@ -36,9 +36,9 @@ enum Word : std::uint32_t {
   kLastRankWord,
   kLateOpWord,
   kSequenceWord,
-  kWords
+  kWordCount
 };
-constexpr std::array<const char*, kWords> kWordTexts{
+constexpr std::array<const char*, kWordCount> kWordTexts{
     "iteration", "collective", "number",     "GPU (ns)", "waited for others (ns)", "idle at start (ns)", "idle later (ns)",
     "bytes",     "last rank",  "late by op", "sequence"};
 
@@ -68,9 +68,9 @@ class JobExporter {
   [[nodiscard]] std::vector<TraceTrack> collectives_of(const job::RankRow& rank);
   [[nodiscard]] TraceSlice slice_of(const job::RankRow& rank, const job::RankCollective& one) const;
   [[nodiscard]] static std::int64_t on_job_clock(const job::RankRow& rank, std::int64_t ns);
-  [[nodiscard]] std::uint32_t op_string(std::uint32_t op) const { return kWords + op; }
+  [[nodiscard]] std::uint32_t op_string(std::uint32_t op) const { return kWordCount + op; }
   [[nodiscard]] std::uint32_t kind_string(std::uint32_t kind) const {
-    return kWords + static_cast<std::uint32_t>(database_.names().ops.size()) + kind;
+    return kWordCount + static_cast<std::uint32_t>(database_.names().ops.size()) + kind;
   }
 
   job::JobDatabase database_;
