@@ -2,7 +2,7 @@
 """Checks that includes run downward only: check_layers.py <source folder>.
 
 Prints file:line of every include that runs back or aside, and exits 1 where there is one. What each layer may
-include is docs/contributing/architecture.md put as a table. Also checks that x.cpp includes x.h before all else: compiling it then
+include stands in LAYERS below. Also checks that x.cpp includes x.h before all else: compiling it then
 shows that x.h stands on its own.
 """
 

@@ -10,7 +10,7 @@ from harness import SOURCE, EndToEndTest
 
 PAGE = SOURCE / "docs/reference/command-line.md"
 MOST_NAMED = 20
-ALIKE = r"-f, --force|--cupti-path"  # said otherwise by every verb
+ALIKE = r"-f, --force|--cupti-path|--output_path|--base_name"  # said otherwise by every verb
 VERBS = ("report", "compare", "view", "sweep", "export", "merge", "mcp", "demo", "metrics", "doctor", "help", "completion")
 HEAD = """# The command line
 
