@@ -141,8 +141,8 @@ std::vector<Rule> tensor_rules() {
        "Run the forward pass under torch.autocast(\"cuda\", dtype=torch.bfloat16), or in FP16 with a GradScaler.", "",
        find_no_amp},
       {"tensor_cores_unused", "Unused Tensor Cores Detector", "An op could use tensor cores and does not", "All",
-       "An op that can use tensor cores does not, by the tensor-pipe counter or, if that was not measured, by the names of its "
-       "kernels; and neither the shapes nor the types in its marker are the cause.",
+       "The tensor-pipe counter or, if that was not measured, the names of its kernels say so; and neither the shapes nor the "
+       "types in its marker are the cause.",
        "The guide (12.2).", kWhole,
        "Allow TF32 (torch.set_float32_matmul_precision(\"high\")) or use automatic mixed precision; see that extents are "
        "multiples of 8.",
