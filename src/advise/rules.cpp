@@ -50,10 +50,8 @@ constexpr const char* kIntroductionToRules = R"(
 estimated gain (*Time At Stake*).
 
 The estimated gain is an upper bound: fixing the problem saves at most that much of the iterations aggregated, if nothing else
-changes. It is given in ns per iteration and as a share of their wall clock. Unless --iter_start or --iter_stop is given, these
-iterations are the steady range; warm-up and what follows the loop are in no finding. Findings overlap, so gains do not add up. GPU
-time that runs beside other work saves less. Where no figure bounds the gain the cell is empty. A finding of an op names its direction
-and Op ID; *Basis* says whether its figures are from counters, and of how many launches.
+changes. Unless --iter_start or --iter_stop is given, these are the steady range. Findings overlap, so gains do not add up. Where no
+figure bounds the gain the cell is empty. *Basis* says whether the figures are from counters, and of how many launches.
 
 Findings of kernels and ops are about those with at least {:g} % of the GPU time, at most {} per rule.
 )";

@@ -47,16 +47,29 @@ std::string describe(const View& view) {
 
 constexpr std::size_t kLineLength = 120;
 
+// `names[at]` and those that follow as one where they are a total with its average, minimum and maximum; how many they are.
+std::size_t count_of_statistics(const std::vector<std::string>& names, std::size_t at, std::string& word) {
+  constexpr std::string_view kTotal = "total_ns";
+  if (!names[at].ends_with(kTotal) || at + 4 > names.size()) return 1;
+  const std::string stem = names[at].substr(0, names[at].size() - kTotal.size());
+  if (names[at + 1] != stem + "avg_ns" || names[at + 2] != stem + "min_ns" || names[at + 3] != stem + "max_ns") return 1;
+  word = stem + "{total,avg,min,max}_ns";
+  return 4;
+}
+
 // The names of the columns in lines.
-template <typename Columns>
-std::string list_columns(const Columns& columns) {
+std::string list_columns(const std::vector<ViewColumn>& columns) {
+  std::vector<std::string> names;
+  for (const ViewColumn& column : columns) names.push_back(column.name);
   std::string text, line;
-  for (const auto& column : columns) {
-    if (!line.empty() && line.size() + 1 + column.name.size() > kLineLength) {
+  for (std::size_t i = 0; i < names.size();) {
+    std::string word = names[i];
+    i += count_of_statistics(names, i, word);
+    if (!line.empty() && line.size() + 1 + word.size() > kLineLength) {
       text += line + "\n";
       line.clear();
     }
-    line += (line.empty() ? "" : " ") + column.name;
+    line += (line.empty() ? "" : " ") + word;
   }
   return text + line + "\n";
 }
@@ -91,8 +104,8 @@ prints the unit and the meaning of every column, and the tables beneath the view
 
 constexpr const char* kPageEnd =
     R"(
-Columns that end in `_ns` are nanoseconds; times of day are CLOCK_MONOTONIC. Columns that end in `_pct` are per cent. NULL means
-that something was not measured or is not known. The [cookbook](../user/cookbook.md) answers the usual questions with these views.
+`gpu_{total,avg}_ns` stands for `gpu_total_ns` and `gpu_avg_ns`. Columns that end in `_ns` are nanoseconds, those that end in `_pct`
+per cent; times of day are CLOCK_MONOTONIC. NULL means that something was not measured or is not known. The [cookbook](../user/cookbook.md) answers the usual questions with these views.
 )";
 
 }  // namespace
