@@ -20,7 +20,7 @@
 #include "cli/arguments.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
-#include "cli/job_export.h"
+#include "cli/jobs/job_export.h"
 #include "cli/outputs.h"
 #include "cli/run_loader.h"
 #include "cli/verbs.h"
@@ -59,8 +59,7 @@ bool parse_export(int argc, char** argv, ExportCommand& command) {
   const auto add = adding_options(app);
   add("runs", command.files, "<run>",
       "A capture (.dlkcap), a database (.sqlite) of a run or a job, or a folder with captures; perfetto takes several, such as "
-      "the "
-      "ranks of a job")
+      "the ranks of a job")
       ->required();
   add("--format", command.format, "<format>", format_help().c_str())->required()->check(one_of(exports::format_names()));
   add("-o,--output", command.output, "<file>",

@@ -11,7 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/captures.h"
 #include "cli/installation.h"
-#include "cli/job_report.h"
+#include "cli/jobs/job_report.h"
 #include "cli/report_command.h"
 #include "cli/run_loader.h"
 #include "cli/verbs.h"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "cli/compare_command.h"
+#include "cli/compare/compare_command.h"
 #include "cli/profile/profile_options.h"
 #include "cli/sweep/sweep_plan.h"
 #include "cupti/catalogue.h"

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/compare_command.h"
+#include "cli/compare/compare_command.h"
 #include "cli/profile/fingerprint.h"
 
 namespace dlkprof::cli {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "cli/analysis.h"
-#include "cli/compare_command.h"
+#include "cli/compare/compare_command.h"
 #include "cli/verbs.h"
 #include "store/database.h"
 #include "support/made_up_run.h"

@@ -1,4 +1,4 @@
-#include "cli/job_export.h"
+#include "cli/jobs/job_export.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "cli/compare_command.h"
+#include "cli/compare/compare_command.h"
 #include "support/run_verb.h"
 
 namespace dlkprof::cli::sweep_plan_test {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "cli/adding_options.h"
 #include "cli/arguments.h"
-#include "cli/compare_command.h"
+#include "cli/compare/compare_command.h"
 #include "cli/verbs.h"
 
 namespace dlkprof::cli {

@@ -1,4 +1,4 @@
-#include "cli/job_report.h"
+#include "cli/jobs/job_report.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "cli/merge_command.h"
+#include "cli/jobs/merge_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

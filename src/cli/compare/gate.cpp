@@ -1,4 +1,4 @@
-#include "cli/gate.h"
+#include "cli/compare/gate.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 
 #include "cli/adding_options.h"
 #include "cli/arguments.h"
-#include "cli/merge_command.h"
+#include "cli/jobs/merge_command.h"
 #include "cli/verbs.h"
 
 namespace dlkprof::cli {

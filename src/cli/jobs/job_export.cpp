@@ -1,4 +1,4 @@
-#include "cli/job_export.h"
+#include "cli/jobs/job_export.h"
 
 #include <fmt/format.h>
 

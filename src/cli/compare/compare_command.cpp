@@ -1,4 +1,4 @@
-#include "cli/compare_command.h"
+#include "cli/compare/compare_command.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/captures.h"
-#include "cli/gate.h"
+#include "cli/compare/gate.h"
 #include "cli/ignored_signal.h"
 #include "cli/installation.h"
 #include "cli/outputs.h"
