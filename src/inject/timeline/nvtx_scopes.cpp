@@ -125,6 +125,7 @@ void NvtxScopes::end(std::uint64_t range) noexcept {
 }
 
 void NvtxScopes::note_seen(std::string_view domain, std::string_view name, bool pushed) {
+  if (name.empty()) return;  // no filter names it
   const std::lock_guard lock(mutex_);
   if (taken_ > 0 || seen_.size() == kMostSeen) return;  // nothing is to be proposed, or enough can be
   seen_.insert({std::string(domain), std::string(name), pushed});

@@ -49,6 +49,15 @@ TEST(ProfileOptions, FoldAsDlprofDoes) {
   EXPECT_EQ(parse({"--key_op=aten::mm_fprop_1"}).folding.fold.key_node, "aten::mm_fprop_1");
 }
 
+TEST(ProfileOptions, FiltersByRangesNeedTheTimelineAndNoSampling) {
+  const ProfileCommand command = parse({"-k", "regex:gemm", "--nvtx-include", "a/", "--nvtx-include=b", "--nvtx-exclude=net@c/"});
+  EXPECT_THAT(command.options.selection.nvtx_include, ElementsAre("a/", "b"));
+  EXPECT_THAT(command.options.selection.nvtx_exclude, ElementsAre("net@c/"));
+  EXPECT_TRUE(command.options.timeline) << "though only kernels are asked for";
+  EXPECT_THAT(complaint({"--nvtx-include=a/", "--timeline=off"}), HasSubstr("need the timeline"));
+  EXPECT_THAT(complaint({"--nvtx-exclude=a/", "--replay-mode=sample"}), HasSubstr("samples whatever runs"));
+}
+
 TEST(ProfileOptions, WithoutATimelineThereAreNoOps) {
   EXPECT_TRUE(parse({}).options.timeline);
   EXPECT_FALSE(parse({"-k", "regex:gemm"}).options.timeline) << "only kernels are asked for";

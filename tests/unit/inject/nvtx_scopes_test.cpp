@@ -76,6 +76,7 @@ TEST(NvtxScopes, NearMissesAreProposedAsFilters) {
   on_a_thread([] {
     const auto scopes = including("forward");
     EXPECT_EQ(scopes->near_misses(), std::nullopt);  // no launch asked
+    scopes->push("", "");
     for (const char* name : {"1", "2", "3", "4", "5", "6", "Forward"}) scopes->push("net", name);
     EXPECT_FALSE(scopes->takes_launch());
     EXPECT_THAT(scopes->near_misses(), Optional(std::string("there are net@Forward/, net@1/, net@2/, net@3/, net@4/, ...")));
