@@ -107,7 +107,7 @@ class SamplingTest(SampledTest):
     def test_usage(self):
         for options, words in ((["--timeline=off"], "needs the timeline"), (["--samples=3"], "no launches one by one"),
                                (["--keep-counters"], "no launches one by one"),
-                               (["--pm-sampling-interval=10"], "cannot be read out as often")):
+                               (["--pm-sampling-interval=10"], "too short to read the counters out")):
             with self.subTest(options=options):
                 done = self.profile("train:1", options=["--replay-mode=sample", *options])
                 self.assertEqual(2, done.code)

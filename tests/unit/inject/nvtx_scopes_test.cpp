@@ -91,7 +91,7 @@ TEST(NvtxScopes, NamesOfAnotherCannotDriveTheTerminal) {
     const auto scopes = including("a/");
     scopes->push("", "\x1b[2J");
     EXPECT_FALSE(scopes->takes_launch());
-    EXPECT_THAT(scopes->near_misses(), Optional(HasSubstr("\\x1b[2J/")));
+    EXPECT_THAT(scopes->near_misses(), Optional(HasSubstr(R"(\x1b\[2J/)")));
   });
 }
 
