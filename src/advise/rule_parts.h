@@ -14,6 +14,8 @@ namespace dlkprof::advise {
 inline constexpr double kLeastShare = 1;  // %
 inline constexpr std::size_t kMostPlaces = 5;
 
+inline constexpr double kWarpThreads = 32;
+
 // For a sentence: printable, and no longer than it can bear.
 [[nodiscard]] std::string shown(std::string_view name);
 // "aten::mm bprop of /net/classifier/0 (aten::mm_bprop_1)"

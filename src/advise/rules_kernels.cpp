@@ -8,12 +8,11 @@
 namespace dlkprof::advise {
 namespace {
 
-constexpr double kLowOccupancy = 50;      // %
-constexpr double kCoalescedSectors = 16;  // a request: 32 threads with 16 bytes each
-constexpr double kMostSectors = 17;       // one more, as means are never exact
-constexpr double kFewestSectors = 4;      // 32 threads with 4 bytes each
-constexpr double kMostConflicts = 25;     // % of the wavefronts
-constexpr double kWarpThreads = 32;
+constexpr double kLowOccupancy = 50;       // %
+constexpr double kCoalescedSectors = 16;   // a request: 32 threads with 16 bytes each
+constexpr double kMostSectors = 17;        // one more, as means are never exact
+constexpr double kFewestSectors = 4;       // 32 threads with 4 bytes each
+constexpr double kMostConflicts = 25;      // % of the wavefronts
 constexpr std::size_t kMostOpsNamed = 60;  // characters: what is longer reads no better
 constexpr double kFewestThreads = 24;      // of a warp, an instruction
 

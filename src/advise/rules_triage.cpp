@@ -15,7 +15,6 @@ constexpr const char* kGuide = "NVIDIA's Compute Triage Guide";
 constexpr const char* kOfLibrary =
     "Give the library more to do at once, with a larger batch, or let it choose another algorithm: its code cannot be changed.";
 
-constexpr double kWarpThreads = 32;
 constexpr double kMostTimes = 2;               // between two durations of a kernel
 constexpr double kLeastTrustedNs = 1e4;        // ours: shorter kernels are timed too coarsely to be compared
 constexpr double kStarvedIssue = 20;           // % of the cycles
@@ -27,7 +26,7 @@ constexpr double kHotLine = 30;                // % of the samples of its kernel
 constexpr double kOneReason = 50;              // % of the samples of the line
 constexpr std::uint64_t kFewestSamples = 100;  // ours, of the line: a share of 30 % is then known to some 5 points
 
-std::string share_text(const Case& run, const ConfigUse& use) {
+std::string with_share(const Case& run, const ConfigUse& use) {
   return fmt::format("{}, {:.3g} % of the GPU time", kernel_text(run, use), run.percent_of_gpu_time(use.gpu_ns));
 }
 
@@ -48,7 +47,7 @@ void find_doubtful(const Case& run, Findings& findings) {
     const std::string why = other_duration(use);
     if (why.empty()) return false;
     Finding finding = of_config(
-        run, use, fmt::format("Counters of {} may not be those of its usual launches: {}.", share_text(run, use), why), 0);
+        run, use, fmt::format("Counters of {} may not be those of its usual launches: {}.", with_share(run, use), why), 0);
     finding.bound_ns.reset();
     findings.push_back(std::move(finding));
     return true;
@@ -65,7 +64,7 @@ void find_partial_warps(const Case& run, Findings& findings) {
     if (threads <= 0 || threads == whole || is_library_kernel(run.profile.timeline.kernels[use.kernel])) return false;
     findings.push_back(of_config(run, use,
                                  fmt::format("Blocks of {} have {:.0f} threads: {:.0f} of the last warp's {:g} do nothing.",
-                                             share_text(run, use), threads, whole - threads, kWarpThreads),
+                                             with_share(run, use), threads, whole - threads, kWarpThreads),
                                  part_ns(use.gpu_ns, 1 - threads / whole)));
     return true;
   });
@@ -79,7 +78,7 @@ void find_masked_threads(const Case& run, Findings& findings) {
     if (*active - *unmasked < kMostMaskedApart) return false;  // what there is, thread divergence says
     findings.push_back(of_config(run, use,
                                  fmt::format("Predicates turn off {:.3g} of the {:.3g} active threads of a warp of {}.",
-                                             *active - *unmasked, *active, share_text(run, use)),
+                                             *active - *unmasked, *active, with_share(run, use)),
                                  part_ns(use.gpu_ns, 1 - *unmasked / *active)));
     return true;
   });
@@ -117,7 +116,7 @@ void find_starved_issue(const Case& run, Findings& findings) {
     findings.push_back(
         of_config(run, use,
                   fmt::format("Schedulers issue in {:.3g} % of the cycles of {}, neither compute nor memory is near its peak{}.",
-                              *issues, share_text(run, use), waits),
+                              *issues, with_share(run, use), waits),
                   part_ns(use.gpu_ns, 1 - at_peak), remedy));
     return true;
   });
@@ -134,7 +133,7 @@ void find_slow_pipes(const Case& run, Findings& findings) {
     findings.push_back(of_config(
         run, use,
         fmt::format("The pipe of {} is busy {:.3g} % of the time in {}, with {:.3g} % of the instructions that could be issued.",
-                    is_fp64 ? "double precision" : "special functions and conversions", std::max(fp64, xu), share_text(run, use),
+                    is_fp64 ? "double precision" : "special functions and conversions", std::max(fp64, xu), with_share(run, use),
                     *issued),
         part_ns(use.gpu_ns, 1 - *issued / 100), is_fp64 ? "Compute in single precision, where results allow it." : ""));
     return true;
