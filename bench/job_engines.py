@@ -15,8 +15,9 @@ import shutil
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from timed_command import run
 
 ENGINES = {"local": ["--threads", "2"], "dask": ["--engine", "dask", "--python", "/usr/bin/python3"]}
 DEFAULT_SIZES = [(2, 1000, 5), (48, 100_000, 5), (256, 100_000, 5)]
@@ -46,7 +47,7 @@ def measure(programs, scratch, ranks, launches, pairs):
     for pair in range(pairs):
         loads.append(os.getloadavg()[0])
         for engine in list(ENGINES)[:: 1 if pair % 2 == 0 else -1]:
-            wall, processor = run(programs / "dlkprof", "merge", "--force", "-o", scratch / f"{engine}.sqlite", *ENGINES[engine], folder)
+            wall, processor, _ = run(programs / "dlkprof", "merge", "--force", "-o", scratch / f"{engine}.sqlite", *ENGINES[engine], folder)
             walls[engine].append(wall)
             processors[engine].append(processor)
     same = (scratch / "local.sqlite").read_bytes() == (scratch / "dask.sqlite").read_bytes()
@@ -55,17 +56,6 @@ def measure(programs, scratch, ranks, launches, pairs):
     print(f"| {ranks} | {launches:,} | {pairs} | {' | '.join(cells)} | {'yes' if same else 'NO'} | {min(loads):.1f} to {max(loads):.1f} |",
           flush=True)  # fmt: skip
     return same
-
-
-def run(*words):
-    """Seconds of wall and of processor time, of what it starts as well."""
-    begin = time.monotonic()
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit(f"job_engines.py: dlkprof failed: {said.strip()}")
-    return time.monotonic() - begin, usage.ru_utime + usage.ru_stime
 
 
 def shares(of):

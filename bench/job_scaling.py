@@ -14,8 +14,9 @@ import shutil
 import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from timed_command import run
 
 DEFAULT_SIZES = [(64, 3), (256, 3), (1024, 3), (4096, 2), (10_000, 1)]
 CAPTURE = Path(__file__).resolve().parent.parent / "samples/captures/cifar10_b512_iteration.dlkcap"
@@ -58,17 +59,6 @@ def measure(programs, scratch, ranks, runs):
     print(f"| {ranks:,} | {read / 1e6:,.0f} MB | {runs} | {seconds(merges)} | {middle:.1f} s | {1000 * middle / ranks:.1f} ms | {megabytes(merges)} | "
           f"{written / 1e6:,.0f} MB | {seconds(reports)} | {megabytes(reports)} |", flush=True)
     return middle
-
-
-def run(*words):
-    """Seconds of wall and of processor time, and bytes of memory at the most."""
-    begin = time.monotonic()
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    if status != 0:
-        sys.exit(f"job_scaling.py: dlkprof failed: {said.strip()}")
-    return time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
 def seconds(runs):

@@ -22,6 +22,8 @@ inline constexpr double kWarpThreads = 32;
 [[nodiscard]] std::string op_text(const Case& run, std::uint32_t op);
 // "relu_kernel of aten::relu fprop of /net/relu (aten::relu_fprop_1)"
 [[nodiscard]] std::string kernel_text(const Case& run, const ConfigUse& use);
+// The same with its share, amid a sentence: "relu_kernel of ..., 3.2 % of the GPU time,"
+[[nodiscard]] std::string share_text(const Case& run, const ConfigUse& use);
 [[nodiscard]] const std::string& kernel_name(const Case& run, const ConfigUse& use);
 
 // Findings about a run, an op, or the kernel of a launch configuration. An empty recommendation: the rule's advice.

@@ -152,6 +152,10 @@ Finding of_config(const Case& run, const ConfigUse& use, std::string problem, st
           .config = use.config};
 }
 
+std::string share_text(const Case& run, const ConfigUse& use) {
+  return fmt::format("{}, {:.3g} % of the GPU time,", kernel_text(run, use), run.percent_of_gpu_time(use.gpu_ns));
+}
+
 bool is_library_kernel(const model::Kernel& kernel) {
   constexpr std::array kParts{"cudnn",       "cublas",       "_xmma_",  "nvjet",   "cutlass_80_", "cutlass_75_",
                               "cutlass_70_", "gemmSN",       "gemv2",   "gemvN",   "sgemm_",      "dgemm_",

@@ -19,10 +19,6 @@ constexpr double kFewestThreads = 24;      // of a warp, an instruction
 constexpr const char* kFewerRegisters =
     "Use __launch_bounds__ or -maxrregcount, smaller tiles, or another algorithm of the library; watch for spills.";
 
-std::string share_text(const Case& run, const ConfigUse& use) {
-  return fmt::format("{}, {:.3g} % of the GPU time,", kernel_text(run, use), run.percent_of_gpu_time(use.gpu_ns));
-}
-
 // The blocks of a grid, where they are too few for the multiprocessors.
 struct SmallGrid {
   double blocks = 0, sms = 0;

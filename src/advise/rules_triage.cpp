@@ -26,10 +26,6 @@ constexpr double kHotLine = 30;                // % of the samples of its kernel
 constexpr double kOneReason = 50;              // % of the samples of the line
 constexpr std::uint64_t kFewestSamples = 100;  // ours, of the line: a share of 30 % is then known to some 5 points
 
-std::string with_share(const Case& run, const ConfigUse& use) {
-  return fmt::format("{}, {:.3g} % of the GPU time", kernel_text(run, use), run.percent_of_gpu_time(use.gpu_ns));
-}
-
 // --- Figures ----------------------------------------------------------------------------------------------------------
 
 // Its duration as measured, where that is far from its GPU time on the timeline; "" where it is not.
@@ -47,7 +43,7 @@ void find_doubtful(const Case& run, Findings& findings) {
     const std::string why = other_duration(use);
     if (why.empty()) return false;
     Finding finding = of_config(
-        run, use, fmt::format("Counters of {} may not be those of its usual launches: {}.", with_share(run, use), why), 0);
+        run, use, fmt::format("Counters of {} may not be those of its usual launches: {}.", share_text(run, use), why), 0);
     finding.bound_ns.reset();
     findings.push_back(std::move(finding));
     return true;
@@ -64,7 +60,7 @@ void find_partial_warps(const Case& run, Findings& findings) {
     if (threads <= 0 || threads == whole || is_library_kernel(run.profile.timeline.kernels[use.kernel])) return false;
     findings.push_back(of_config(run, use,
                                  fmt::format("Blocks of {} have {:.0f} threads: {:.0f} of the last warp's {:g} do nothing.",
-                                             with_share(run, use), threads, whole - threads, kWarpThreads),
+                                             share_text(run, use), threads, whole - threads, kWarpThreads),
                                  part_ns(use.gpu_ns, 1 - threads / whole)));
     return true;
   });
@@ -76,10 +72,11 @@ void find_masked_threads(const Case& run, Findings& findings) {
     const auto active = find(use.values, Quantity::active_threads);
     if (!unmasked || !active || *unmasked <= 0 || *unmasked >= kFewestUnmasked) return false;
     if (*active - *unmasked < kMostMaskedApart) return false;  // what there is, thread divergence says
-    findings.push_back(of_config(run, use,
-                                 fmt::format("Predicates turn off {:.3g} of the {:.3g} active threads of a warp of {}.",
-                                             *active - *unmasked, *active, with_share(run, use)),
-                                 part_ns(use.gpu_ns, 1 - *unmasked / *active)));
+    findings.push_back(
+        of_config(run, use,
+                  fmt::format("Predicates turn off {:.3g} of the {:.3g} active threads of a warp of {} on average.",
+                              *active - *unmasked, *active, share_text(run, use)),
+                  part_ns(use.gpu_ns, 1 - *unmasked / *active)));
     return true;
   });
 }
@@ -115,8 +112,8 @@ void find_starved_issue(const Case& run, Findings& findings) {
     const double at_peak = *find(use.values, Quantity::memory_throughput) / 100;
     findings.push_back(
         of_config(run, use,
-                  fmt::format("Schedulers issue in {:.3g} % of the cycles of {}, neither compute nor memory is near its peak{}.",
-                              *issues, with_share(run, use), waits),
+                  fmt::format("Schedulers of {} issue in {:.3g} % of the cycles, neither compute nor memory is near its peak{}.",
+                              share_text(run, use), *issues, waits),
                   part_ns(use.gpu_ns, 1 - at_peak), remedy));
     return true;
   });
@@ -132,8 +129,8 @@ void find_slow_pipes(const Case& run, Findings& findings) {
     const bool is_fp64 = fp64 >= xu;
     findings.push_back(of_config(
         run, use,
-        fmt::format("The pipe of {} is busy {:.3g} % of the time in {}, with {:.3g} % of the instructions that could be issued.",
-                    is_fp64 ? "double precision" : "special functions and conversions", std::max(fp64, xu), with_share(run, use),
+        fmt::format("In {} the pipe of {} is busy {:.3g} % of the time, with {:.3g} % of the instructions that could be issued.",
+                    share_text(run, use), is_fp64 ? "double precision" : "special functions and conversions", std::max(fp64, xu),
                     *issued),
         part_ns(use.gpu_ns, 1 - *issued / 100), is_fp64 ? "Compute in single precision, where results allow it." : ""));
     return true;

@@ -32,6 +32,7 @@ struct Selection {
   std::string filter_mode = "global";  // global | per-gpu | per-launch-config
   std::vector<std::uint32_t> devices;  // empty: all
   std::vector<std::string> nvtx_include, nvtx_exclude;
+  [[nodiscard]] bool by_ranges() const noexcept { return !nvtx_include.empty() || !nvtx_exclude.empty(); }
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

@@ -26,7 +26,6 @@ class NvtxFilter {
   // Throws UsageError.
   explicit NvtxFilter(const capture::Selection& selection);
 
-  [[nodiscard]] bool is_empty() const noexcept { return include_.empty() && exclude_.empty(); }
   [[nodiscard]] bool takes(std::span<const OpenNvtxRanges> open);
   // Whether some name in it, of whatever kind of range and domain, is this one or much like it.
   [[nodiscard]] bool is_near(std::string_view name);

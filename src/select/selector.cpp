@@ -108,7 +108,8 @@ Selector Selector::compile(const capture::Selection& selection) {
   state->devices = selection.devices;
   std::ranges::sort(state->devices);
   state->devices.erase(std::unique(state->devices.begin(), state->devices.end()), state->devices.end());
-  state->in_ranges_alone = !NvtxFilter(selection).is_empty();
+  state->in_ranges_alone = selection.by_ranges();
+  if (state->in_ranges_alone) (void)NvtxFilter(selection);  // throws where it cannot be read
   state->skip_before_match = selection.launch_skip_before_match;
   state->skip = selection.launch_skip;
   state->count = selection.launch_count;

@@ -75,14 +75,10 @@ bool asks_for_ops(const ProfileCommand& command) {
   return by_report || command.outputs.model_data || command.folding.is_asked();
 }
 
-bool selects_by_ranges(const capture::Selection& selection) {
-  return !selection.nvtx_include.empty() || !selection.nvtx_exclude.empty();
-}
-
 // A timeline costs a few per cent of a program's speed: who only picks kernels to be measured shall not pay for it.
 bool wants_timeline(const std::string& typed, const ProfileCommand& command, Purpose purpose) {
   const auto& selection = command.options.selection;
-  const bool by_ranges = selects_by_ranges(selection);
+  const bool by_ranges = selection.by_ranges();
   const bool picks = !selection.kernel_id.empty() || !selection.kernel_name.empty();
   const bool ops = purpose == Purpose::comparing || asks_for_ops(command);
   if (typed == "off" && ops) {
@@ -164,7 +160,7 @@ void check_sampling(const TypedProfile& typed, const capture::ProfileOptions& op
     throw UsageError("--replay-mode sample measures no launches one by one, takes caches as they are, and keeps no raw counters",
                      "", "Leave out --samples, --cache-control all and --keep-counters, or use --replay-mode kernel.");
   }
-  if (selects_by_ranges(options.selection)) {
+  if (options.selection.by_ranges()) {
     throw UsageError("--replay-mode sample samples whatever runs, within the NVTX ranges asked for and outside them", "",
                      "Leave out --nvtx-include and --nvtx-exclude, or use --replay-mode iteration.");
   }

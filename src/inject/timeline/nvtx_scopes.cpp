@@ -70,8 +70,7 @@ std::string NvtxScopes::Seen::as_filter() const {
 // --- What the program does --------------------------------------------------------------------------------------------
 
 std::unique_ptr<NvtxScopes> NvtxScopes::of(const capture::Selection& selection) {
-  select::NvtxFilter filter(selection);
-  return filter.is_empty() ? nullptr : std::make_unique<NvtxScopes>(std::move(filter));
+  return selection.by_ranges() ? std::make_unique<NvtxScopes>(select::NvtxFilter(selection)) : nullptr;
 }
 
 void NvtxScopes::push(std::string_view domain, std::string_view name) noexcept {
