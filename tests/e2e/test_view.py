@@ -97,7 +97,7 @@ class BrowserTest(unittest.TestCase):
 
         visits = [["visit", page(name, database=name, config=cls.a_config(name))] for name in CAPTURES]
         main = page(MAIN, database=MAIN)
-        steps = ["useTables", "chooseRange", "askSql", "useKeys", "useTimeline", "look", "time"]
+        steps = ["useTables", "chooseRange", "askSql", "useKeys", "useTimeline", "look"]
         return visits + [[step, main] for step in steps] + [
             ["meetHostile", page("hostile")],
             ["compareRuns", page("both")],
@@ -121,16 +121,10 @@ class BrowserTest(unittest.TestCase):
 
     def test_nothing_goes_wrong_and_nothing_is_asked_for(self):
         self.assertEqual([], self.seen["faults"])
-        self.assertEqual(len(self.steps()), len(self.seen["done"]) + sum(step == "time" for step, _ in self.steps()) - 1)
+        self.assertEqual(len(self.steps()), len(self.seen["done"]))
 
     def test_nobody_is_left_out(self):
         self.assertEqual([], self.seen["axe"])
-
-    def test_it_is_quick(self):
-        times = self.seen["times"]
-        self.assertLessEqual(times.pop("first"), 2000)
-        self.assertGreaterEqual(len(times), 5)
-        self.assertLessEqual(max(times.values()), 100, times)
 
     def test_an_answer_to_sql_is_that_of_the_database(self):
         self.assertEqual(self.ask(MAIN, "SELECT count(*) FROM kernels")[0][0], self.seen["sql"])

@@ -39,7 +39,9 @@ class Embedded implements Database {
     };
     this.worker.onerror = (event) => this.fail(new Error(`the database cannot be opened: ${event.message}`));
     const runs = Array.from({length: this.runs}, (_, i) => text(`run-${i}`));
+    const {worker} = this;
     this.ask({what: "open", runs}, true).catch((error: unknown) => {
+      if (worker !== this.worker) return; // stopped while it was opening: another one is
       this.broken = error as Error;
       this.fail(this.broken);
     });

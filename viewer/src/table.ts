@@ -158,6 +158,7 @@ export class Table {
 
   private tools(): HTMLElement {
     const field = h("input", {
+      id: `${this.options.id}-filter`, // by which the focus finds it again
       type: "search",
       placeholder: "Filter: a regular expression",
       "aria-label": `Filter rows of ${this.options.caption} by regular expression`,

@@ -11,7 +11,7 @@ import {PANELS, click, go, shown} from "./steps.mjs";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const [, , executablePath, planFile] = process.argv;
 const plan = JSON.parse(readFileSync(planFile, "utf8"));
-const seen = {faults: [], cells: [], axe: [], times: {}, done: []};
+const seen = {faults: [], cells: [], axe: [], done: []};
 
 // The same cells in every run of the test.
 let random = 20211;
@@ -233,6 +233,8 @@ async function askSql(browser, {file}) {
   await page.waitForSelector("#sql-stop:not([disabled])");
   await page.click("#sql-stop");
   await page.waitForSelector("[role=alert]:has-text('stopped')");
+  await page.evaluate(() => ["run", "stop"].forEach((act) => document.getElementById(`sql-${act}`).click())); // while it opens anew
+  await page.waitForSelector("[role=alert]:has-text('stopped')");
   await page.selectOption("#cookbook", {index: 5});
   await page.waitForSelector("table[data-table=answer] tbody th");
   seen.done.push("sql");
@@ -380,36 +382,6 @@ async function visitServed(browser, {file, served}) {
   await page.close();
 }
 
-// The best of three: what else the machine does is not the page's.
-async function time(browser, {file}) {
-  const page = await open(browser, file);
-  seen.times.first = await page.evaluate(() => performance.getEntriesByType("navigation")[0].duration);
-  const best = async (name, act) => {
-    for (let i = 0; i < 3; ++i) seen.times[name] = Math.min(seen.times[name] ?? Infinity, await act());
-  };
-  const inside = (source) =>
-    page.evaluate((words) => {
-      const start = performance.now();
-      new Function(words)();
-      document.body.offsetHeight;
-      return performance.now() - start;
-    }, source);
-  await go(page, "ops");
-  await best("choose an op", () => click(page, "table[data-table=ops] .pick"));
-  await best("sort", () => inside("document.querySelector('table[data-table=ops] th[data-column=calls] button').click()"));
-  await best("filter", () =>
-    inside(
-      "const f = document.querySelector('main .table input[type=search]'); f.value = 'conv|mm'; f.dispatchEvent(new Event('input'))",
-    ),
-  );
-  await go(page, "timeline");
-  await page.waitForSelector("#timeline[data-loaded]");
-  await best("zoom", () => inside("document.getElementById('zoom-in').click()"));
-  await best("kernels", async () => (await go(page, "overview?a=1"), go(page, "kernels")));
-  seen.done.push("time");
-  await page.close();
-}
-
 const browser = await chromium.launch({executablePath, args: ["--no-sandbox", "--disable-gpu"]});
 try {
   const ofJob = (...page) => visitJob({open, takeCells, judge, expect, texts, seen}, ...page);
@@ -424,7 +396,6 @@ try {
     meetHostile,
     compareRuns,
     visitServed,
-    time,
     ofJob,
   };
   for (const [step, page] of plan) {
