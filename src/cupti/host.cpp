@@ -94,6 +94,11 @@ UsageError unknown_chip(const Library& library, const std::string& chip) {
 
 void Host::Deinitialize::operator()(CUpti_Profiler_Host_Object* object) const noexcept { deinitialize(*library, object); }
 
+bool CollectionPlan::patches_code() const {
+  return std::any_of(metrics.begin(), metrics.end(),
+                     [](const std::string& metric) { return metric.find("__sass_") != std::string::npos; });
+}
+
 Host::Host(const Library& library, std::string chip, std::vector<std::uint8_t> availability, CollectBy by,
            CUpti_Profiler_Host_Object* object)
     : library_(&library),

@@ -28,6 +28,9 @@ struct CollectionPlan {
   std::vector<std::string> metrics;
   std::vector<std::uint8_t> config_image;
   std::size_t passes = 0;
+  // Whether some of its counters are counted by instructions that CUPTI adds to the program's kernels: those of SASS
+  // instructions, by the names that NVPerf gives them (smsp__sass_thread_inst_executed_op_fadd_pred_on.sum).
+  [[nodiscard]] bool patches_code() const;
   // After so many it will never be complete: no plan has come near twice its passes.
   [[nodiscard]] std::size_t most_passes() const { return 2 * passes + 2; }
 };

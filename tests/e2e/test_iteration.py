@@ -194,6 +194,13 @@ class AutoTest(EndToEndTest):
         for row in self.capture().rows:
             self.assert_recorded_values(row, METRICS if row["Passes"] == PASSES else ONE_PASS)
 
+    def test_nothing_else_is_counted_where_sass_instructions_are(self):
+        metrics = [*METRICS, "smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"]
+        self.profile_unharmed(*slowly(3), "train:200", *slowly(8), "cooperative:2", options=["--samples=3"], metrics=metrics)
+        passes = {int(row["Passes"]) for row in self.capture().rows}
+        self.assertGreater(min(passes), 1)
+        self.assertIn("iteration", {mode for _, mode in self.modes()})
+
     def test_several_gpus_have_no_windows(self):
         for mode in ("auto", "kernel", "iteration"):
             with self.subTest(mode=mode):

@@ -8,7 +8,7 @@ parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performanc
 diagnosis, robust, endings, selection, cost, coverage, iteration, application, instructions, quick, speed, detaching, sampling, endurance, shapes, overhead,
 timeline, emission, python, jax, graphs, sweep, screen, nccl, ranks; all of them, in this order, where none is named. Ends with 1 where a case
 failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
-DLKPROF_TEST_CASES names those cases of parts coverage, endings and graphs that are to run.
+DLKPROF_TEST_CASES names those cases of parts coverage, endings, graphs and selection that are to run.
 """
 
 import json

@@ -23,6 +23,8 @@ PassWindows::Asked plan_of(const cupti::Host& host, const std::vector<capture::M
   return {host.plan(resolved.names), std::move(resolved.unavailable)};
 }
 
+// One plan alone where it counts SASS instructions: once a context had a configuration that does, the session of one that does
+// not frees at its end what was freed before, and the process ends with signal 11 (CUDA 13.0, driver 580, H100 and H200).
 std::vector<PassWindows::Asked> plans_of(const cupti::Host& host, const capture::ProfileOptions& options) {
   std::vector<PassWindows::Asked> all;
   PassWindows::Asked asked = plan_of(host, options.metrics);
@@ -30,7 +32,7 @@ std::vector<PassWindows::Asked> plans_of(const cupti::Host& host, const capture:
     throw Error("none of the metrics asked for is offered by this GPU", host.chip(),
                 "See what it offers: dlkprof metrics --chip " + host.chip() + " --query <regex>");
   }
-  if (asked.plan.passes > 1 && !options.first_metrics.empty()) {
+  if (asked.plan.passes > 1 && !options.first_metrics.empty() && !asked.plan.patches_code()) {
     PassWindows::Asked first = plan_of(host, options.first_metrics);
     if (first.plan.passes == 1) all.push_back(std::move(first));
   }

@@ -2,12 +2,16 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <mutex>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "common/journal.h"
 #include "cupti/real.h"
@@ -50,6 +54,15 @@ void blank_what_lacks_passes(const FakeImage& image, const CUpti_Profiler_Host_E
 
 std::atomic<int> g_hosts{0};
 
+std::set<CUpti_Profiler_Host_Object*>& hosts_of_sass() {
+  static auto& instance = *new std::set<CUpti_Profiler_Host_Object*>;
+  return instance;
+}
+std::set<std::vector<std::uint8_t>>& configs_of_sass() {
+  static auto& instance = *new std::set<std::vector<std::uint8_t>>;
+  return instance;
+}
+
 // A child that evaluates may not open a file any more.
 void read_recording_before_fork() {
   static const int registered = pthread_atfork(
@@ -61,6 +74,9 @@ void read_recording_before_fork() {
 }
 
 }  // namespace
+
+bool patches_code(const std::uint8_t* config, std::size_t bytes) { return configs_of_sass().contains({config, config + bytes}); }
+
 }  // namespace fakes
 
 #define FAKE_FORWARD(function, Params)   \
@@ -90,6 +106,10 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params* p
 CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Params* params) {
   FAKE_CALL(cuptiProfilerHostDeinitialize);
   --fakes::g_hosts;
+  {
+    const std::lock_guard lock(fakes::state_mutex());
+    fakes::hosts_of_sass().erase(params->pHostObject);
+  }
   return FAKE_REAL(cuptiProfilerHostDeinitialize)(params);
 }
 
@@ -102,10 +122,28 @@ FAKE_FORWARD(cuptiProfilerHostGetSupportedChips, CUpti_Profiler_Host_GetSupporte
 FAKE_FORWARD(cuptiProfilerHostGetBaseMetrics, CUpti_Profiler_Host_GetBaseMetrics_Params)
 FAKE_FORWARD(cuptiProfilerHostGetSubMetrics, CUpti_Profiler_Host_GetSubMetrics_Params)
 FAKE_FORWARD(cuptiProfilerHostGetMetricProperties, CUpti_Profiler_Host_GetMetricProperties_Params)
-FAKE_FORWARD(cuptiProfilerHostConfigAddMetrics, CUpti_Profiler_Host_ConfigAddMetrics_Params)
 FAKE_FORWARD(cuptiProfilerHostGetConfigImageSize, CUpti_Profiler_Host_GetConfigImageSize_Params)
-FAKE_FORWARD(cuptiProfilerHostGetConfigImage, CUpti_Profiler_Host_GetConfigImage_Params)
 FAKE_FORWARD(cuptiProfilerHostGetNumOfPasses, CUpti_Profiler_Host_GetNumOfPasses_Params)
+
+CUptiResult cuptiProfilerHostConfigAddMetrics(CUpti_Profiler_Host_ConfigAddMetrics_Params* params) {
+  FAKE_CALL(cuptiProfilerHostConfigAddMetrics);
+  const auto is_of_sass = [](const char* metric) { return std::strstr(metric, "__sass_") != nullptr; };
+  if (std::any_of(params->ppMetricNames, params->ppMetricNames + params->numMetrics, is_of_sass)) {
+    const std::lock_guard lock(fakes::state_mutex());
+    fakes::hosts_of_sass().insert(params->pHostObject);
+  }
+  return FAKE_REAL(cuptiProfilerHostConfigAddMetrics)(params);
+}
+
+CUptiResult cuptiProfilerHostGetConfigImage(CUpti_Profiler_Host_GetConfigImage_Params* params) {
+  FAKE_CALL(cuptiProfilerHostGetConfigImage);
+  const auto result = FAKE_REAL(cuptiProfilerHostGetConfigImage)(params);
+  const std::lock_guard lock(fakes::state_mutex());
+  if (result == CUPTI_SUCCESS && fakes::hosts_of_sass().contains(params->pHostObject)) {
+    fakes::configs_of_sass().emplace(params->pConfigImage, params->pConfigImage + params->configImageSize);
+  }
+  return result;
+}
 
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToGpuValues_Params* params) {
   FAKE_CALL(cuptiProfilerHostEvaluateToGpuValues);

@@ -1,6 +1,7 @@
 // Sessions of the Profiling API: auto ranges of the launches that are made while profiling is enabled, a pass at a time.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "common/journal.h"
@@ -20,6 +21,12 @@ struct Session {
 
 std::map<CUcontext, Session>& sessions() {
   static auto& instance = *new std::map<CUcontext, Session>;
+  return instance;
+}
+
+// Contexts that had a configuration which counts SASS instructions.
+std::set<CUcontext>& patched() {
+  static auto& instance = *new std::set<CUcontext>;
   return instance;
 }
 
@@ -122,6 +129,11 @@ CUptiResult cuptiProfilerSetConfig(CUpti_Profiler_SetConfig_Params* params) {
   }
   session->passes = passes;
   session->pass = params->passIndex;
+  if (fakes::patches_code(params->pConfig, params->configSize)) {
+    fakes::patched().insert(params->ctx);
+  } else if (fakes::patched().contains(params->ctx)) {
+    fakes::misuse("cuptiProfilerSetConfig without SASS instructions after one with them: the session's end frees twice");
+  }
   return CUPTI_SUCCESS;
 }
 

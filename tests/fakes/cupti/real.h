@@ -101,6 +101,8 @@ inline constexpr std::uint64_t kSampleImageMagic = 0x656b61466d70'75ULL;
 
 // Of a configuration that the real library made.
 [[nodiscard]] std::size_t passes_of(const std::uint8_t* config, std::size_t bytes);
+// Whether it counts by instructions that are added to kernels.
+[[nodiscard]] bool patches_code(const std::uint8_t* config, std::size_t bytes);
 // Whether some context has the counters of the GPU; whether it has them in a session.
 [[nodiscard]] bool counters_held(int device);
 [[nodiscard]] bool has_session(int device);

@@ -13,6 +13,7 @@ OPTIONS = {
     "full": ("--set", "full"),
     "basic_pytorch": ("--set", "basic", "--mode", "pytorch"),
     "full_pytorch": ("--set", "full", "--mode", "pytorch"),
+    "full_kernel": ("--set", "full", "--replay-mode", "kernel"),
     "full_iteration": ("--set", "full", "--replay-mode", "iteration"),
 }
 STEPS = (5, 20, 60)  # of a small network, which has all passes after some 40

@@ -1,6 +1,6 @@
 """The same selector picks the same launches in ncu and in dlkprof."""
 
-from harness import Skipped, check
+from harness import Skipped, check, is_asked_for
 
 PART = "selection"
 FINGERPRINT = "smsp__inst_executed.sum"  # every launch of select_probe executes a count of its own
@@ -26,7 +26,9 @@ SELECTORS = (
     ("nothing matches", NOTHING),
 )
 
-# Of the launches of nvtx_probe. ncu takes ranges in only where it is told to (--nvtx).
+# Of the launches of nvtx_probe. ncu takes ranges in only where it is told to (--nvtx). No nest of its ranges has a name twice: there
+# ncu 2025.3 goes by the outer of the two alone, so that "inner]" misses a launch within inner/outer/inner, and "[inner/*/inner]"
+# takes one within inner alone (seen on an H100), which its manual does not say.
 NVTX_FILTERS = (
     ("pushed, anywhere", ("--nvtx-include", "inner/")),
     ("outermost", ("--nvtx-include", "[outer")),
@@ -36,7 +38,7 @@ NVTX_FILTERS = (
     ("one between", ("--nvtx-include", "outer/+/inner")),
     ("any between", ("--nvtx-include", "outer/*/inner")),
     ("whole stack", ("--nvtx-include", "[outer/middle/inner]")),
-    ("from bottom to top", ("--nvtx-include", "[inner/*/inner]")),
+    ("from bottom to top", ("--nvtx-include", "[first/*/inner]")),
     ("domain", ("--nvtx-include", "net@forward/")),
     ("domain, nested", ("--nvtx-include", "net@forward/layer")),
     ("domains by pattern", ("--nvtx-include", "regex:net@forward/")),
@@ -57,6 +59,8 @@ NVTX_FILTERS = (
 
 def run(bench):
     for probe, selectors, of_ncu in (("select_probe", SELECTORS, ()), ("nvtx_probe", NVTX_FILTERS, ("--nvtx",))):
+        if not is_asked_for(probe):
+            continue
         program = bench.sample(probe)
         try:
             bench.ncu.offered([FINGERPRINT], program)

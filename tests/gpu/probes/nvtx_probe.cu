@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   program.launch("no range");
   program.nest({"outer", "middle", "inner"});
   program.nest({"outer", "inner"});
-  program.nest({"inner", "outer", "middle", "deep", "inner"});
+  program.nest({"first", "outer", "middle", "deep", "inner"});
   program.nest({"f(a, b)[0]", "x/y", "user@host"});
   program.use_domains();
   program.use_started_ranges();
