@@ -9,6 +9,9 @@ set(DLKPROF_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,un
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
+# What is built here runs with this one and later ones: packages say so.
+execute_process(COMMAND getconf GNU_LIBC_VERSION OUTPUT_VARIABLE DLKPROF_GLIBC OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REGEX REPLACE "^glibc " "" DLKPROF_GLIBC "${DLKPROF_GLIBC}")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)

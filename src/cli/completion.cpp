@@ -14,7 +14,7 @@ int run_completion(int argc, char** argv) {
   CLI::App app("Prints what completes the command lines of dlkprof in a shell: verbs, options and their words.",
                "dlkprof completion");
   std::string shell;
-  app.add_option("shell", shell, "The shell")->required()->check(one_of({"bash", "zsh"}));
+  app.add_option("shell", shell, "The shell")->required()->check(one_of({"bash", "fish", "zsh"}));
   if (parse(app, argc, argv).done) return 0;
   print_data(completion_script(shell));
   return 0;

@@ -77,7 +77,7 @@ constexpr std::array kVerbs{
     Verb{"metrics", run_metrics, "dlkprof metrics [options]", "List metrics, sections and sets", kMetricsExamples},
     Verb{"doctor", run_doctor, "dlkprof doctor [options]", "Check what works on this machine", {}},
     Verb{"help", run_help, "dlkprof help [verb]", "Show the help of a verb", {}},
-    Verb{"completion", run_completion, "dlkprof completion bash|zsh", "Print what completes command lines in a shell",
+    Verb{"completion", run_completion, "dlkprof completion bash|fish|zsh", "Print what completes command lines in a shell",
          kCompletionExamples},
 };
 

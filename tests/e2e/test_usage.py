@@ -245,6 +245,25 @@ class UsageTest(EndToEndTest):
             self.assertNotIn("\x1b[K", line)
 
 
+class FishCompletionTest(EndToEndTest):
+    """What `dlkprof completion fish` prints, in fish."""
+
+    def complete(self, line):
+        """What a tab gives after this line."""
+        script = '"$argv[1]" completion fish | source; complete -C "$argv[2]"'
+        done = self.run_command("fish", "-c", script, DLKPROF, line, HOME=str(self.folder))
+        self.assertEqual((0, ""), (done.code, done.stderr))
+        return [shown.split("\t")[0] for shown in done.stdout.splitlines()]
+
+    def test_verbs_options_and_their_words(self):
+        self.assertIn("report", self.complete("dlkprof rep"))
+        self.assertEqual(["--replay-mode"], self.complete("dlkprof --replay"))
+        self.assertEqual(["iteration"], self.complete("dlkprof --replay-mode it"))
+        self.assertEqual(["detail,kernel", "detail,kernels"], self.complete("dlkprof --reports detail,ker"))
+        self.assertEqual(["json"], self.complete("dlkprof compare --format js"))
+        self.assertNotIn("--replay-mode", self.complete("dlkprof report --re"))
+
+
 class CompletionTest(EndToEndTest):
     """What `dlkprof completion bash` prints, in bash."""
 

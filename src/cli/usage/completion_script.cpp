@@ -117,10 +117,7 @@ std::string choices_of_verb(const VerbFacts& verb) {
   return text;
 }
 
-}  // namespace
-
-std::string completion_script(const std::string& shell) {
-  const std::vector<VerbFacts> all = all_verbs();
+std::string bash_script(const std::vector<VerbFacts>& all) {
   std::vector<std::string> names;
   for (const VerbFacts& verb : all) {
     if (verb.name != "profile") names.push_back(verb.name);
@@ -134,7 +131,61 @@ std::string completion_script(const std::string& shell) {
   text += kEnd;
   for (const VerbFacts& verb : all) text += choices_of_verb(verb);
   text += kLast;
-  text += "complete -o filenames -F _dlkprof_complete dlkprof\n";
+  return text + "complete -o filenames -F _dlkprof_complete dlkprof\n";
+}
+
+// A word of fish: between single quotes backslashes and single quotes take a backslash.
+std::string fish_word(std::string_view text) {
+  std::string word = "'";
+  for (const char letter : text) {
+    if (letter == '\\' || letter == '\'') word += '\\';
+    word += letter;
+  }
+  return word + "'";
+}
+
+// A line of fish for an option: its names, the words that its value may be, and what it does up to the first full stop.
+std::string fish_option(const std::string& condition, const OptionFacts& option) {
+  std::string line = fmt::format("complete -c dlkprof -n {}", fish_word(condition));
+  for (const std::string& name : option.names) {
+    const bool is_long = name.starts_with("--");
+    line += fmt::format(" {} {}", is_long ? "-l" : "-s", name.substr(is_long ? 2 : 1));
+  }
+  if (takes_word(option)) line += " -r";
+  if (takes_word(option) && !option.choices.empty()) {
+    const std::string words = fmt::format("{}", fmt::join(option.choices, " "));
+    line += " -f -a " + fish_word(option.list ? "(__fish_append , " + words + ")" : words);
+  }
+  return line + " -d " + fish_word(option.help.substr(0, option.help.find_first_of(".(:;"))) + "\n";
+}
+
+// With the verbs that there are in a variable. Where none was typed, a program is being profiled.
+std::string fish_script(const std::vector<VerbFacts>& all) {
+  std::string text = "# Completes the command lines of dlkprof. Made by: dlkprof completion fish\nset -g __dlkprof_verbs";
+  for (const VerbFacts& verb : all) {
+    if (verb.name != "profile") text += " " + verb.name;
+  }
+  text += "\n";
+  for (const VerbFacts& verb : all) {
+    const bool profiles = verb.name == "profile";
+    const std::string condition =
+        profiles ? "not __fish_seen_subcommand_from $__dlkprof_verbs" : "__fish_seen_subcommand_from " + verb.name;
+    if (const std::string words = first_words(verb); !words.empty()) {
+      text += fmt::format("complete -c dlkprof -n {} -a {}\n", fish_word(condition), fish_word(words));
+    }
+    for (const OptionFacts& option : verb.options) {
+      if (!option.positional) text += fish_option(condition, option);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string completion_script(const std::string& shell) {
+  const std::vector<VerbFacts> all = all_verbs();
+  if (shell == "fish") return fish_script(all);
+  const std::string text = bash_script(all);
   return shell == "zsh" ? "#compdef dlkprof\nautoload -U +X bashcompinit && bashcompinit\n" + text : text;
 }
 

@@ -5,7 +5,7 @@
 
 namespace dlkprof::cli {
 
-// For `shell`, bash or zsh (which takes bash's, by way of its bashcompinit).
+// For `shell`, bash, fish or zsh (which takes bash's, by way of its bashcompinit).
 [[nodiscard]] std::string completion_script(const std::string& shell);
 
 }  // namespace dlkprof::cli
