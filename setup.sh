@@ -10,6 +10,7 @@ readonly llvm=16 # one version everywhere: they differ in how they format and in
 readonly test_packages=(git python3 shellcheck libgtest-dev libgmock-dev libbenchmark-dev "clang-$llvm" "clang-format-$llvm"
                         "clang-tidy-$llvm" "libclang-rt-$llvm-dev" chromium
                         mkdocs codespell # of the docs
+                        flake8 # of Python
                         fish zstd dpkg-dev python3-venv python3-wheel # of completion and packages
                         python3-distributed python3-jsonschema python3-pandas python3-protobuf)
 
@@ -19,6 +20,7 @@ Usage: ./setup.sh <verb> [options]
 
   demo    build and install dlkprof, then show it at work on recorded captures; on a GPU machine, live as well
   test    everything that continuous integration checks
+            test quick: of that what needs no sanitizer and no profiled program, for daily work
   build   build dlkprof and install it under build/install
   soak    try for hours what must not harm: hostile programs, kills at random moments, fuzzing (docs/reference/safety.md)
             soak [hostile|campaign|mutants|fuzz] [--seconds <n of each fuzz target>] [--moments <n>] [--seed <n>]
@@ -146,6 +148,13 @@ demo_live() {
   build/install/bin/dlkprof --force --output_path=build/demo build/samples/copy
 }
 
+# Runs a command, and says how long it took.
+timed() {
+  local begin=$SECONDS
+  "$@"
+  say "$((SECONDS - begin)) s: $*"
+}
+
 # Runs ctest of preset $1 with more arguments, and adds the number of tests to tests_passed. Where the kernel
 # randomizes addresses widely, the sanitizers of clang 16 cannot start, so that is turned off for them.
 tests_passed=0
@@ -157,19 +166,34 @@ test_preset() {
   tests_passed=$((tests_passed + $(awk '/tests passed, 0 tests failed out of/ {n += $NF} END {print n + 0}' "$log")))
 }
 
-verb_test() {
+test_everything() {
   local preset
+  timed test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds
+  timed build_preset ci
+  timed test_preset ci --label-exclude '^source$'
+  for preset in asan tsan; do
+    timed build_preset "$preset"
+    timed test_preset "$preset"
+  done
+}
+
+test_quickly() {
+  timed build_preset ci
+  timed test_preset ci --label-regex '^(source|unit|threads)$' --exclude-regex '^check.gpu_tests|EveryChip'
+}
+
+verb_test() {
+  local tests=test_everything
+  case ${1:-} in
+    "") ;;
+    quick) tests=test_quickly ;;
+    *) die "test takes nothing, or quick, and not $1" ;;
+  esac
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_page_tools
   need_cuda
   cmake --preset ci >&2
-  test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds
-  build_preset ci
-  test_preset ci --label-exclude '^source$'
-  for preset in asan tsan; do
-    build_preset "$preset"
-    test_preset "$preset"
-  done
+  "$tests"
   printf '100%% tests passed, 0 tests failed out of %d\n' "$tests_passed"
 }
 
@@ -238,8 +262,8 @@ verb_clean() { rm -rf build; }
 main() {
   cd "$(dirname "${BASH_SOURCE[0]}")"
   case ${1:-} in
-    build | demo | test | clean) "verb_$1" ;;
-    soak) verb_soak "${@:2}" ;;
+    build | demo | clean) "verb_$1" ;;
+    soak | test) "verb_$1" "${@:2}" ;;
     -h | --help | help) usage ;;
     *)
       usage >&2

@@ -28,10 +28,5 @@ dlkprof_static(iberty libiberty/demangle.h libiberty.a)
 dlkprof_static(sqlite sqlite3.h libsqlite3.a)
 target_link_libraries(dlkprof_sqlite INTERFACE Threads::Threads ${CMAKE_DL_LIBS} m)
 
-# fmt's headers; its compiled part is src/base/fmt.cpp.
-get_target_property(FMT_INCLUDE fmt::fmt INTERFACE_INCLUDE_DIRECTORIES)
-add_library(dlkprof_fmt INTERFACE)
-target_include_directories(dlkprof_fmt SYSTEM INTERFACE ${FMT_INCLUDE})
-
 add_library(dlkprof_cuda_headers INTERFACE)
 target_include_directories(dlkprof_cuda_headers SYSTEM INTERFACE ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})

@@ -1,6 +1,5 @@
 """What dlkprof writes is a run's own: nothing of another run goes with it, and nothing of its work is lost where nobody reads it."""
 
-import subprocess
 
 from harness import ADD, DLKPROF, METRICS, PROGRAM, EndToEndTest
 

@@ -117,7 +117,6 @@ class PcSamplingTest(SampledTest):
         self.sample("device:0", "train:1", "device:1", "train:2", options=[*SAMPLED, "--devices=1"])
         self.assertEqual(2 * OF_ONE * SAMPLES_OF_A_RUN, sum(self.samples(self.capture().path).values()))
 
-
     def test_the_devices_left_out_cost_no_more_than_others(self):
         """Nothing is asked of CUPTI for a launch."""
         done = self.sample("device:0", "train:1", "device:1", "train:2", options=[*SAMPLED, "--devices=1"],

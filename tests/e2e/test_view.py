@@ -51,7 +51,6 @@ def make_hostile(database):
     connection.close()
 
 
-
 class BrowserTest(unittest.TestCase):
     """One run of the browser for all tests: starting it takes most of the time."""
 

@@ -1,6 +1,5 @@
 """python/inject/sitecustomize.py and the import hooks: the program's own imports, output and ending stay its own."""
 
-import sys
 
 import ast
 

@@ -30,7 +30,6 @@ class Work:
         """What does not depend on whether a graph launched it: the type, the direction, and the last part of the path."""
         return self.type, self.direction or "", re.sub(r"\(\d+\)$", "", self.op.rsplit("/", 1)[-1])
 
-
     def family(self):
         """Its name without the last types of the template, which may differ where a graph keeps its buffers elsewhere."""
         return self.kernel[:FAMILY]

@@ -33,8 +33,8 @@ def detached(bench):
     ratios = []
     for pair in range(PAIRS):
         alone = bench.commands.run(f"shapes_step_alone{pair}", program, timeout=LIMIT).require_success()
-        ours = bench.dlkprof.profile(f"shapes_step{pair}", ("--replay-mode", "iteration", "--set", "quick", "--samples", "1",
-                                                             "--timeline", "off"), program, timeout=LIMIT).require_success()
+        options = ("--replay-mode", "iteration", "--set", "quick", "--samples", "1", "--timeline", "off")
+        ours = bench.dlkprof.profile(f"shapes_step{pair}", options, program, timeout=LIMIT).require_success()
         check(ours.stdout == alone.stdout, "stdout differs")
         ratios.append(median_step_ms(ours) / median_step_ms(alone))
     middle = statistics.median(ratios)

@@ -47,7 +47,6 @@ class RulesTest(unittest.TestCase):
         self.assertEqual(diagnosis_report.rules_in_words([]), "none")
 
 
-
 class TraitsTest(unittest.TestCase):
     def verdicts(self, **reports):
         kernel = {"Kernel Name": "k"}
