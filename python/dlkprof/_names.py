@@ -73,8 +73,10 @@ class Tree:
 
 
 def _class_name(root):
-    """As the source says it, also of what TorchScript made of it."""
+    """As the source says it, also of what TorchScript or torch.compile made of it."""
     kind = type(root)
+    if kind.__module__.startswith("torch._dynamo"):
+        kind = type(getattr(root, "_orig_mod", root))
     return getattr(root, "original_name", kind.__name__) if kind.__module__.startswith("torch.jit") else kind.__name__
 
 

@@ -10,6 +10,7 @@ import inspect
 import os
 import sys
 
+from ._compiled import Compiled
 from ._complaint import complain
 from ._emission import Emission
 from ._facts import Facts
@@ -71,6 +72,8 @@ class _PyTorch:
         always_left = "always_call" in self._after_options
         self._thread = ThreadScopes(torch.cuda.nvtx, Names(), always_left, self._guard(self._let_go))
         self._facts = Facts(torch, torch.cuda.nvtx.mark)
+        self._untold = []  # facts about compiled code, of before the process used CUDA
+        self._compiled = Compiled(self._tell_compiled)
         self._task_id = getattr(torch._C, "_current_graph_task_id", lambda: -1)  # not -1 on autograd's threads
 
     def install(self):
@@ -78,6 +81,7 @@ class _PyTorch:
         self._cover_autograd()
         if self._with_modules and not self._tracing_is_blind():
             self._register_module_hooks()
+        self._compiled.install()
         os.register_at_fork(after_in_child=self._guard(self._forget))
         atexit.register(self._guard(self._finish))
         self._torch.cuda._lazy_call(self._guard(self._go_live))
@@ -188,6 +192,13 @@ class _PyTorch:
             self._has_started = True
             self._facts.start()
 
+    def _tell_compiled(self, name, value):
+        self._untold.append(f"dlkprof:fact: pytorch {name} {value}")
+        if self.is_live:
+            untold, self._untold = self._untold, []
+            for mark in untold:
+                self.nvtx.mark(mark)
+
     def _see_profiler(self):
         kind = getattr(getattr(self._torch._C, "_autograd", None), "_profiler_type", lambda: None)()
         emits_ranges = str(kind).endswith(("NVTX", "ITT"))
@@ -227,6 +238,7 @@ class _PyTorch:
         if self.is_live or self.has_let_go:
             self._start_facts()
             self._facts.finish()
+            self._compiled.finish()
             self._thread.scopes.close_all()
             self._emission.stop()
             self.is_live = False

@@ -51,6 +51,9 @@ void columns(const auto& visit, Of<model::Op> auto& row) {
         word("framework", row.framework, model::kFrameworks, "That named it."),
         text("data_types", row.data_types, "Of its first instance's inputs."),
         text("input_shapes", row.input_shapes, "Of its first instance."),
+        text("module", row.module, "Of compiled code: path of the module that it was made from."),
+        text("made_of", row.made_of, "Of compiled code: the ops that were made into it."),
+        text("stack_trace", row.stack, "Of Python, where it was written, the innermost frame first; empty: not known."),
         nullable(reference("op_group", row.group, "op_group", "The group node it lies in.")),
         flag("eligible", row.eligible, "Can use tensor cores, by type and data types."),
         flag("leaf", row.leaf, "No range lies inside any of its instances."));

@@ -47,7 +47,10 @@ View ops_view() {
                 {{"group_node", "g.name", "", "The group node it lies in; NULL: none."},
                  {"tc_eligible", "o.eligible", "0 or 1", "Can use tensor cores."},
                  {"leaf", "o.leaf"},
-                 {"phase", phase_of_op("ELSE 'other'"), "", "forward, backward, optimizer, data or other; see view phases."}}}),
+                 {"phase", phase_of_op("ELSE 'other'"), "", "forward, backward, optimizer, data or other; see view phases."},
+                 {"module", "o.module"},
+                 {"made_of", "o.made_of"},
+                 {"stack_trace", "o.stack_trace"}}}),
           "FROM op o LEFT JOIN op_group g ON g.aggregation = o.aggregation AND g.id = o.op_group " + of_newest("o")};
 }
 

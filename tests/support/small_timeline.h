@@ -143,7 +143,7 @@ inline model::Fold small_fold() {
   fold.ops = {
       {"memcpy_1", "unassociated_[CUDA memcpy HtoD]", "[CUDA memcpy HtoD]", model::Direction::none, model::Framework::none},
       {"aten::mm_fprop_1", "/step/aten::mm", "aten::mm", model::Direction::fprop, model::Framework::pytorch, "fp16",
-       "[[4, 4], [4, 4]]", 0, true, true}};
+       "[[4, 4], [4, 4]]", "", "aten.mm", "net.py:7 in forward", 0, true, true}};
   fold.groups = {{"/step", kNone}, {"/step/inner", 0}};
   fold.instances = {{.op = 0}, {.op = 1, .range = 1, .iteration = 0}, {.op = 1, .range = 3, .iteration = 1}};
   fold.call_ns = {100, 100, 140};

@@ -150,6 +150,7 @@ class Scopes {
   explicit Scopes(const Fold& fold) {
     for (const Op& op : fold.ops) {
       if (op.framework != Framework::none && op.type == kModuleType) modules_.insert(op.name);
+      if (!op.module.empty()) modules_.insert(op.module);
       if (op.framework == Framework::pytorch) pytorch_.insert(op.name);
     }
   }
@@ -191,7 +192,8 @@ std::vector<LayerPath> find_layer_paths(const Fold& fold, const std::vector<OpRo
     const std::string_view scope = module ? *module : scopes.outermost_op(op.name);
     if (module) compiled[i] = compiled_type(std::string_view(op.name).substr(scope.size()), op);
     node_of[i] = places.add(scope, module.has_value());
-    if (compiled[i].empty()) places.add_op(node_of[i], op);
+    // What is fused into a kernel differs from one layer to the next.
+    if (compiled[i].empty() && op.module.empty()) places.add_op(node_of[i], op);
   }
   places.fold();
   std::vector<LayerPath> paths(rows.size());

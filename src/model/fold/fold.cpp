@@ -5,6 +5,7 @@
 
 #include "model/aggregate/tensor_core_use.h"
 #include "model/fold/asked_key_node.h"
+#include "model/fold/compiled_launches.h"
 #include "model/fold/instances.h"
 #include "model/fold/iterations.h"
 #include "model/fold/key_node.h"
@@ -56,11 +57,12 @@ Fold fold_with(const Timeline& timeline, const FoldOptions& options, bool call_t
   KeyNode key_node = find_key_node(timeline, markers, texts);
   OpTree tree(texts);
   OpTable table;
+  const CompiledLaunches compiled(timeline, markers, texts);
   Instances instances;
   {
     // Names and ids go by the default key node whichever is asked for, so that one found in a report can be asked for next.
-    OpPaths paths = find_op_paths(timeline, markers, IterationSplit(key_node.stops), tree);
-    instances = make_instances(timeline, markers, std::move(paths), tree, texts, table);
+    OpPaths paths = find_op_paths(timeline, markers, IterationSplit(key_node.stops), compiled, texts, tree);
+    instances = make_instances(timeline, markers, compiled, std::move(paths), tree, texts, table);
   }
   if (call_times) fold.call_ns = measure_calls(timeline, instances);
   table.describe(timeline, tree, texts, fold);

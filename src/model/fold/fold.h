@@ -29,6 +29,9 @@ struct Op {
   Direction direction = Direction::none;
   Framework framework = Framework::none;
   std::string data_types, input_shapes;  // of its first instance
+  std::string module;                    // of compiled code: path of the module that it was made from; else empty
+  std::string made_of;                   // of compiled code: the ops that were made into it, "aten.add, aten.mul"
+  std::string stack;                     // of Python, where it was written, the innermost frame first; "" where not known
   std::uint32_t group = kNone;           // index into Fold::groups: the group node it lies in
   std::uint32_t own_group = kNone;       // index into Fold::groups: the group node that it is itself
   bool eligible = false;                 // for tensor cores

@@ -1,6 +1,7 @@
 #include "model/fold/instances.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -16,17 +17,19 @@ namespace {
 
 class InstanceMaker {
  public:
-  InstanceMaker(const Timeline& timeline, const RangeMarkers& markers, OpPaths&& paths, OpTree& tree, TextTable& texts,
-                OpTable& table)
+  InstanceMaker(const Timeline& timeline, const RangeMarkers& markers, const CompiledLaunches& compiled, OpPaths&& paths,
+                OpTree& tree, TextTable& texts, OpTable& table)
       : timeline_(timeline),
         markers_(markers),
+        compiled_(compiled),
+        compiled_paths_(markers, texts, tree),
         paths_(std::move(paths)),
         tree_(tree),
         texts_(texts),
         table_(table),
         captured_ops_(timeline, markers, paths_, tree),
-        apart_(timeline.graph_nodes.empty() ? 0 : timeline.ranges.size()),
-        of_range_(timeline.graph_nodes.empty() ? paths_.node : apart_) {}
+        apart_(asks_nodes() ? timeline.ranges.size() : 0),
+        of_range_(asks_nodes() ? apart_ : paths_.node) {}
 
   Instances make() {
     find_outside();
@@ -37,9 +40,12 @@ class InstanceMaker {
   }
 
  private:
+  [[nodiscard]] bool asks_nodes() const { return !timeline_.graph_nodes.empty() || !compiled_.empty(); }
+
   // Fills made_.outside, and activity_instance of their works with indices into it.
   void find_outside() {
     made_.activity_instance.assign(timeline_.activities.size(), kNone);
+    if (!compiled_.empty()) add_compiled();
     add_captured();
     const GroupedIndices activities(timeline_.activities.size(), timeline_.calls.size(), [&](std::size_t i) {
       const std::uint32_t call = timeline_.activities[i].call;
@@ -89,7 +95,7 @@ class InstanceMaker {
     std::vector<Work> works;
     for (std::uint32_t i = 0; i < timeline_.activities.size() && !timeline_.graph_nodes.empty(); ++i) {
       const Activity& activity = timeline_.activities[i];
-      if (activity.graph_node == kNone || activity.call == kNone) continue;
+      if (activity.graph_node == kNone || activity.call == kNone || made_.activity_instance[i] != kNone) continue;
       const std::uint32_t launching = counted_range(markers_, paths_, timeline_.calls[activity.call]);
       const std::uint32_t number = captured_ops_.captured_of(activity, launching);
       if (number != kNone) works.push_back({activity.call, number, i});
@@ -107,6 +113,42 @@ class InstanceMaker {
       }
       made_.activity_instance[activity] = static_cast<std::uint32_t>(made_.outside.size() - 1);
     }
+  }
+
+  // Each launch of compiled code that has no range of its own is an instance, and so is each part of a graph launch.
+  void add_compiled() {
+    std::map<std::tuple<std::uint32_t, const CompiledLaunch*, std::uint32_t>, std::uint32_t> known;  // index into made_.outside
+    for (std::uint32_t i = 0; i < timeline_.activities.size(); ++i) {
+      const Activity& activity = timeline_.activities[i];
+      const CompiledLaunches::Unit* unit = compiled_unit_of(activity);
+      if (unit == nullptr) continue;
+      const std::uint32_t range = activity.in_graph ? timeline_.graph_nodes[activity.graph_node].range : kNone;
+      const auto [outside, is_new] =
+          known.try_emplace({activity.call, unit->launch, range}, static_cast<std::uint32_t>(made_.outside.size()));
+      if (is_new) {
+        const Call& call = timeline_.calls[activity.call];
+        made_.outside.push_back({.start_ns = call.start_ns,
+                                 .end_ns = call.end_ns,
+                                 .call = activity.call,
+                                 .kernel = activity.kernel,
+                                 .first = !activity.in_graph,
+                                 .compiled = true,
+                                 .node = activity.graph_node});
+      }
+      made_.activity_instance[i] = outside->second;
+    }
+  }
+
+  // Null where a work is that of a range, or not known to be of compiled code.
+  [[nodiscard]] const CompiledLaunches::Unit* compiled_unit_of(const Activity& activity) const {
+    if (activity.call == kNone) return nullptr;
+    if (!activity.in_graph) return compiled_.of_call(activity.call);
+    if (activity.graph_node == kNone || launching_graph_range(activity.call) == kNone) return nullptr;
+    return compiled_.of_node(activity.graph_node);
+  }
+  [[nodiscard]] std::uint32_t launching_graph_range(std::uint32_t call) const {
+    const std::uint32_t range = counted_range(markers_, paths_, timeline_.calls[call]);
+    return range == kNone ? kNone : compiled_.graph_range_of(range);
   }
 
   void sort_outside() {
@@ -145,7 +187,12 @@ class InstanceMaker {
     instance.op = table_.find({paths_.node[index], signature.type, paths_.direction[index], signature.framework}, index);
     instance.range = index;
     if (const std::uint32_t parent = paths_.parent_of(timeline_.ranges, index); parent != kNone) {
-      table_.set_not_leaf(made_.all[of_range_[parent]].op);
+      const std::uint32_t around = made_.all[of_range_[parent]].op;
+      table_.set_not_leaf(around);
+      table_.inherit_origin(instance.op, around);
+    }
+    if (const CompiledLaunches::Unit* unit = compiled_.of_range(index)) {
+      table_.set_origin(instance.op, {unit->graph, unit->launch, compiled_paths_.module_of(*unit, paths_.so_far())});
     }
     of_range_[index] = static_cast<std::uint32_t>(made_.all.size());
     made_.all.push_back(instance);
@@ -153,6 +200,7 @@ class InstanceMaker {
 
   void add_outside(Outside& outside) {
     if (outside.captured != kNone) return add_captured(outside);
+    if (outside.compiled) return add_compiled(outside);
     const std::string& name =
         outside.kernel != kNone ? timeline_.kernels[outside.kernel].name : timeline_.strings[timeline_.calls[outside.call].name];
     OpInstance instance;
@@ -180,6 +228,39 @@ class InstanceMaker {
     made_.all.push_back(instance);
   }
 
+  void add_compiled(Outside& outside) {
+    const bool in_graph = outside.node != kNone;
+    const CompiledLaunches::Unit& unit = in_graph ? *compiled_.of_node(outside.node) : *compiled_.of_call(outside.call);
+    const std::uint32_t graph_range = in_graph ? launching_graph_range(outside.call) : unit.graph_range;
+    const bool is_backward = paths_.forward[graph_range] != kNone;
+    const std::uint32_t module = compiled_paths_.module_of(unit, graph_range, paths_.so_far());
+    OpKey key{.direction = is_backward ? Direction::bprop : paths_.direction[graph_range], .framework = Framework::pytorch};
+    if (unit.range == kNone) {
+      key.type = texts_.intern(timeline_.kernels[outside.kernel].name);
+      key.node = tree_.child(module, key.type, unit.repetition);
+    } else {
+      const std::uint32_t captured = timeline_.graph_nodes[outside.node].range;
+      key.type = markers_.signature(captured).type;
+      key.node = tree_.child(module, markers_.signature(unit.range).name, unit.repetition);
+      if (!is_backward) key.node = node_within(key.node, unit.range, captured);
+    }
+    OpInstance instance{.op = table_.find(key, unit.range)};
+    table_.set_origin(instance.op, {unit.graph, unit.launch, module});
+    table_.set_not_leaf(made_.all[of_range_[graph_range]].op);
+    outside.instance = static_cast<std::uint32_t>(made_.all.size());
+    made_.all.push_back(instance);
+  }
+
+  // Below the node of a range, that of another within it.
+  [[nodiscard]] std::uint32_t node_within(std::uint32_t node, std::uint32_t range, std::uint32_t inner) {
+    std::vector<std::uint32_t> steps;
+    for (; inner != range && inner != kNone && steps.size() < kMaxOpDepth; inner = paths_.named_parent[inner]) {
+      steps.push_back(inner);
+    }
+    for (; !steps.empty(); steps.pop_back()) node = tree_.grafted(node, paths_.node[steps.back()]);
+    return node;
+  }
+
   void join_activities() {
     for (std::size_t i = 0; i < timeline_.activities.size(); ++i) {
       std::uint32_t& instance = made_.activity_instance[i];
@@ -195,10 +276,17 @@ class InstanceMaker {
       const std::uint32_t forward = paths_.forward[instance.range];
       if (forward != kNone) instance.forward = of_range_[forward];
     }
+    for (const Outside& outside : made_.outside) {
+      if (!outside.compiled) continue;
+      const std::uint32_t forward = paths_.forward[launching_graph_range(outside.call)];
+      if (forward != kNone) made_.all[outside.instance].forward = of_range_[forward];
+    }
   }
 
   const Timeline& timeline_;
   const RangeMarkers& markers_;
+  const CompiledLaunches& compiled_;
+  CompiledPaths compiled_paths_;
   OpPaths paths_;
   OpTree& tree_;
   TextTable& texts_;
@@ -256,9 +344,9 @@ class CallClock {
 
 }  // namespace
 
-Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, OpPaths paths, OpTree& tree, TextTable& texts,
-                         OpTable& table) {
-  return InstanceMaker(timeline, markers, std::move(paths), tree, texts, table).make();
+Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, const CompiledLaunches& compiled, OpPaths paths,
+                         OpTree& tree, TextTable& texts, OpTable& table) {
+  return InstanceMaker(timeline, markers, compiled, std::move(paths), tree, texts, table).make();
 }
 
 std::vector<std::int64_t> measure_calls(const Timeline& timeline, const Instances& instances) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/fold/compiled_launches.h"
 #include "model/fold/fold.h"
 #include "model/fold/op_paths.h"
 #include "model/fold/op_table.h"
@@ -14,8 +15,9 @@
 
 namespace dlkprof::model {
 
-// An instance that is no range: a call outside of all ranges with its work of one kernel, or work whose call is not known; or
-// what a graph launch ran of one range that was open when the graph was captured.
+// An instance that is no range: a call outside of all ranges with its work of one kernel, or work whose call is not known; what a
+// graph launch ran of one range that was open when the graph was captured; or a launch of compiled code without a range of its
+// own.
 struct Outside {
   std::int64_t start_ns = 0, end_ns = 0;  // of the call, or of the work
   std::uint32_t call = kNone;
@@ -23,6 +25,8 @@ struct Outside {
   std::uint32_t captured = kNone;  // of a graph launch: the range, as CapturedOps numbers it
   std::uint32_t instance = kNone;  // index into Instances::all
   bool first = true;               // of its call, whose length counts once
+  bool compiled = false;           // what CompiledLaunches knows of by its call,
+  std::uint32_t node = kNone;      // or by a node of a CUDA graph
 };
 
 struct Instances {
@@ -32,8 +36,8 @@ struct Instances {
 };
 
 // Adds ops to `table`, types to `texts`, and names of unassociated ops to `tree`.
-[[nodiscard]] Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, OpPaths paths, OpTree& tree,
-                                       TextTable& texts, OpTable& table);
+[[nodiscard]] Instances make_instances(const Timeline& timeline, const RangeMarkers& markers, const CompiledLaunches& compiled,
+                                       OpPaths paths, OpTree& tree, TextTable& texts, OpTable& table);
 
 // The innermost range around a call that counts, or kNone.
 [[nodiscard]] inline std::uint32_t counted_range(const RangeMarkers& markers, const OpPaths& paths, const Call& call) {

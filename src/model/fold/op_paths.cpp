@@ -136,10 +136,13 @@ class ForwardRanges {
 
 class PathFinder {
  public:
-  PathFinder(const Timeline& timeline, const RangeMarkers& markers, const IterationSplit& split, OpTree& tree)
+  PathFinder(const Timeline& timeline, const RangeMarkers& markers, const IterationSplit& split, const CompiledLaunches& compiled,
+             TextTable& texts, OpTree& tree)
       : ranges_(timeline.ranges),
-        has_graphs_(!timeline.graph_nodes.empty()),
+        keeps_parents_(!timeline.graph_nodes.empty() || !compiled.empty()),
         markers_(markers),
+        compiled_(compiled),
+        compiled_paths_(markers, texts, tree),
         tree_(tree),
         forwards_(timeline, markers),
         named_parent_(find_parents(timeline, markers, true)) {
@@ -153,7 +156,7 @@ class PathFinder {
     for (std::uint32_t range = 0; range < paths_.node.size(); ++range) {
       if (markers_.counts(range)) place(range);
     }
-    if (has_graphs_) paths_.named_parent = std::move(named_parent_);
+    if (keeps_parents_) paths_.named_parent = std::move(named_parent_);
     return std::move(paths_);
   }
 
@@ -169,8 +172,11 @@ class PathFinder {
     const std::uint32_t parent = paths_.parent_of(ranges_, range);
     std::uint32_t forward = forwards_.forward_of(range);
     if (forward != kNone && parent != kNone && is_engine(parent)) adopt(parent, forward);
-    if (forward == kNone && parent != kNone) forward = paths_.forward[parent];
-    if (forward != kNone) return assign(range, forward);
+    const bool inherits = forward == kNone && parent != kNone && paths_.forward[parent] != kNone;
+    if (inherits) forward = paths_.forward[parent];
+    if (forward != kNone) assign(range, forward);
+    if (inherits) paths_.node[range] = paths_.node[parent];  // in compiled code, another than that of its forward range
+    if (place_compiled(range, parent) || forward != kNone) return;
 
     const Signature& signature = markers_.signature(range);
     const std::uint32_t around = named_parent_[range];
@@ -178,6 +184,16 @@ class PathFinder {
     const bool in_forward = parent != kNone && paths_.direction[parent] == Direction::fprop;
     const bool is_forward = signature.kind != MarkerKind::backward && markers_.sequence(range).has_value();
     if (in_forward || is_forward) paths_.direction[range] = Direction::fprop;
+  }
+
+  // Of a range directly within the call of a compiled graph; whether it is known what that was made from.
+  bool place_compiled(std::uint32_t range, std::uint32_t parent) {
+    const CompiledLaunches::Unit* unit = compiled_.of_range(range);
+    if (unit == nullptr) return false;
+    const PathsSoFar so_far{named_parent_, paths_.node, paths_.forward};
+    paths_.node[range] = tree_.child(compiled_paths_.module_of(*unit, so_far), markers_.signature(range).name, unit->repetition);
+    if (paths_.forward[range] == kNone && parent != kNone) paths_.direction[range] = paths_.direction[parent];
+    return true;
   }
 
   // PyTorch's autograd::engine::evaluate_function: it has one backward range inside.
@@ -198,8 +214,10 @@ class PathFinder {
   }
 
   std::span<const Range> ranges_;
-  bool has_graphs_;
+  bool keeps_parents_;
   const RangeMarkers& markers_;
+  const CompiledLaunches& compiled_;
+  CompiledPaths compiled_paths_;
   OpTree& tree_;
   ForwardRanges forwards_;
   std::vector<std::uint32_t> named_parent_;
@@ -208,8 +226,9 @@ class PathFinder {
 
 }  // namespace
 
-OpPaths find_op_paths(const Timeline& timeline, const RangeMarkers& markers, const IterationSplit& split, OpTree& tree) {
-  return PathFinder(timeline, markers, split, tree).find();
+OpPaths find_op_paths(const Timeline& timeline, const RangeMarkers& markers, const IterationSplit& split,
+                      const CompiledLaunches& compiled, TextTable& texts, OpTree& tree) {
+  return PathFinder(timeline, markers, split, compiled, texts, tree).find();
 }
 
 }  // namespace dlkprof::model

@@ -59,6 +59,12 @@ class GroupFinder {
   std::vector<std::uint32_t> of_node_;
 };
 
+void describe_origin(const OpOrigin& origin, const OpTree& tree, Op& op) {
+  if (origin.module != OpTree::kRoot) op.module = tree.path(origin.module);
+  op.made_of = origin.launch->ops;
+  if (origin.launch->stack != kNone) op.stack = origin.graph->stacks[origin.launch->stack];
+}
+
 }  // namespace
 
 std::size_t OpTable::KeyHash::operator()(const OpKey& key) const noexcept {
@@ -98,6 +104,7 @@ void OpTable::describe(const Timeline& timeline, const OpTree& tree, const TextT
       op.data_types = std::move(marker.data_types);
       op.input_shapes = std::move(marker.shapes);
     }
+    if (const auto origin = origins_.find(i); origin != origins_.end()) describe_origin(origin->second, tree, op);
     op.eligible = tensor_core_eligible(op.type, op.data_types);
     fold.ops.push_back(std::move(op));
   }

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/fold/compiled_code.h"
 #include "model/fold/fold.h"
 #include "model/fold/op_tree.h"
 #include "model/timeline/text_table.h"
@@ -22,11 +23,23 @@ struct OpKey {
   friend bool operator==(const OpKey&, const OpKey&) = default;
 };
 
+// What an op of compiled code was made from.
+struct OpOrigin {
+  const CompiledGraph* graph = nullptr;
+  const CompiledLaunch* launch = nullptr;  // null: it is none, or that is not known
+  std::uint32_t module = OpTree::kRoot;    // of OpTree
+};
+
 class OpTable {
  public:
   // The op of an instance. Ops are numbered in the order of their first instances; `range` is that one's, or kNone.
   std::uint32_t find(const OpKey& key, std::uint32_t range);
   void set_not_leaf(std::uint32_t op) { leaf_[op] = false; }
+  void set_origin(std::uint32_t op, const OpOrigin& origin) { origins_.try_emplace(op, origin); }
+  // `op` lies within `around`.
+  void inherit_origin(std::uint32_t op, std::uint32_t around) {
+    if (const auto origin = origins_.find(around); origin != origins_.end()) set_origin(op, OpOrigin(origin->second));
+  }
 
   [[nodiscard]] std::size_t size() const { return keys_.size(); }
   [[nodiscard]] const OpKey& key(std::uint32_t op) const { return keys_[op]; }
@@ -43,6 +56,7 @@ class OpTable {
   std::vector<OpKey> keys_;
   std::vector<std::uint32_t> first_range_;
   std::vector<bool> leaf_;
+  std::unordered_map<std::uint32_t, OpOrigin> origins_;  // by op
 };
 
 }  // namespace dlkprof::model

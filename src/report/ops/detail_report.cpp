@@ -21,7 +21,7 @@ Fields<OpRow> detail_fields(const model::Fold& fold) {
   append(fields, stats_fields("GPU Idle Time", &OpRow::idle));
   fields.push_back({"Data Type", "", [op](const OpRow& row) { return text_cell(op(row).data_types); }});
   fields.push_back({"Input Shapes", "", [op](const OpRow& row) { return text_cell(op(row).input_shapes); }});
-  if (is_pytorch(fold)) fields.push_back({"Stack Trace", "", [](const OpRow&) { return Cell{}; }});
+  if (is_pytorch(fold)) fields.push_back({"Stack Trace", "", [op](const OpRow& row) { return text_cell(op(row).stack); }});
   append(fields, stats_fields("Mapped GPU Time", &OpRow::mapped));
   append(fields, covered_counter_fields(), &OpRow::counters);
   fields.push_back(

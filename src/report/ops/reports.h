@@ -8,8 +8,8 @@
 
 namespace dlkprof::report {
 
-// A row per op (guide, 10.3), then mapped GPU time and counters. Direction and Stack Trace are there for PyTorch only; dlkprof
-// takes no stack traces, so that their cells are empty.
+// A row per op (guide, 10.3), then mapped GPU time and counters. Direction and Stack Trace are there for PyTorch only; the
+// stack is known of compiled code.
 [[nodiscard]] Rows detail_report(const model::Profile& profile);
 
 // A row per kernel call, copy or set, in the order in which GPUs did them (guide, 10.4), then what was measured of its launch
