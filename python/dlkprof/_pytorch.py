@@ -16,6 +16,7 @@ from ._emission import Emission
 from ._facts import Facts
 from ._names import Names
 from ._scopes import ThreadScopes
+from ._tuning import Tuning
 
 _instance = None
 
@@ -82,6 +83,7 @@ class _PyTorch:
         if self._with_modules and not self._tracing_is_blind():
             self._register_module_hooks()
         self._compiled.install()
+        Tuning(lambda: self.is_live and not self._has_failed, self.nvtx.range_push, self.nvtx.range_pop).install()
         os.register_at_fork(after_in_child=self._guard(self._forget))
         atexit.register(self._guard(self._finish))
         self._torch.cuda._lazy_call(self._guard(self._go_live))

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/fold/fold.h"
+#include "model/timeline/autotuning.h"
 #include "model/timeline/message.h"
 
 namespace dlkprof::model {
@@ -90,10 +91,12 @@ std::vector<std::string> domain_names(const Timeline& timeline) {
 RangeMarkers::RangeMarkers(const Timeline& timeline, const std::vector<std::string>& domains, TextTable& texts)
     : ranges_(timeline.ranges) {
   const std::vector<bool> domain_counts = find_domains(timeline, domains);
+  const std::vector<bool> autotuning = find_autotuning(timeline);
   Reader reader(timeline, *this, texts);
   message_of_.reserve(timeline.ranges.size());
   for (const Range& range : timeline.ranges) {
-    message_of_.push_back(domain_counts[range.domain] ? reader.message(range) : kNone);
+    const bool counts = domain_counts[range.domain] && (autotuning.empty() || !autotuning[message_of_.size()]);
+    message_of_.push_back(counts ? reader.message(range) : kNone);
   }
 }
 

@@ -25,7 +25,7 @@ struct Signature {
 
 class RangeMarkers {
  public:
-  // Ranges of other `domains` than these do not count; empty: all count. Names and types go to `texts`.
+  // Ranges of other `domains` than these do not count, nor those of autotuning; empty: all count. Names and types go to `texts`.
   RangeMarkers(const Timeline& timeline, const std::vector<std::string>& domains, TextTable& texts);
 
   [[nodiscard]] bool counts(std::uint32_t range) const { return message_of_[range] != kNone; }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "capture/events.h"
+#include "model/timeline/autotuning.h"
 #include "model/timeline/timeline_order.h"
 
 namespace dlkprof::model {
@@ -360,6 +361,7 @@ Timeline TimelineLoader::finish() && {
   std::move(kernels_).move_to(timeline_);
   timeline_.pc_samples = std::move(pc_samples_).finish();
   put_in_order(timeline_, std::move(range_rank_), notices_);
+  leave_out_autotuning(timeline_);
   notices_.move_to(timeline_.notices, "");
   if (evaluator_ != nullptr) {
     timeline_.notices.insert(timeline_.notices.end(), evaluator_->notices().begin(), evaluator_->notices().end());
