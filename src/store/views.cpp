@@ -122,7 +122,7 @@ View kernels_view() {
                  {"input_shapes", "o.input_shapes", "", "Of the op's first instance."},
                  {"long_kernel_name", "k.long_name"},
                  {"op_instance", "p.range", "id of range",
-                  "Tells instances of the op apart; NULL: outside of every range, or captured into a CUDA graph."},
+                  "Tells instances of the op apart; NULL: outside of every range, captured into a CUDA graph, or compiled."},
                  {"config", "w.config", "id of config", "Its launch configuration."},
                  {"launch_index", "w.launch_index", "", "Position among all kernel launches of its process."}}}),
           "FROM placement p JOIN activity w ON w.id = p.activity JOIN kernel k ON k.id = w.kernel "
