@@ -114,9 +114,10 @@ class GroupedRows {
     std::map<std::string, std::size_t> names;
     for (const OverviewRow& row : rows) ++names[row.name];
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (names[rows[i].name] < 2 || groups[i].rows.empty()) continue;
-      const std::uint32_t kernel = profile_.aggregate.kernels[groups[i].rows.front()].kernel;
-      rows[i].name = name_with_arguments(profile_.timeline.kernels[kernel]);
+      if (groups[i].rows.empty()) continue;
+      const model::Kernel& kernel = profile_.timeline.kernels[profile_.aggregate.kernels[groups[i].rows.front()].kernel];
+      if (names[rows[i].name] > 1) rows[i].name = name_with_arguments(kernel);
+      rows[i].whole_name = kernel.long_name;
     }
   }
 
@@ -207,6 +208,7 @@ class CountedRows {
   OverviewRow row_of(std::uint32_t kernel, const Sum& sum, double whole) const {
     OverviewRow row;
     row.name = timeline_.kernels[kernel].name;
+    row.whole_name = timeline_.kernels[kernel].long_name;
     row.gpu_ns = static_cast<std::int64_t>(sum.gpu_ns);
     row.percent = part_percent(sum.gpu_ns, whole);
     row.measured_percent = part_percent(sum.measured_ns, sum.gpu_ns);

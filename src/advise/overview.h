@@ -17,6 +17,7 @@ namespace dlkprof::advise {
 
 struct OverviewRow {
   std::string name, type;  // of the group; of a kernel its name. Not printable yet
+  std::string whole_name;  // of a kernel, as in C++; else empty
   model::Direction direction = model::Direction::none;
   std::int64_t gpu_ns = 0;  // in all iterations aggregated
   double percent = 0;       // of all GPU time

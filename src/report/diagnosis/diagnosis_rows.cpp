@@ -33,7 +33,10 @@ Fields<DiagnosisRow> diagnosis_fields(const model::Profile& profile) {
   Fields<Row> fields{{"Level", "", [](const Row& row) -> Cell { return row.kernel == nullptr ? "op" : "kernel"; }}};
   append(fields, op_name_fields(profile.fold), op);
   fields.push_back({"Op Type", "", [op](const Row& row) -> Cell { return op(row).type; }});
-  fields.push_back({"Kernel Name", "", kernel});
+  const auto whole = [&timeline = profile.timeline](const Row& row) {
+    return row.kernel == nullptr ? nullptr : whole_name(timeline, row.kernel->kernel);
+  };
+  fields.push_back({"Kernel Name", "", kernel, whole});
   fields.push_back(
       {"Total GPU Time (ns)", "ns", [](const Row& row) -> Cell { return row.gpu().n == 0 ? Cell{} : Cell{row.gpu().total}; }});
   fields.push_back({"Measured GPU Time (ns)", "ns", [](const Row& row) -> Cell { return row.counters().covered_ns; }});

@@ -30,9 +30,10 @@ template <typename Row, typename UseOf>
 Fields<Row> config_fields(const model::Timeline& timeline, UseOf use_of) {
   const auto key = [&timeline, use_of](const Row& row) { return &timeline.configs[use_of(row).config].key; };
   const auto kernel = [&timeline, use_of](const Row& row) -> Cell { return timeline.kernels[use_of(row).kernel].name; };
-  Fields<Row> fields{{"Config", "", [use_of](const Row& row) -> Cell { return std::uint64_t{use_of(row).config}; }},
-                     {"Device", "", [use_of](const Row& row) -> Cell { return std::uint64_t{use_of(row).device}; }},
-                     {"Kernel Name", "", kernel}};
+  Fields<Row> fields{
+      {"Config", "", [use_of](const Row& row) -> Cell { return std::uint64_t{use_of(row).config}; }},
+      {"Device", "", [use_of](const Row& row) -> Cell { return std::uint64_t{use_of(row).device}; }},
+      {"Kernel Name", "", kernel, [&timeline, use_of](const Row& row) { return whole_name(timeline, use_of(row).kernel); }}};
   append(fields, size_fields(), key);
   fields.push_back({"Dynamic Shared Memory (byte/block)", "byte/block",
                     [key](const Row& row) -> Cell { return std::uint64_t{key(row)->dynamic_shared_bytes}; }});

@@ -103,6 +103,10 @@ Fields<StallLine> stall_fields(const model::Profile& profile) {
     fields.push_back({field.name, field.unit, [cell = field.cell, name = field.name](const StallLine& row) {
                         return row.measured ? cell(*row.measured) : sampled_cell(name, row.sampled);
                       }});
+    if (!field.whole_name) continue;
+    fields.back().whole_name = [whole_name = field.whole_name](const StallLine& row) {
+      return row.measured ? whole_name(*row.measured) : &row.sampled.kernel->long_name;
+    };
   }
   append(fields, fields_of_stalls());
   fields.push_back({"Collected By", "", [](const StallLine& row) { return collected_cell(row); }});

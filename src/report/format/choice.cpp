@@ -123,6 +123,11 @@ ChosenRows choose(const Rows& rows, const Choice& choice) {
   const std::size_t shown = choice.top.value_or(0) == 0 ? order.size() : std::min(order.size(), *choice.top);
   ChosenRows chosen{{rows.name, {}, shown, {}}, order.size() - shown};
   for (const std::size_t column : columns) chosen.rows.columns.push_back(rows.columns[column]);
+  if (rows.kernels) {
+    const auto column = std::find(columns.begin(), columns.end(), rows.kernels->column);
+    const auto name = [whole_name = rows.kernels->whole_name, order](std::size_t row) { return whole_name(order[row]); };
+    if (column != columns.end()) chosen.rows.kernels = {static_cast<std::size_t>(column - columns.begin()), name};
+  }
   auto all = std::make_shared<std::vector<Cell>>(rows.columns.size());
   chosen.rows.fill = [fill = rows.fill, order = std::move(order), columns = std::move(columns), all](std::size_t row,
                                                                                                      std::vector<Cell>& cells) {

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
+#include "report/format/telling_name.h"
 
 namespace dlkprof::report {
 namespace {
@@ -19,8 +21,9 @@ constexpr std::size_t kLeastWords = 36;
 struct Setting {
   std::vector<std::string> heading;  // one line or two
   std::vector<std::string> cells;
-  bool right = true;     // numbers
-  bool is_name = false;  // of a kernel or an op: gets what room is left
+  bool right = true;                            // numbers
+  bool is_name = false;                         // of a kernel or an op: gets what room is left
+  std::vector<const std::string*> whole_names;  // of kernels, a name or null a cell; empty: names are shown as they are
   std::size_t natural = 0, width = 0;
   [[nodiscard]] std::size_t least() const { return right ? natural : std::min(natural, is_name ? kLeastName : kLeastWords); }
   [[nodiscard]] bool is_empty() const {
@@ -33,19 +36,25 @@ bool is_name_column(const std::string& name) {
          name == "Metric";
 }
 
-Setting set_column(const Table& table, std::size_t column, const char* heading) {
+using WholeNames = std::vector<const std::string*>;
+
+Setting set_column(const Table& table, std::size_t column, const char* heading, WholeNames names) {
   Setting setting;
   const Column& shown = table.columns[column];
   setting.heading = split(heading != nullptr ? heading : printable(without_unit(shown.name)), '\n');
   setting.is_name = is_name_column(shown.name);
   for (const std::vector<Cell>& row : table.rows) {
     setting.cells.push_back(people_text(row[column], shown.unit));
+    if (!names.empty() && names[setting.cells.size() - 1] != nullptr) {
+      setting.cells.back() = printable(telling_name(*names[setting.cells.size() - 1]));
+    }
     const bool is_word = std::holds_alternative<std::string>(row[column]) || std::holds_alternative<bool>(row[column]);
     if (is_word) setting.right = false;
   }
   const auto widen = [&setting](const std::string& text) { setting.natural = std::max(setting.natural, display_width(text)); };
   std::for_each(setting.heading.begin(), setting.heading.end(), widen);
   std::for_each(setting.cells.begin(), setting.cells.end(), widen);
+  setting.whole_names = std::move(names);
   return setting;
 }
 
@@ -73,6 +82,25 @@ void fit(std::vector<Setting>& settings, std::size_t width) {
 std::string set_cell(const Setting& setting, const std::string& text) {
   const std::string shown = setting.is_name ? shorten_path(text, setting.width) : shorten_middle(text, setting.width);
   return setting.right ? pad_left(shown, setting.width) : pad_right(shown, setting.width);
+}
+
+// Different kernels must not read the same: those that do once they are as short as the column are numbered.
+void tell_apart(Setting& setting) {
+  std::map<std::string, std::map<std::string_view, std::size_t>> kernels;  // by what is shown: whole name -> number
+  std::vector<std::pair<const std::string*, std::size_t>> numbers;         // of each cell
+  for (std::size_t i = 0; i < setting.whole_names.size(); ++i) {
+    if (setting.whole_names[i] == nullptr) {
+      numbers.emplace_back(nullptr, 0);
+      continue;
+    }
+    auto& [shown, same] = *kernels.try_emplace(set_cell(setting, setting.cells[i])).first;
+    numbers.emplace_back(&shown, same.try_emplace(*setting.whole_names[i], same.size() + 1).first->second);
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i].first == nullptr || kernels.at(*numbers[i].first).size() < 2) continue;
+    const std::string number = fmt::format(" #{}", numbers[i].second);
+    setting.cells[i] = shorten_middle(setting.cells[i], setting.width - std::min(setting.width, number.size())) + number;
+  }
 }
 
 template <typename CellOf>
@@ -116,13 +144,24 @@ struct SetTable {
   std::size_t columns = 0;  // that are on the page
 };
 
-SetTable set_table(const Table& table, const Positions& shown, bool with_empty, const Page& page) {
+// The names that belong to a column; none where it names no kernels.
+WholeNames whole_names(const Rows& rows, std::size_t column) {
+  WholeNames names;
+  if (!rows.kernels || rows.kernels->column != column) return names;
+  names.reserve(rows.count);
+  for (std::size_t i = 0; i < rows.count; ++i) names.push_back(rows.kernels->whole_name(i));
+  return names;
+}
+
+SetTable set_table(const Rows& rows, const Positions& shown, bool with_empty, const Page& page) {
+  const Table table = to_table(rows);
   std::vector<Setting> settings;
   for (const auto& [column, heading] : shown) {
-    settings.push_back(set_column(table, column, heading));
+    settings.push_back(set_column(table, column, heading, whole_names(rows, column)));
     if (!with_empty && !table.rows.empty() && settings.back().is_empty()) settings.pop_back();
   }
   fit(settings, page.width);
+  std::for_each(settings.begin(), settings.end(), tell_apart);
   std::string text = set_headings(settings, page);
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     text += set_line(settings, [row](const Setting& setting) { return set_cell(setting, setting.cells[row]); }) + "\n";
@@ -154,22 +193,21 @@ std::string people_text(const Cell& cell, std::string_view unit) {
 }
 
 std::string people_rows(const Rows& rows, std::span<const PeopleColumn> columns, const Page& page) {
-  return set_table(to_table(rows), positions(rows, columns), false, page).text;
+  return set_table(rows, positions(rows, columns), false, page).text;
 }
 
 std::string people_table(const Rows& rows, const Choice& choice, std::span<const PeopleColumn> columns, const Page& page) {
   Choice complete = choice;
   if (!complete.top) complete.top = kRowsForPeople;
   const ChosenRows chosen = choose(rows, complete);
-  const Table table = to_table(chosen.rows);
   auto shown = positions(chosen.rows, columns);
   const bool asked = !choice.columns.empty();
   if (asked || shown.empty()) {
     shown.clear();
-    for (std::size_t i = 0; i < table.columns.size(); ++i) shown.emplace_back(i, nullptr);
+    for (std::size_t i = 0; i < chosen.rows.columns.size(); ++i) shown.emplace_back(i, nullptr);
   }
-  const SetTable set = set_table(table, shown, asked, page);
-  const std::size_t hidden = (asked ? table.columns.size() : rows.columns.size()) - set.columns;
+  const SetTable set = set_table(chosen.rows, shown, asked, page);
+  const std::size_t hidden = (asked ? chosen.rows.columns.size() : rows.columns.size()) - set.columns;
   return set.text + left_out_text(chosen.left_out, hidden, page);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,13 @@ struct Rows {
   std::size_t count = 0;
   // Sets `cells`, one a column, to those of a row. Refers to what the report is made from.
   std::function<void(std::size_t row, std::vector<Cell>& cells)> fill;
+  // A column that names kernels, and their names in C++, from which people are told what tells them apart (telling_name.h): of a
+  // row, or null. None: names are shown as they are.
+  struct Kernels {
+    std::size_t column = 0;
+    std::function<const std::string*(std::size_t row)> whole_name;
+  };
+  std::optional<Kernels> kernels;
 };
 
 // The rows of a table that outlives them.

@@ -17,10 +17,12 @@ Fields<MeasuredFigure> measured_config_fields(const model::Timeline& timeline) {
       {"Process", "",
        [&timeline, config](const Row& row) -> Cell { return std::uint64_t{timeline.processes[config(row).process].record.pid}; }},
       {"Device", "", [config](const Row& row) -> Cell { return std::uint64_t{config(row).key.device}; }},
-      {"Kernel Name", "", [&timeline, config](const Row& row) {
+      {"Kernel Name", "",
+       [&timeline, config](const Row& row) {
          const std::uint32_t kernel = config(row).kernel;
          return kernel == model::kNone ? Cell{} : Cell{timeline.kernels[kernel].name};
-       }}};
+       },
+       [&timeline, config](const Row& row) { return whole_name(timeline, config(row).kernel); }}};
   append(fields, size_fields(), [config](const Row& row) { return &config(row).key; });
   fields.push_back({"Dynamic Shared Memory (byte/block)", "byte/block",
                     [config](const Row& row) -> Cell { return std::uint64_t{config(row).key.dynamic_shared_bytes}; }});

@@ -14,7 +14,10 @@ Fields<Instruction> source_fields(const model::Profile& profile) {
   const auto kernel = [&all, &kernels = profile.timeline.kernels, place](const Instruction& row) {
     return text_cell(kernels[all.functions[place(row).function].kernel].name);
   };
-  return {{"Kernel Name", "", kernel},
+  const auto whole = [&all, &timeline = profile.timeline, place](const Instruction& row) {
+    return whole_name(timeline, all.functions[place(row).function].kernel);
+  };
+  return {{"Kernel Name", "", kernel, whole},
           {"SASS Offset", "byte", [place](const Instruction& row) -> Cell { return place(row).offset; }},
           {"Source File", "", [&all, place](const Instruction& row) { return text_cell(all.files[place(row).file]); }},
           {"Source Line", "",

@@ -37,9 +37,11 @@ Fields<CoverageRow> coverage_name_fields(const model::Timeline& timeline) {
       {"Process", "",
        [&timeline](const Row& row) -> Cell { return std::uint64_t{timeline.processes[row.counts.process].record.pid}; }},
       {"Device", "", [](const Row& row) -> Cell { return std::uint64_t{row.counts.device}; }},
-      {"Kernel Name", "", [&timeline](const Row& row) {
+      {"Kernel Name", "",
+       [&timeline](const Row& row) {
          return row.counts.kernel == model::kNone ? Cell{} : Cell{timeline.kernels[row.counts.kernel].name};
-       }}};
+       },
+       [&timeline](const Row& row) { return whole_name(timeline, row.counts.kernel); }}};
   append(fields, size_fields(), [&timeline](const Row& row) {
     return row.counts.config == model::kNone ? nullptr : &timeline.configs[row.counts.config].key;
   });

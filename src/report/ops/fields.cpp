@@ -18,6 +18,10 @@ Cell direction_cell(model::Direction direction) { return text_cell(model::name_i
 
 Cell text_cell(const std::string& text) { return text.empty() ? Cell{} : Cell{text}; }
 
+const std::string* whole_name(const model::Timeline& timeline, std::uint32_t kernel) {
+  return kernel == model::kNone ? nullptr : &timeline.kernels[kernel].long_name;
+}
+
 Cell number_cell(const std::optional<double>& value) { return value && std::isfinite(*value) ? Cell{*value} : Cell{}; }
 
 Fields<model::Op> op_name_fields(const model::Fold& fold) {

@@ -23,6 +23,9 @@ namespace dlkprof::report {
 // Text, or an empty cell where there is none.
 [[nodiscard]] Cell text_cell(const std::string& text);
 
+// Of a kernel, for Field::whole_name; null of kNone.
+[[nodiscard]] const std::string* whole_name(const model::Timeline& timeline, std::uint32_t kernel);
+
 // A finite number, or an empty cell.
 [[nodiscard]] Cell number_cell(const std::optional<double>& value);
 
@@ -30,6 +33,7 @@ template <typename Row>
 struct Field {
   std::string name, unit;
   std::function<Cell(const Row&)> cell;
+  std::function<const std::string*(const Row&)> whole_name;  // of a column that names kernels, as Rows::Kernels has it
 };
 template <typename Row>
 using Fields = std::vector<Field<Row>>;
@@ -43,6 +47,8 @@ void append(Fields<Row>& fields, const Fields<Part>& more, PartOf part = {}) {
     } else {
       fields.push_back(
           {field.name, field.unit, [cell = field.cell, part](const Row& row) { return cell(std::invoke(part, row)); }});
+      if (!field.whole_name) continue;
+      fields.back().whole_name = [name = field.whole_name, part](const Row& row) { return name(std::invoke(part, row)); };
     }
   }
 }
@@ -77,11 +83,17 @@ template <typename Row>
 template <typename Row, typename RowAt>
 [[nodiscard]] Rows make_rows(std::string name, Fields<Row> fields, std::size_t count, RowAt row) {
   std::vector<Column> columns = columns_of(fields);
+  std::optional<Rows::Kernels> kernels;
+  for (std::size_t column = 0; column < fields.size(); ++column) {
+    if (!fields[column].whole_name) continue;
+    kernels = {column, [whole_name = fields[column].whole_name, row](std::size_t i) { return whole_name(row(i)); }};
+  }
   return {std::move(name), std::move(columns), count,
           [fields = std::move(fields), row = std::move(row)](std::size_t i, std::vector<Cell>& cells) {
             const Row& shown = row(i);
             for (std::size_t column = 0; column < fields.size(); ++column) cells[column] = fields[column].cell(shown);
-          }};
+          },
+          std::move(kernels)};
 }
 
 // A row for each of `rows`, which outlive it.

@@ -9,11 +9,12 @@ namespace {
 
 struct GroupedRow : model::OpGroupRow {
   advise::Judgement judgement;
+  const std::string* kernel = nullptr;  // of By::kernel: its whole name
 };
 
 Fields<GroupedRow> grouped_name_fields() {
   using Row = GroupedRow;
-  return {{"Name", "", [](const Row& row) -> Cell { return row.name; }},
+  return {{"Name", "", [](const Row& row) -> Cell { return row.name; }, [](const Row& row) { return row.kernel; }},
           {"Direction", "", [](const Row& row) { return direction_cell(row.direction); }},
           {"Op Type", "", [](const Row& row) { return text_cell(row.type); }},
           {"No. Ops", "", [](const Row& row) -> Cell { return row.ops; }},
@@ -57,7 +58,11 @@ std::vector<GroupedRow> grouped_rows(const model::Profile& profile, model::By by
   const std::vector<model::OpGroupRow> groups = model::group_ops(profile, by);
   const auto judged = advise::judge_groups(advise::gather_evidence(profile), groups, by);
   std::vector<GroupedRow> rows;
-  for (std::size_t i = 0; i < groups.size(); ++i) rows.push_back({groups[i], judged[i]});
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const bool is_kernel = by == model::By::kernel && !groups[i].rows.empty();
+    const std::uint32_t kernel = is_kernel ? profile.aggregate.kernels[groups[i].rows.front()].kernel : model::kNone;
+    rows.push_back({groups[i], judged[i], whole_name(profile.timeline, kernel)});
+  }
   return rows;
 }
 

@@ -97,7 +97,8 @@ Fields<Call> op_fields(const model::Fold& fold) {
 
 Fields<Call> time_fields(const model::Timeline& timeline) {
   return {
-      {"Kernel Name", "", [](const Call& call) -> Cell { return call.kernel->name; }},
+      {"Kernel Name", "", [](const Call& call) -> Cell { return call.kernel->name; },
+       [](const Call& call) { return &call.kernel->long_name; }},
       {"Device ID", "",
        [&timeline](const Call& call) -> Cell { return std::uint64_t{timeline.devices[call.activity->device].record.index}; }},
       {"GPU Start Time (ns)", "ns",

@@ -10,7 +10,8 @@ using model::KernelRow;
 Fields<KernelRow> kernel_fields(const model::Profile& profile) {
   const auto op = [&fold = profile.fold](const KernelRow& row) -> const model::Op& { return fold.ops[row.op]; };
   const auto kernel = [&all = profile.timeline.kernels](const KernelRow& row) -> const model::Kernel& { return all[row.kernel]; };
-  Fields<KernelRow> fields{{"Kernel Name", "", [kernel](const KernelRow& row) -> Cell { return kernel(row).name; }}};
+  Fields<KernelRow> fields{{"Kernel Name", "", [kernel](const KernelRow& row) -> Cell { return kernel(row).name; },
+                            [kernel](const KernelRow& row) { return &kernel(row).long_name; }}};
   append(fields, op_name_fields(profile.fold), op);
   fields.push_back({"Uses TC", "", [](const KernelRow& row) -> Cell { return row.uses_tc; }});
   append(fields, stats_fields("GPU Time", &KernelRow::gpu));

@@ -109,7 +109,13 @@ ScreenLines share_lines(const ScreenInputs& inputs) {
                            PeopleColumn{"Tensor", "tensor\ncores"},  PeopleColumn{"Occupancy", "occu-\npancy"},
                            PeopleColumn{"Measured", "mea-\nsured"}};
   const Table table = table_of(rows, inputs, root);
-  ScreenLines lines = split(people_rows(rows_of(table), columns, inputs.page), '\n');
+  Rows shown = rows_of(table);
+  if (!inputs.overview.has_ops)
+    shown.kernels = {0, [&rows](std::size_t row) {
+                       const std::string& name = rows[row]->whole_name;
+                       return name.empty() ? nullptr : &name;
+                     }};
+  ScreenLines lines = split(people_rows(shown, columns, inputs.page), '\n');
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   std::string note = fmt::format("{} of {} rows: {:.0f} % of the GPU time{}.", rows.size(), all.size(), percent,
                                  inputs.overview.has_iterations ? " per iteration" : "");

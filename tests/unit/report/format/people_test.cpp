@@ -10,6 +10,7 @@
 namespace dlkprof::report::people_test {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -66,6 +67,52 @@ TEST(PeopleTable, IsBoldOnATerminalAlone) {
   const Table table = sample(1);
   EXPECT_THAT(people_table(rows_of(table), {}, kShown, {.width = 80, .styled = true}), HasSubstr("\033[1m"));
   EXPECT_THAT(shown(sample(1), {}, 80), Not(HasSubstr("\033")));
+}
+
+// Kernels under one base name, as people are told of them.
+std::string kernel_table(const std::vector<std::string>& whole_names, std::size_t width, const Choice& choice = {}) {
+  Table table{"kernel", {{"Time", "ns"}, {"Kernel Name", ""}}, {}};
+  for (std::size_t i = 0; i < whole_names.size(); ++i) table.rows.push_back({std::uint64_t{100 - i}, "kernel"});
+  Rows rows = rows_of(table);
+  rows.kernels = {1, [&](std::size_t row) { return whole_names[row].empty() ? nullptr : &whole_names[row]; }};
+  constexpr std::array kColumns{PeopleColumn{"Kernel Name", "kernel"}, PeopleColumn{"Time", "time"}};
+  return people_table(rows, choice, kColumns, {.width = width, .styled = false});
+}
+
+TEST(PeopleTable, KernelsAreCalledWhatTellsThemApart) {
+  EXPECT_EQ(
+      kernel_table(
+          {"void a::fill_kernel<4, a::FillFunctor<float> >(int)", "void a::fill_kernel<2, a::FillFunctor<int> >(int)", ""}, 80),
+      "kernel                    time\n"
+      "----------------------  ------\n"
+      "fill 4 FillFunctor f32  100 ns\n"
+      "fill 2 FillFunctor       99 ns\n"
+      "kernel                   98 ns\n");
+}
+
+TEST(PeopleTable, DifferentKernelsThatReadTheSameAreNumbered) {
+  const std::vector<std::string> names{"void k<int>(int)", "void k<unsigned>(int)", "void k<int>(int)", "relu()"};
+  EXPECT_EQ(kernel_table(names, 80),
+            "kernel    time\n"
+            "------  ------\n"
+            "k #1    100 ns\n"
+            "k #2     99 ns\n"
+            "k #1     98 ns\n"
+            "relu     97 ns\n");
+}
+
+TEST(PeopleTable, ThoseThatReadTheSameOnceTheyAreCutAreNumberedWithinTheColumn) {
+  const std::string middle(100, 'x');
+  const std::string text = kernel_table({"sgemm_" + middle + "a" + middle + "_nt", "sgemm_" + middle + "b" + middle + "_nt"}, 40);
+  EXPECT_THAT(text, AllOf(HasSubstr(" #1"), HasSubstr(" #2")));
+  for (const std::string& line : split(text, '\n')) EXPECT_LE(display_width(line), 40U);
+}
+
+TEST(PeopleTable, NamesFollowTheRowsThatAreChosen) {
+  const std::vector<std::string> names{"first()", "second()"};
+  EXPECT_THAT(kernel_table(names, 80, {.columns = {"Kernel Name"}, .sort = "Time", .top = 1, .accepts = {}}),
+              AllOf(HasSubstr("first"), Not(HasSubstr("second"))));
+  EXPECT_THAT(kernel_table(names, 80, {.columns = {"Time"}, .sort = {}, .top = {}, .accepts = {}}), Not(HasSubstr("first")));
 }
 
 }  // namespace
