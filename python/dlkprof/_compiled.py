@@ -37,6 +37,7 @@ class Compiled:
         handler = _Handler(self._guarded(self._hear))
         logging.getLogger(_TRACE).addHandler(handler)
         after_import("torch._inductor.config", self._guarded(_ask_for_provenance))
+        after_import("torch.compiler.config", self._guarded(_keep_cache_apart))
         after_import("torch._inductor.compile_fx", self._guarded(self._cover_compile_fx))
 
     def finish(self):
@@ -138,6 +139,15 @@ def _ask_for_provenance(config):
     trace = getattr(config, "trace", None)
     if getattr(trace, "provenance_tracking_level", None) == 0:
         trace.provenance_tracking_level = 1
+
+
+def _keep_cache_apart(config):
+    """What was cached without provenance has none to give, and Inductor's keys do not tell: they get a tag, unless the program has one.
+
+    So the first profile compiles anew, and what it compiles is not taken for a run without dlkprof.
+    """
+    if getattr(config, "cache_key_tag", None) == "":
+        config.cache_key_tag = "dlkprof"
 
 
 def _object(payload):

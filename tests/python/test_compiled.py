@@ -108,6 +108,12 @@ class ProgramsOwnTest(CompiledTest):
         done = self.run_program("print(config.trace.provenance_tracking_level)", INDUCTOR_PROVENANCE="2")
         self.assertEqual(done.stdout, "2\n")
 
+    def test_what_is_cached_is_kept_apart_unless_the_program_does_so_itself(self):
+        source = "import torch.compiler.config\nprint(torch.compiler.config.cache_key_tag)"
+        self.assertEqual(self.run_program(source).stdout, "dlkprof\n")
+        self.assertEqual(self.run_program(source, TORCH_COMPILE_CACHE_KEY_TAG="mine").stdout, "mine\n")
+        self.assertEqual(self.run_program(source, asked=None).stdout, "\n")
+
     def test_no_file_is_written_and_nothing_reaches_other_loggers(self):
         done = self.run_program("""
 import logging, os

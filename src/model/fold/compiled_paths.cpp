@@ -33,7 +33,9 @@ std::uint32_t CompiledPaths::module_of(const CompiledLaunches::Unit& unit, std::
   while (range != kNone && is_of_compiler(range)) range = paths.named_parent[range];
   const CompiledLaunch& launch = *unit.launch;
   std::uint32_t node = range == kNone ? OpTree::kRoot : paths.node[range];
-  const bool is_around = range != kNone && launch.root_is_called && texts_[markers_.signature(range).type] == kModule;
+  // Where a wrapper was compiled, as of a decorator, its class says what is around it.
+  const bool is_module = range != kNone && texts_[markers_.signature(range).type] == kModule;
+  const bool is_around = is_module && (launch.root_is_called || texts_[markers_.signature(range).name] == launch.root);
   if (!is_around) node = child(node, launch.root);
   std::string_view module = launch.module;
   while (!module.empty()) {

@@ -197,6 +197,9 @@ TEST(CompiledLaunchesTest, TheOutermostModuleIsNamedWhereNoRangeIsAroundOrItIsAn
   Program global;
   global.bare("triton_0");
   EXPECT_THAT(global.ops({graph("fx7", {{"triton_0", "mlp", "Teacher"}})}), ElementsAre("/Net/Teacher/mlp/triton_0"));
+  Program wrapped;
+  wrapped.bare("triton_0");
+  EXPECT_THAT(wrapped.ops({graph("fx7", {{"triton_0", "mlp", "Net"}})}), ElementsAre("/Net/mlp/triton_0"));
   Program scope("fx7", "train");
   scope.bare("triton_0");
   EXPECT_THAT(scope.ops({graph("fx7", launches)}), ElementsAre("/train/Net/mlp/triton_0"));

@@ -1,4 +1,4 @@
-from . import _C
+from .. import _C
 
 
 def is_compiling():
