@@ -10,11 +10,12 @@ from ._ranges import dataloader, scope, step
 __all__ = ["dataloader", "init", "load", "scope", "step"]
 
 
-def init(record_shapes=True, modules=True):
+def init(record_shapes=True, modules=True, stacks=False):
     """Makes PyTorch emit NVTX ranges from the first use of CUDA on; a second call does nothing.
 
     record_shapes: the shapes of inputs are part of the ranges, at a cost for each op.
     modules: each call of a torch.nn.Module is a range, named by its attribute path.
+    stacks: these ranges say where in the program's Python each call is.
     """
 
     def install(torch):
@@ -23,7 +24,7 @@ def init(record_shapes=True, modules=True):
         try:
             from . import _pytorch
 
-            _pytorch.install(torch, record_shapes, modules)
+            _pytorch.install(torch, record_shapes, modules, stacks)
         except Exception as error:
             complain("PyTorch's ranges and facts are missing", error)
 

@@ -10,6 +10,7 @@ import inspect
 import os
 import sys
 
+from ._call_sites import CallSites
 from ._compiled import Compiled
 from ._complaint import complain
 from ._emission import Emission
@@ -21,11 +22,11 @@ from ._tuning import Tuning
 _instance = None
 
 
-def install(torch, record_shapes=True, modules=True):
+def install(torch, record_shapes=True, modules=True, stacks=False):
     """Once a process; without a CUDA build of PyTorch there is nothing to do."""
     global _instance
     if _instance is None and getattr(getattr(torch, "version", None), "cuda", None):
-        _instance = _PyTorch(torch, record_shapes, modules)
+        _instance = _PyTorch(torch, record_shapes, modules, stacks)
         _instance.install()
 
 
@@ -55,7 +56,7 @@ def _stand_in_for_builtin(builtin, cover):
 class _PyTorch:
     """Lives as long as the process. Its hooks are called on any thread."""
 
-    def __init__(self, torch, record_shapes, modules):
+    def __init__(self, torch, record_shapes, modules, stacks):
         self._torch = torch
         self._with_modules = modules
         self.nvtx = torch.cuda.nvtx
@@ -71,7 +72,8 @@ class _PyTorch:
         }
         self._emission = Emission(torch, record_shapes)
         always_left = "always_call" in self._after_options
-        self._thread = ThreadScopes(torch.cuda.nvtx, Names(), always_left, self._guard(self._let_go))
+        site = CallSites(torch).suffix if stacks else None
+        self._thread = ThreadScopes(torch.cuda.nvtx, Names(), always_left, self._guard(self._let_go), site)
         self._facts = Facts(torch, torch.cuda.nvtx.mark)
         self._untold = []  # facts about compiled code, of before the process used CUDA
         self._compiled = Compiled(self._tell_compiled)

@@ -9,8 +9,8 @@ _NOT_TRACKED = -2  # NVTX_NO_PUSH_POP_TRACKING (nvToolsExt.h): what range_push()
 class ThreadScopes(threading.local):
     """`scopes`: the Scopes of the thread that asks."""
 
-    def __init__(self, nvtx, names, always_left, on_unheard):
-        self.scopes = Scopes(nvtx, names, always_left, on_unheard)
+    def __init__(self, nvtx, names, always_left, on_unheard, site=None):
+        self.scopes = Scopes(nvtx, names, always_left, on_unheard, site)
 
 
 class Scopes:
@@ -20,12 +20,13 @@ class Scopes:
     calls: leaving an owner closes all that was left open inside it, and leaving an owner that is not open does nothing.
     """
 
-    def __init__(self, nvtx, names, always_left, on_unheard):
+    def __init__(self, nvtx, names, always_left, on_unheard, site=None):
         self._push = nvtx.range_push
         self._pop = nvtx.range_pop
         self._names = names
         self._always_left = always_left  # modules are left when they raise, too
         self._on_unheard = on_unheard  # called where nobody hears a range any more
+        self._site = site  # gives what follows the name of a module, where it is called; None: nothing does
         self._was_heard = False
         self._stack = []  # (owner, ranges pushed for it, tree, path); tree and path of modules only
 
@@ -42,7 +43,7 @@ class Scopes:
         if tree is None:
             return False
         tree, path, name = self._names.inside(tree, path, module)
-        self._push("dlkprof:module: " + name)
+        self._push("dlkprof:module: " + name if self._site is None else "dlkprof:module: " + name + self._site())
         stack.append((module, 1, tree, path))
         return True
 
@@ -68,7 +69,7 @@ class Scopes:
         if is_forward and not stack:
             self._push_outermost("dlkprof:phase: forward")
             pushed = 2
-        self._push("dlkprof:module: " + name)
+        self._push("dlkprof:module: " + name + ("" if self._site is None else self._site()))
         stack.append((module, pushed, tree, path))
 
     def enter_phase(self, owner, phase):

@@ -1,8 +1,8 @@
 """Python runs this at its start, because dlkprof put this folder on PYTHONPATH.
 
 DLKPROF_PYTHON says what is asked for, as words between commas: `pytorch` for PyTorch's ranges and facts,
-`fast-range-texts` for their texts made by dlkprof, `quiet` for no message. Without it nothing happens here but what would have
-happened without this file. Every Python that the program starts reads this, whatever its version, so the syntax is one that
+`fast-range-texts` for their texts made by dlkprof, `stacks` for where modules are called, `quiet` for no message. Without it nothing
+happens here but what would have happened without this file. Every Python that the program starts reads this, whatever its version, so the syntax is one that
 Python 2.7 takes too.
 """
 
@@ -47,7 +47,7 @@ def _use_pytorch(_torch):
     try:
         import dlkprof
 
-        dlkprof.init()
+        dlkprof.init(stacks="stacks" in _words())
     except Exception as error:
         _say(error)
 

@@ -174,6 +174,44 @@ for thread in threads:
         self.assertIn(BACKWARD, done.ranges())
 
 
+class StacksTest(PyTorchTest):
+    """With --stacks a module says where it is called."""
+
+    def sites(self, done):
+        prefix = "dlkprof:module: "
+        return [tuple(message[len(prefix):].split(" @ ")) for _, message in done.ranges(prefix)]
+
+    def test_modules_say_the_line_of_the_program_that_calls_them(self):
+        for version in VERSIONS:
+            done = self.run_net("net(x)", asked="pytorch,stacks", FAKE_TORCH_VERSION=version)
+            self.assert_clean(done)
+            script = str(self.folder / "train.py")
+            lines = (self.folder / "train.py").read_text().splitlines()
+            names = [name for name, _ in self.sites(done)]
+            self.assertEqual(names, ["Net", "layer1", "0", "conv1", "act", "1", "head"], version)
+            for name, site in self.sites(done):
+                path, _, function = site.partition(" in ")
+                file, _, line = path.rpartition(":")
+                self.assertEqual(file, script)
+                code = lines[int(line) - 1]
+                wanted = {"Net": "net(x)", "layer1": "self.layer1(x)", "0": "self.layer1(x)", "1": "self.layer1(x)",
+                          "head": "self.head(x)", "conv1": "self.act(self.conv1(x))", "act": "self.act(self.conv1(x))"}[name]
+                self.assertIn(wanted, code)
+                self.assertEqual(function, "<module>" if name == "Net" else "forward")
+
+    def test_without_it_they_do_not(self):
+        self.assertNotIn(" @ ", "".join(self.run_net("net(x)").log))
+
+    def test_two_calls_on_one_line_and_code_made_anew(self):
+        done = self.run_net("""
+net.head(x), net.head(x)
+for i in range(3):
+    exec(compile(f"net.head(x)", f"made{i}.py", "exec"))
+""", asked="pytorch,stacks")
+        self.assertEqual([site.split(":")[0].rpartition("/")[2] for _, site in self.sites(done)],
+                         ["train.py", "train.py", "made0.py", "made1.py", "made2.py"])
+
+
 class PhasesTest(PyTorchTest):
     def test_backward_and_what_runs_in_it(self):
         done = self.run_net("""

@@ -113,6 +113,8 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
   grouped(app.add_flag("--fast-range-texts", options.fast_range_texts,
                        "With --mode pytorch: replace the functions of PyTorch that write the texts of its ranges by faster ones, "
                        "if dlkprof knows them; the capture says so"));
+  grouped(app.add_flag("--stacks", typed.stacks,
+                       "With --mode pytorch: record where in Python each module is called, for Stack Trace in report detail"));
   grouped(app.add_flag("--keep-counters", options.keep_counters,
                        "Keep raw counters in the capture, to evaluate other metrics later"));
   add("--cupti-path", options.cupti_path, "<path>", "The libcupti to use, or its folder (default: that of CUDA_HOME or nvcc)");

@@ -66,6 +66,7 @@ std::map<std::string, std::string> python_environment(const ProfileCommand& comm
   const std::string others = search != nullptr && *search != '\0' ? std::string(":") + search : "";
   std::string words = "pytorch";
   if (command.options.fast_range_texts) words += ",fast-range-texts";
+  if (command.stacks) words += ",stacks";
   if (command.verbosity == Verbosity::quiet) words += ",quiet";
   return {{"PYTHONPATH", folder.string() + others}, {"DLKPROF_PYTHON", words}};
 }
@@ -82,6 +83,7 @@ std::string fingerprint_of(const ProfileCommand& command) {
   for (const std::string& domain : folding.fold.domains) print.add(domain);
   print.add(iteration(folding.range.start));
   print.add(iteration(folding.range.stop));
+  if (command.stacks) print.add("stacks");
   return print.text();
 }
 

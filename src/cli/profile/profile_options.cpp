@@ -222,6 +222,10 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   if (options.fast_range_texts && command.folding.mode != Mode::pytorch) {
     throw UsageError("--fast-range-texts is about the ranges that --mode pytorch has PyTorch emit", "", "Add --mode pytorch.");
   }
+  command.stacks = typed.stacks;
+  if (command.stacks && command.folding.mode != Mode::pytorch) {
+    throw UsageError("--stacks is about the modules that --mode pytorch marks", "", "Add --mode pytorch.");
+  }
   options.iterations = needs_all_of_the_run(typed, command) ? 0 : typed.iterations;
   command.outputs.database = options.timeline && !command.folding.simple();
   command.outputs.formats = typed.formats;

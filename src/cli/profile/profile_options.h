@@ -28,6 +28,7 @@ struct ProfileCommand {
   std::string database;              // fold this again instead of running a program: a database, a capture, or their folder
   bool dry_run = false;              // print the plan of collecting, and run nothing
   std::string chip;                  // that the plan is for; empty: the GPU here
+  bool stacks = false;               // modules say where Python calls them
   bool without_ops = false;          // --timeline auto records none here, as only kernels were picked
   bool reports_named = false;        // --reports or --formats was given
   bool sections_named = false;       // --set, --section or --metrics was given
@@ -42,6 +43,7 @@ struct TypedProfile {
   std::string target_processes = "all", profile_from_start = "on", verbosity = "normal", devices;
   std::vector<std::string> sections, reports, formats, metrics;
   std::string set;
+  bool stacks = false;
 };
 
 // What a profile is for. Comparing needs its database, and so a timeline.

@@ -6,6 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "model/fold/call_sites.h"
 #include "model/markers/marker.h"
 #include "model/timeline/message.h"
 
@@ -65,6 +66,18 @@ void describe_origin(const OpOrigin& origin, const OpTree& tree, Op& op) {
   if (origin.launch->stack != kNone) op.stack = origin.graph->stacks[origin.launch->stack];
 }
 
+// A backward op was written where its forward op was, whose name it has.
+void give_stacks_of_forward_ops(std::vector<Op>& ops) {
+  std::unordered_map<std::string_view, const std::string*> stacks;
+  for (const Op& op : ops) {
+    if (op.direction == Direction::fprop && !op.stack.empty()) stacks.try_emplace(op.name, &op.stack);
+  }
+  for (Op& op : ops) {
+    if (op.direction != Direction::bprop || !op.stack.empty()) continue;
+    if (const auto stack = stacks.find(op.name); stack != stacks.end()) op.stack = *stack->second;
+  }
+}
+
 }  // namespace
 
 std::size_t OpTable::KeyHash::operator()(const OpKey& key) const noexcept {
@@ -86,6 +99,7 @@ std::uint32_t OpTable::find(const OpKey& key, std::uint32_t range) {
 
 void OpTable::describe(const Timeline& timeline, const OpTree& tree, const TextTable& texts, Fold& fold) const {
   OpIds ids;
+  const CallSites sites(timeline);
   GroupFinder groups(tree, fold.groups);
   fold.ops.reserve(size());
   for (std::uint32_t i = 0; i < size(); ++i) {
@@ -104,11 +118,13 @@ void OpTable::describe(const Timeline& timeline, const OpTree& tree, const TextT
       op.data_types = std::move(marker.data_types);
       op.input_shapes = std::move(marker.shapes);
     }
+    if (!sites.empty()) op.stack = sites.stack_of(first_range_[i]);
     if (const auto origin = origins_.find(i); origin != origins_.end()) describe_origin(origin->second, tree, op);
     op.eligible = tensor_core_eligible(op.type, op.data_types);
     fold.ops.push_back(std::move(op));
   }
   for (std::uint32_t i = 0; i < size(); ++i) fold.ops[i].own_group = groups.itself(keys_[i].node);
+  if (!sites.empty()) give_stacks_of_forward_ops(fold.ops);
 }
 
 }  // namespace dlkprof::model

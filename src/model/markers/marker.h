@@ -28,8 +28,12 @@ struct Marker {
   std::optional<std::int64_t> sequence;  // PyTorch's autograd sequence number
   std::optional<std::int64_t> op_id;     // PyTorch's record-function number; an XLA module's program id
   std::string shapes;                    // of all inputs, as the framework writes them: "[[4, 3, 32, 32], []]"; cut as data_types
+  std::string called_at;                 // of a module, where Python calls it: "net.py:12 in forward"; "" where that is not told
   std::string data_types;                // "[float16, float16]"; "" where the message has none; at most kMaxMarkerShapes bytes
 };
+
+// Between a module's name and where it is called.
+inline constexpr std::string_view kCallSite = " @ ";
 
 inline constexpr std::size_t kMaxMarkerName = 512;
 inline constexpr std::size_t kMaxMarkerShapes = 4096;

@@ -78,8 +78,8 @@ std::optional<Marker> parse_pytorch(std::string_view message) {
 }
 
 // What python/dlkprof pushes, in the default domain, and what other languages may in one of ours without the prefix:
-// "dlkprof:module: layer1.0", "dlkprof:function: loss", "dlkprof:phase: forward", "dlkprof:step", "dlkprof:dataloader". Facts
-// are marks for the profiler.
+// "dlkprof:module: layer1.0", "dlkprof:function: loss", "dlkprof:phase: forward", "dlkprof:step", "dlkprof:dataloader". Under
+// --stacks modules say where they are called, "dlkprof:module: mlp @ net.py:12 in forward". Facts are marks for the profiler.
 std::optional<Marker> parse_dlkprof(std::string_view message) {
   const auto scope = [](std::string_view name, std::string_view type) {
     return make_marker(Framework::dlkprof, MarkerKind::scope, name, type);
@@ -91,9 +91,12 @@ std::optional<Marker> parse_dlkprof(std::string_view message) {
   if (take(message, "function: ")) return scope(message, "function");
   if (take(message, "fact: ")) return make_marker(Framework::dlkprof, MarkerKind::machinery, "fact");
   if (!take(message, "module: ")) return std::nullopt;
-  std::string path(message);
+  const std::size_t site = message.find(kCallSite);
+  std::string path(message.substr(0, site));
   std::replace(path.begin(), path.end(), '.', '/');
-  return scope(path, "module");
+  Marker module = scope(path, "module");
+  if (site != std::string_view::npos) module.called_at = shown(message.substr(site + kCallSite.size()));
+  return module;
 }
 
 }  // namespace dlkprof::model::marker
