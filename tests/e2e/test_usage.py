@@ -48,6 +48,7 @@ class UsageTest(EndToEndTest):
             (["--launch-count=three"], ["--launch-count: three is not a number"]),
             (["--delay=nan"], ["nan is not a number from 0 on"]),
             (["--verbosity=loud"], ["--verbosity"]),
+            (["--stacks"], ["--stacks", "Add --mode pytorch"]),
             (["--base_name=a/b"], ["a/b"]),
         ):
             with self.subTest(options=options):
