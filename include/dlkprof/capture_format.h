@@ -52,6 +52,7 @@ enum class RecordType : std::uint16_t {
   pc_names = 16,
   absence = 17,
   detach = 18,
+  pc_code = 19,
 };
 
 // The process profiled. First record of every capture.
@@ -382,6 +383,14 @@ struct PcNamesRecord {
   std::vector<PcLine> lines;
 };
 
+// The machine code of functions that PC sampling found. Stands behind the names of these functions.
+struct PcCodeRecord {
+  std::vector<std::uint32_t> functions;  // PcFunction::id, all of one module
+  std::uint64_t elf_bytes = 0;           // size before compression, kMostCodeBytes at most
+  std::vector<std::uint8_t> zstd_elf;  // one zstd frame: the module's ELF file, with nothing in it but what is of these functions
+};
+inline constexpr std::uint64_t kMostCodeBytes = 16U << 20U;
+
 // A time for which CUPTI was not in the process, so that it ran at its own speed: of it only NVTX ranges are known. On the clock
 // of events; `end_ns` is when CUPTI was back, or the program's end. 0: not yet, as is told when it begins, since the program may
 // be killed meanwhile; a record with the same start follows where it was not.
@@ -405,6 +414,6 @@ struct DetachRecord {
 
 using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
                             KeyStatsRecord, NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord,
-                            SamplesRecord, PcSamplesRecord, PcNamesRecord, AbsenceRecord, DetachRecord>;
+                            SamplesRecord, PcSamplesRecord, PcNamesRecord, AbsenceRecord, DetachRecord, PcCodeRecord>;
 
 }  // namespace dlkprof::capture

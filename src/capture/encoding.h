@@ -46,4 +46,8 @@ struct RecordHeader {
 [[nodiscard]] std::vector<std::uint8_t> pack_image(std::span<const std::uint8_t> image, std::span<const std::uint8_t> base = {});
 [[nodiscard]] std::vector<std::uint8_t> unpack_image(const RawCountersRecord& record, std::span<const std::uint8_t> base = {});
 
+// The ELF file of PcCodeRecord, likewise. Throw Error where it is larger than kMostCodeBytes, unpack also on hostile sizes.
+[[nodiscard]] std::vector<std::uint8_t> pack_code(std::span<const char> elf);
+[[nodiscard]] std::vector<char> unpack_code(std::span<const std::uint8_t> zstd_elf, std::uint64_t elf_bytes);
+
 }  // namespace dlkprof::capture

@@ -214,4 +214,10 @@ constexpr auto fields(Visit&& visit, Either<PcNamesRecord> auto& record) {
   return visit(reasons, functions, files, lines);
 }
 
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<PcCodeRecord> auto& record) {
+  auto& [functions, bytes, elf] = record;
+  return visit(functions, bytes, elf);
+}
+
 }  // namespace dlkprof::capture

@@ -96,7 +96,6 @@ void add_from(const fs::path& folder, std::vector<fs::path>& files) {
 }
 
 void add_from_toolkit(const fs::path& root, std::vector<fs::path>& files) {
-  if (root.empty()) return;
   for (const char* folder : {"lib64", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "extras/CUPTI/lib64"}) {
     add_from(root / folder, files);
   }
@@ -183,6 +182,14 @@ const Library& Library::open(const fs::path& asked) {
   return *opened;
 }
 
+std::vector<fs::path> toolkits() {
+  std::vector<fs::path> roots{environment_path("CUDA_HOME"), environment_path("CUDA_PATH"), toolkit_of_nvcc()};
+  const std::vector<fs::path> usual = usual_toolkits();
+  roots.insert(roots.end(), usual.begin(), usual.end());
+  std::erase_if(roots, [](const fs::path& root) { return root.empty(); });
+  return roots;
+}
+
 std::vector<fs::path> library_candidates(const fs::path& asked) {
   std::vector<fs::path> files;
   std::error_code error;
@@ -193,10 +200,7 @@ std::vector<fs::path> library_candidates(const fs::path& asked) {
     return files;
   }
   if (!asked.empty()) return {asked};
-  add_from_toolkit(environment_path("CUDA_HOME"), files);
-  add_from_toolkit(environment_path("CUDA_PATH"), files);
-  add_from_toolkit(toolkit_of_nvcc(), files);
-  for (const fs::path& root : usual_toolkits()) add_from_toolkit(root, files);
+  for (const fs::path& root : toolkits()) add_from_toolkit(root, files);
   files.insert(files.end(), kSonames.begin(), kSonames.end());
   return files;
 }

@@ -101,6 +101,20 @@ template <typename T>
 Cell<T, ByType> text(const char* name, T&& value, const char* meaning = "") {
   return {name, ColumnType::text, "", meaning, std::forward<T>(value), {}};
 }
+// Bytes, which copies for the page leave out: NULL there.
+struct BytesOrNull : ByType {
+  [[nodiscard]] std::span<const std::uint8_t> written(const std::vector<std::uint8_t>& value) const { return value; }
+};
+inline auto blob(const char* name, auto& value, const char* meaning) {
+  using Bytes = Cell<decltype(value), BytesOrNull>;
+  struct Omitted : Bytes {
+    void describe(std::vector<Column>& to) const {
+      Bytes::describe(to);
+      to.back().nullable = true;
+    }
+  };
+  return Omitted{Bytes{name, ColumnType::blob, "", meaning, value, {}}};
+}
 // A member as a value: it follows from other data.
 template <typename T>
 T derived(const T& value) {

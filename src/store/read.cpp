@@ -127,6 +127,7 @@ void TimelineReader::pc_samples() {
   model::PcSamples& samples = timeline_.pc_samples;
   samples.reasons = read_texts<PcReason>(reading_);
   samples.files = read_texts<PcFile>(reading_);
+  read_all(reading_, samples.codes);
   read_all(reading_, samples.functions);
   read_all(reading_, samples.instructions);
   read_rows<model::PcStall>(reading_, [&samples](const Rows& rows, const model::PcStall& stall) {

@@ -72,6 +72,16 @@ std::string Rows::text() {
   return is_ascii(bytes) ? std::string(bytes) : valid_utf8(bytes);
 }
 
+void Rows::take(std::vector<std::uint8_t>& value) {
+  if (null()) return value.clear();
+  const int column = column_++;
+  if (statement_.type(column) != CellType::blob) fail_cell(column, "a blob");
+  const std::span<const std::uint8_t> bytes = statement_.blob(column);
+  reading_.text_left -= static_cast<std::int64_t>(bytes.size());
+  if (reading_.text_left < 0) fail_cell(column, "of bytes that the file can hold");
+  value.assign(bytes.begin(), bytes.end());
+}
+
 void Rows::expect_position(std::uint64_t position, std::size_t expected) const {
   if (position != expected) fail(fmt::format("position is {}, not {}", position, expected));
 }

@@ -76,6 +76,8 @@ class Rows {
   }
   void take(double& value);
   void take(std::string& value) { value = text(); }
+  // A blob; empty where the cell is NULL, as in copies for the page.
+  void take(std::vector<std::uint8_t>& value);
   void take(std::vector<std::string>& value);
   template <typename T>
   void take(std::optional<T>& value) {

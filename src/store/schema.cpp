@@ -10,7 +10,7 @@
 namespace dlkprof::store {
 namespace {
 
-constexpr std::array kTypeNames{"INTEGER", "REAL", "TEXT"};
+constexpr std::array kTypeNames{"INTEGER", "REAL", "TEXT", "BLOB"};
 
 std::string key_of(const Table& table) {
   std::string key;

@@ -15,7 +15,7 @@ namespace dlkprof::store {
 
 inline constexpr int kApplicationId = 0x444c4b50;  // "DLKP"; in the file's header
 
-enum class ColumnType : std::uint8_t { integer, real, text };
+enum class ColumnType : std::uint8_t { integer, real, text, blob };
 
 struct Column {
   std::string name;

@@ -110,6 +110,11 @@ void Statement::bind(int parameter, std::string_view value) {
         sqlite3_db_handle(statement_.get()), "sqlite3_bind_text64");
 }
 
+void Statement::bind(int parameter, std::span<const std::uint8_t> value) {
+  check(sqlite3_bind_blob64(statement_.get(), parameter, value.data(), value.size(), SQLITE_STATIC),
+        sqlite3_db_handle(statement_.get()), "sqlite3_bind_blob64");
+}
+
 void Statement::finish(int parameters) {
   sqlite3_stmt* statement = statement_.get();
   if (parameters != sqlite3_bind_parameter_count(statement)) throw std::logic_error("parameters of an SQL statement");
@@ -176,6 +181,14 @@ std::string_view Statement::text(int column) const {
   const unsigned char* text = sqlite3_column_text(statement_.get(), column);
   const int bytes = sqlite3_column_bytes(statement_.get(), column);
   return text == nullptr ? std::string_view() : std::string_view(reinterpret_cast<const char*>(text), bytes);
+}
+
+std::span<const std::uint8_t> Statement::blob(int column) const {
+  // In this order, as for text.
+  const void* bytes = sqlite3_column_blob(statement_.get(), column);
+  const int size = sqlite3_column_bytes(statement_.get(), column);
+  if (bytes == nullptr) return {};
+  return {static_cast<const std::uint8_t*>(bytes), static_cast<std::size_t>(size)};
 }
 
 Connection::Connection(const std::filesystem::path& path, Access access) {

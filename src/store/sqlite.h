@@ -84,6 +84,7 @@ class Statement {
   [[nodiscard]] std::int64_t integer(int column) const noexcept;
   [[nodiscard]] double real(int column) const noexcept;
   [[nodiscard]] std::string_view text(int column) const;
+  [[nodiscard]] std::span<const std::uint8_t> blob(int column) const;
 
  private:
   template <typename T>
@@ -99,6 +100,7 @@ class Statement {
   void bind(int parameter, std::string_view value);
   void bind(int parameter, const std::string& value) { bind(parameter, std::string_view(value)); }
   void bind(int parameter, const char* value) { bind(parameter, std::string_view(value)); }
+  void bind(int parameter, std::span<const std::uint8_t> value);
   void bind_integer(int parameter, std::int64_t value);
   void bind_null(int parameter);
   void finish(int parameters);

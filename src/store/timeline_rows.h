@@ -271,9 +271,16 @@ Cell<T&, WithSign> bits(const char* name, T& value, const char* meaning) {
   return {name, ColumnType::integer, "", meaning, value, {}};
 }
 
+void columns(const auto& visit, Of<model::PcCode> auto& row) {
+  visit(Head{"pc_code", "Machine code of kernel functions that PC sampling found."}, row_id("From 0."),
+        number("elf_bytes", row.elf_bytes, "bytes", "Before compression."),
+        blob("zstd_elf", row.zstd_elf, "An ELF file as nvdisasm reads it, compressed with zstd."));
+}
+
 void columns(const auto& visit, Of<model::PcFunction> auto& row) {
   visit(Head{"pc_function", "A kernel function that PC sampling found, in one piece of machine code."}, row_id("From 0."),
-        reference("kernel", row.kernel, "kernel"), bits("cubin_crc", row.cubin_crc, "CUPTI's checksum of the machine code."));
+        reference("kernel", row.kernel, "kernel"), bits("cubin_crc", row.cubin_crc, "CUPTI's checksum of the machine code."),
+        nullable(reference("code", row.code, "pc_code", "Its machine code.")));
 }
 
 void columns(const auto& visit, Of<model::PcInstruction> auto& row) {

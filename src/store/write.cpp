@@ -51,6 +51,7 @@ void insert_events(const Connection& connection, const Timeline& timeline) {
 void insert_pc_samples(const Connection& connection, const model::PcSamples& samples) {
   insert_texts<PcReason>(connection, samples.reasons);
   insert_texts<PcFile>(connection, samples.files);
+  insert_all(connection, samples.codes);
   insert_all(connection, samples.functions);
   insert_many(connection, samples.instructions);
   insert_many(connection, samples.stalls);

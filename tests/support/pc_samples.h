@@ -13,7 +13,8 @@ inline model::PcSamples small_pc_samples() {
   model::PcSamples samples;
   samples.reasons = {"smsp__pcsamp_warps_issue_stalled_long_scoreboard", "smsp__pcsamp_warps_issue_stalled_selected",
                      "smsp__pcsamp_warps_issue_stalled_no_instructions", "of_tomorrow"};
-  samples.functions = {{0, 11}, {1, 12}, {1, ~std::uint64_t{0}}};
+  samples.codes = {{64, {1, 0, 2, 255}}};
+  samples.functions = {{0, 11, 0}, {1, 12}, {1, ~std::uint64_t{0}}};
   samples.files = {"", "/src/model.cu"};
   samples.instructions = {{0, 0, 1, 7}, {0, 16, 1, 8}, {0, 32, 0, 0}, {1, 16, 0, 0}, {2, 16, 0, 0}};
   const auto cycles = [](std::uint64_t count) { return count << 17U; };

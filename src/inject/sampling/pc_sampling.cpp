@@ -28,6 +28,8 @@ constexpr std::uint64_t kDroppedOneIn = 100;
 constexpr auto kLockPatience = 5s;
 // For source lines: of our thread each time that it appends, and of the program's at its end.
 constexpr auto kTimeForLines = 200ms, kTimeForLinesAtEnd = 2000ms;
+// For machine code likewise: unpacking a module of a library and packing some functions of it takes tens of milliseconds.
+constexpr auto kTimeForCode = 200ms, kTimeForCodeAtEnd = 1000ms;
 
 constexpr const char* kRemedy =
     "The program runs on. Stall reasons come from counters as well: --replay-mode kernel --section stall, without --pc-sampling.";
@@ -143,11 +145,22 @@ void PcSampling::append(Context& context) {
   if (!names.reasons.empty() || !names.functions.empty()) recorder_.append(names);
   recorder_.append(context.table.take(context.device, context.sampler->period_log2()));
   append_lines(kTimeForLines);
+  append_code(kTimeForCode);
 }
 
 void PcSampling::append_lines(std::chrono::milliseconds time) {
   const capture::PcNamesRecord found = sources_.find_lines(functions_.all(), time);
   if (!found.lines.empty()) recorder_.append(found);
+}
+
+// Without it reports show offsets in the place of instructions: no reason to end sampling.
+void PcSampling::append_code(std::chrono::milliseconds time) {
+  try {
+    for (const capture::PcCodeRecord& code : sources_.take_code(functions_.all(), time)) recorder_.append(code);
+  } catch (const std::exception& error) {
+    sources_.forget_code();
+    say("machine code of sampled kernels is not kept from here on", error);
+  }
 }
 
 void PcSampling::finish() noexcept {
@@ -164,6 +177,11 @@ void PcSampling::finish() noexcept {
     for (auto& [handle, context] : contexts_) end(context);
     contexts_.clear();
     append_lines(kTimeForLinesAtEnd);
+    append_code(kTimeForCodeAtEnd);
+    if (sources_.modules_left_out() > 0 && sources_.functions_with_code() < functions_.all().size()) {
+      recorder_.note(capture::Severity::info, "machine code was not kept of all kernels that were sampled",
+                     fmt::format("{} modules were too large", sources_.modules_left_out()), "");
+    }
     if (sources_.left() > 0) {
       recorder_.note(capture::Severity::info, "source lines were not looked up for all instructions that were sampled",
                      fmt::format("time did not suffice for {}", sources_.left()), "");

@@ -61,6 +61,7 @@ class PcSampling {
   void end(Context& context);
   void append(Context& context);
   void append_lines(std::chrono::milliseconds time);
+  void append_code(std::chrono::milliseconds time);
   void take(Context& context, const cupti::PcHit& hit);
   void fail(const char* what, const std::exception& error) noexcept;  // ends all of it
   void say(const char* what, const std::exception& error) noexcept;

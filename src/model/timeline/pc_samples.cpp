@@ -88,6 +88,22 @@ void PcSamplesFold::add(const capture::PcSamplesRecord& record, NoticeCounts& no
   notices.count("Samples of PC sampling that do not fit together left out", static_cast<std::uint64_t>(unknown));
 }
 
+void PcSamplesFold::add(capture::PcCodeRecord&& record, NoticeCounts& notices) {
+  const auto code = static_cast<std::uint32_t>(samples_.codes.size());
+  bool fits = record.elf_bytes <= capture::kMostCodeBytes, is_new = false;
+  for (const std::uint32_t number : record.functions) {
+    const auto function = its_functions_.find(number);
+    fits = fits && function != its_functions_.end();
+    if (!fits) break;
+    PcFunction& known = samples_.functions[function->second];
+    if (known.code != capture::kNoNumber) continue;  // another process has the same
+    known.code = code;
+    is_new = true;
+  }
+  if (!fits) notices.count("Machine code that fits no function of PC sampling left out");
+  if (is_new) samples_.codes.push_back({record.elf_bytes, std::move(record.zstd_elf)});
+}
+
 bool PcSamplesFold::add_count(const capture::PcCount& count, std::uint32_t period_log2) {
   const auto function = its_functions_.find(count.function);
   if (function == its_functions_.end() || count.offset > kMostPcSamples) return false;

@@ -16,10 +16,18 @@ namespace dlkprof::model {
 
 class KernelTable;
 
+// An ELF file with the machine code of functions, packed as in captures, and not looked at.
+struct PcCode {
+  std::uint64_t elf_bytes = 0;  // before compression
+  std::vector<std::uint8_t> zstd_elf;
+  friend bool operator==(const PcCode&, const PcCode&) = default;
+};
+
 // A kernel function in one piece of machine code: a program may hold several of the same name.
 struct PcFunction {
   std::uint32_t kernel = 0;  // index into Timeline::kernels
   std::uint64_t cubin_crc = 0;
+  std::uint32_t code = capture::kNoNumber;  // index into PcSamples::codes; kNoNumber: not kept
   friend bool operator==(const PcFunction&, const PcFunction&) = default;
 };
 
@@ -57,7 +65,8 @@ struct PcTotals {
 [[nodiscard]] bool add_to(PcTotals& totals, const capture::PcSamplesRecord& record, bool is_first);
 
 struct PcSamples {
-  std::vector<std::string> reasons;         // CUPTI's names, valid UTF-8
+  std::vector<std::string> reasons;  // CUPTI's names, valid UTF-8
+  std::vector<PcCode> codes;
   std::vector<PcFunction> functions;        // each once, over all processes
   std::vector<std::string> files;           // [0] is empty; valid UTF-8
   std::vector<PcInstruction> instructions;  // by function and offset
@@ -78,6 +87,7 @@ class PcSamplesFold {
   void begin_capture(std::uint32_t process);
   void add(capture::PcNamesRecord&& record, KernelTable& kernels, NoticeCounts& notices);
   void add(const capture::PcSamplesRecord& record, NoticeCounts& notices);
+  void add(capture::PcCodeRecord&& record, NoticeCounts& notices);
   [[nodiscard]] PcSamples finish() &&;
 
  private:

@@ -115,6 +115,7 @@ class TimelineLoader {
   void add(capture::SamplesRecord&& record) { parts_.samples.push_back(std::move(record)); }
   void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
   void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
+  void add(capture::PcCodeRecord&& record) { pc_samples_.add(std::move(record), notices_); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
   void add(capture::RawCountersRecord&& record);
   void add(const capture::KeyStatsRecord& record);

@@ -17,8 +17,6 @@ std::shared_ptr<Snapshot> save(CUcontext context);
 void restore(const Snapshot& snapshot);
 void replay(const KernelRun& run, std::size_t passes);
 bool idle(CUcontext context);
-// module.cpp
-Image cubin();
 
 namespace {
 

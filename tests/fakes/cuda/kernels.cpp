@@ -70,6 +70,12 @@ const Kernel kKernels[] = {
 
 }  // namespace
 
+std::vector<const char*> kernel_names() {
+  std::vector<const char*> names;
+  for (const auto& kernel : kKernels) names.push_back(kernel.name);
+  return names;
+}
+
 // Kernels of any mangled name, which add in place as the first does: a program may call its kernels as it likes.
 const Kernel* find_kernel(const std::string& name) {
   for (const auto& kernel : kKernels) {

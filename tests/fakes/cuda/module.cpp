@@ -1,41 +1,9 @@
 // Modules and libraries: any image will do, and has every kernel that there is.
-#include <elf.h>
-
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "cuda/state.h"
 
 namespace fakes {
-namespace {
-
-// An ELF file whose sections say that there is line information, and no more.
-struct Elf {
-  Elf64_Ehdr header{};
-  std::array<Elf64_Shdr, 3> sections{};
-  char names[24] = "\0.shstrtab\0.debug_line";
-};
-
-Elf make_elf() {
-  Elf elf;
-  std::memcpy(elf.header.e_ident, ELFMAG, SELFMAG);
-  elf.header.e_shoff = offsetof(Elf, sections);
-  elf.header.e_shnum = static_cast<Elf64_Half>(elf.sections.size());
-  elf.header.e_shstrndx = 1;
-  elf.sections[1].sh_name = 1;
-  elf.sections[1].sh_offset = offsetof(Elf, names);
-  elf.sections[2].sh_name = 11;
-  return elf;
-}
-
-}  // namespace
-
-Image cubin() {
-  static const Elf elf = make_elf();
-  return {reinterpret_cast<const char*>(&elf), sizeof elf};
-}
-
 namespace {
 
 // Held while callbacks tell of modules, as the real one's lock is: who waits for another thread there may wait for ever.

@@ -72,6 +72,10 @@ namespace fakes {
 
 [[nodiscard]] const DriverHooks* hooks();
 [[nodiscard]] const Kernel* find_kernel(const std::string& name);
+// Those that there are by themselves.
+[[nodiscard]] std::vector<const char*> kernel_names();
+// What all modules hold.
+[[nodiscard]] Image cubin();
 
 // The module of a library is loaded into a context when one of its kernels is first needed there, whatever call that is in.
 void load_lazily(CUkernel kernel);

@@ -223,7 +223,7 @@ TEST(RoundTrip, DefaultsOfEveryType) {
 TEST(Types, AreThoseOfTheFormat) {
   std::vector<int> types;
   for (const Record& record : sample_records()) types.push_back(static_cast<int>(type_of(record)));
-  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18));
+  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19));
   EXPECT_EQ(type_of(LaunchRecord{}), RecordType::launch);
   EXPECT_EQ(type_of(NoticeRecord{}), RecordType::notice);
   EXPECT_EQ(type_of(StringsRecord{}), RecordType::strings);
@@ -234,6 +234,7 @@ TEST(Types, AreThoseOfTheFormat) {
   EXPECT_EQ(type_of(PcSamplesRecord{}), RecordType::pc_samples);
   EXPECT_EQ(type_of(AbsenceRecord{}), RecordType::absence);
   EXPECT_EQ(type_of(DetachRecord{}), RecordType::detach);
+  EXPECT_EQ(type_of(PcCodeRecord{}), RecordType::pc_code);
 }
 
 // The bytes themselves, so that files written today stay readable.
@@ -284,9 +285,30 @@ TEST(Crc32c, EveryLengthAgreesWithTheDefinition) {
   }
 }
 
+TEST(Code, ComesBackAsItWas) {
+  const std::string elf = std::string(10'000, 'x') + "end";
+  const std::vector<std::uint8_t> packed = pack_code(elf);
+  EXPECT_LT(packed.size(), elf.size() / 10);
+  const std::vector<char> unpacked = unpack_code(packed, elf.size());
+  EXPECT_EQ(std::string(unpacked.begin(), unpacked.end()), elf);
+}
+
+TEST(Code, OfHostileSizesIsRefused) {
+  const std::string elf(1000, 'x');
+  std::vector<std::uint8_t> packed = pack_code(elf);
+  for (const std::uint64_t bytes :
+       {std::uint64_t{0}, std::uint64_t{999}, std::uint64_t{1001}, kMostCodeBytes + 1, ~std::uint64_t{0}})
+    EXPECT_THROW((void)unpack_code(packed, bytes), Error) << bytes;
+  packed.push_back(0);
+  EXPECT_THROW((void)unpack_code(packed, elf.size()), Error) << "something follows";
+  EXPECT_THROW((void)unpack_code({}, 0), Error);
+  EXPECT_THROW((void)pack_code(std::string(kMostCodeBytes + 1, 'x')), Error);
+  EXPECT_THROW((void)unpack_code(pack_code(std::string(100, 'x')), kMostCodeBytes), Error);
+}
+
 TEST(Decoding, UnknownTypesAreNone) {
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(0), {}));
-  EXPECT_FALSE(decode_payload(static_cast<RecordType>(19), {}));
+  EXPECT_FALSE(decode_payload(static_cast<RecordType>(20), {}));
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(65535), {}));
 }
 

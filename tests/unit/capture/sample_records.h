@@ -37,6 +37,7 @@ inline std::vector<Record> sample_records() {
       PcNamesRecord{{{49, "stalled"}}, {{50, 1ULL << 63U, "_Z1fv"}}, {"/a.cu", ""}, {{51, 52, 53, 54}}},
       AbsenceRecord{55, 56},
       DetachRecord{57, 58, true, {{"step", {59, -60}}, {"", {}}}},
+      PcCodeRecord{{61, 62}, 63, {6, 0, 1, 252}},
   };
 }
 

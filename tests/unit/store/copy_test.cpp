@@ -63,6 +63,12 @@ TEST_F(CopyTest, CellsAreTextThatIsValidOrNumbers) {
   EXPECT_THAT(message_of([this] { (void)copied("SELECT 1"); }), HasSubstr("NOT NULL"));
 }
 
+TEST_F(CopyTest, MachineCodeStaysBehind) {
+  write();
+  EXPECT_THAT(rows("SELECT length(zstd_elf) FROM pc_code"), ElementsAre("4"));
+  EXPECT_THAT(copied("SELECT id FROM pc_code WHERE zstd_elf IS NULL"), ElementsAre("0"));
+}
+
 TEST_F(CopyTest, AnotherDatabaseIsRefused) {
   write();
   run("PRAGMA user_version = 99");

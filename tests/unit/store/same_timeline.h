@@ -112,6 +112,7 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
   EXPECT_EQ(found.measured_launches, wanted.measured_launches);
   EXPECT_EQ(found.counts, wanted.counts);
   EXPECT_EQ(found.pc_samples.reasons, wanted.pc_samples.reasons);
+  EXPECT_EQ(found.pc_samples.codes, wanted.pc_samples.codes);
   EXPECT_EQ(found.pc_samples.functions, wanted.pc_samples.functions);
   EXPECT_EQ(found.pc_samples.files, wanted.pc_samples.files);
   EXPECT_EQ(found.pc_samples.instructions, wanted.pc_samples.instructions);

@@ -133,5 +133,28 @@ TEST_F(PcSamplesTest, NamesThatAreGivenAgainKeepTheirFirstMeaning) {
   EXPECT_THAT(timeline.pc_samples.stalls, ElementsAre(PcStall{0, 0, 1, kPeriod}));
 }
 
+TEST_F(PcSamplesTest, MachineCodeBelongsToItsFunctions) {
+  const PcNamesRecord more{.functions = {{2, 77, "third"}}};
+  const Timeline timeline =
+      load({{names(), more, samples({}), capture::PcCodeRecord{{1, 2}, 30, {1, 2}}},
+            {names(), samples({}), capture::PcCodeRecord{{1}, 40, {3}}, capture::PcCodeRecord{{0}, 50, {4}}}});
+  const PcSamples& found = timeline.pc_samples;
+  EXPECT_THAT(found.codes, ElementsAre(PcCode{30, {1, 2}}, PcCode{50, {4}})) << "what two processes have is kept once";
+  ASSERT_THAT(found.functions, SizeIs(3));
+  EXPECT_EQ(found.functions[0].code, 1U);
+  EXPECT_EQ(found.functions[1].code, 0U);
+  EXPECT_EQ(found.functions[2].code, 0U);
+  EXPECT_TRUE(words(timeline).empty());
+}
+
+TEST_F(PcSamplesTest, MachineCodeThatFitsNoFunctionIsLeftOut) {
+  const Timeline timeline =
+      load({{names(), samples({}), capture::PcCodeRecord{{9}, 30, {1}},
+             capture::PcCodeRecord{{1}, capture::kMostCodeBytes + 1, {1}}, capture::PcCodeRecord{{}, 30, {1}}}});
+  EXPECT_TRUE(timeline.pc_samples.codes.empty());
+  EXPECT_EQ(timeline.pc_samples.functions[1].code, kNone);
+  EXPECT_THAT(words(timeline), Contains(HasSubstr("Machine code that fits no function")));
+}
+
 }  // namespace
 }  // namespace dlkprof::model::pc_samples_test
