@@ -16,13 +16,23 @@ struct Tally {
   std::uint64_t samples = 0;
   double cycles = 0;
   std::map<std::uint32_t, double> by_reason;
+  std::map<std::uint32_t, std::uint64_t> samples_by_reason;
 
   void add(const model::PcStall& stall) {
     samples += stall.samples;
     cycles += static_cast<double>(stall.cycles);
     by_reason[stall.reason] += static_cast<double>(stall.cycles);
+    samples_by_reason[stall.reason] += stall.samples;
   }
 };
+
+std::uint64_t stalled_in(const Tally& tally, const std::vector<std::string>& names) {
+  std::uint64_t stalled = 0;
+  for (const auto& [reason, samples] : tally.samples_by_reason) {
+    if (stall_name(names[reason]) != kIssued) stalled += samples;
+  }
+  return stalled;
+}
 
 // Samples find a warp in each state as often as warps are in it: as many issue as issue slots are used, so that what counters
 // give as cycles an instruction issued is the quotient of the two.
@@ -52,7 +62,7 @@ std::map<std::uint32_t, Tally> tally_kernels(const model::PcSamples& samples) {
 // What lies in one place of a kernel.
 struct Part {
   std::uint32_t kernel = 0;
-  std::uint64_t samples = 0;
+  std::uint64_t samples = 0, stalled = 0;
   double of_kernel = 0, cycles = 0;
   double percent = 0;  // of its kernel
   std::vector<Stall> stalls;
@@ -73,8 +83,9 @@ std::vector<std::pair<Place, Part>> ranked_parts(const model::PcSamples& samples
     const auto& [kernel, tally] = of;
     if (tally.samples == 0) continue;
     const double all = kernels.at(kernel).cycles;
-    ranked.push_back(
-        {place, {kernel, tally.samples, all, tally.cycles, 100 * tally.cycles / all, stalls_in(tally, samples.reasons)}});
+    ranked.push_back({place,
+                      {kernel, tally.samples, stalled_in(tally, samples.reasons), all, tally.cycles, 100 * tally.cycles / all,
+                       stalls_in(tally, samples.reasons)}});
   }
   std::stable_sort(ranked.begin(), ranked.end(), [](const auto& one, const auto& other) {
     const Part &a = one.second, &b = other.second;
@@ -101,7 +112,7 @@ std::vector<SampledInstruction> sampled_instructions(const model::PcSamples& sam
   const auto place = [](std::uint32_t instruction) { return instruction; };
   std::vector<SampledInstruction> instructions;
   for (auto& [instruction, part] : ranked_parts<std::uint32_t>(samples, place)) {
-    instructions.push_back({instruction, part.samples, part.percent, std::move(part.stalls)});
+    instructions.push_back({instruction, part.samples, part.stalled, part.percent, std::move(part.stalls)});
   }
   return instructions;
 }

@@ -21,6 +21,7 @@ struct SampledKernel {
 struct SampledInstruction {
   std::uint32_t instruction = 0;  // index into PcSamples::instructions
   std::uint64_t samples = 0;
+  std::uint64_t stalled = 0;  // of them, at which a warp did not issue
   double percent = 0;         // of all of its kernel
   std::vector<Stall> stalls;  // by share, falling
 };

@@ -19,6 +19,7 @@
 #include "cli/installation.h"
 #include "cli/metric_names.h"
 #include "cli/run_loader.h"
+#include "cli/sass.h"
 #include "model/timeline/raw_counters.h"
 #include "report/launches/kernel_tables.h"
 #include "report/launches/reports.h"
@@ -231,7 +232,8 @@ int report_again(ReportCommand command) {
                  .unit_of = report::unit_lookup(catalogue, profile.timeline, command.cupti_path),
                  .choice = command.choice,
                  .page = page,
-                 .by = group_by(command.by)});
+                 .by = group_by(command.by),
+                 .sass = sass_for(reports, profile.timeline)});
   return 0;
 }
 

@@ -118,9 +118,11 @@ constexpr std::array kReports{
            .rows = of_profile<measured_report>,
            .when_empty = "no launch was measured"},
     Report{.name = "source",
-           .a_row_per = "an instruction of a kernel at which PC sampling found warps: source line, samples, top stall reason",
+           .a_row_per =
+               "an instruction of a kernel at which PC sampling found warps: SASS, source line, samples, top stall reason, "
+               "loop",
            .order = "kernels by samples, then samples",
-           .rows = of_profile<source_report>,
+           .rows = [](const Inputs& inputs) { return source_report(inputs.profile, inputs.sass); },
            .in_all = false},
     Report{.name = "occupancy_curves",
            .a_row_per = "a point of theoretical occupancy over block size, registers or shared memory of a launch configuration",

@@ -10,6 +10,7 @@
 #include "cupti/catalogue.h"
 #include "model/aggregate/op_groups.h"
 #include "model/profile.h"
+#include "model/sass/sass.h"
 #include "report/format/people.h"
 #include "report/launches/reports.h"
 
@@ -26,6 +27,7 @@ struct Inputs {
   Choice choice = {};                // of rows and columns
   Page page = {};                    // for people
   std::optional<model::By> by = {};  // rows of ops in groups
+  model::Sass sass = {};             // for `source`: empty where it is not known
 };
 
 struct Report {

@@ -1,8 +1,10 @@
 """PC sampling: the program runs as it would, and what its warps wait for is known by instruction."""
 
 import collections
+import json
+import os
 
-from harness import LAUNCHES_OF_AN_ITERATION, PROGRAM, EndToEndTest
+from harness import LAUNCHES_OF_AN_ITERATION, PROGRAM, ROTATE, EndToEndTest
 
 OF_ONE = len(LAUNCHES_OF_AN_ITERATION)
 SAMPLES_OF_A_RUN = 10  # tests/fakes/cupti/pc_sampling.cpp
@@ -59,6 +61,43 @@ class PcSamplingTest(SampledTest):
         places = {(row["SASS Offset"], row["Source File"], row["Source Line"], row["Top Stall Reason"]) for row in rows}
         self.assertEqual({(0x10, "/src/kernels.cu", 11, "long_scoreboard"), (0x40, "/src/kernels.cu", 14, "no_instruction")}, places)
         self.assertEqual({70.0, 30.0}, {row["Share Of Kernel (%)"] for row in rows})
+
+    def disassembler(self, *lines):
+        """A folder with an nvdisasm that is a script."""
+        folder = self.folder / "tools"
+        folder.mkdir(exist_ok=True)
+        path = folder / "nvdisasm"
+        path.write_text("\n".join(("#!/bin/sh", *lines, "")), encoding="utf-8")
+        path.chmod(0o700)
+        return {"PATH": f"{folder}:{os.environ['PATH']}"}
+
+    def test_machine_code_is_kept_and_shown(self):
+        self.sample("train:2")
+        env = self.disassembler(
+            'case "$*" in *"-c -g -fun"*) ;; *) exit 1;; esac',
+            "echo '	.section	.text._Z6rotatePfPKfi,\"ax\",@progbits'",
+            *(f"echo '        /*{16 * i:04x}*/   FADD R{i}, R{i}, R1 ;'" for i in range(2)),
+            "echo '.L_x_0:'", "echo '        /*0020*/   LDG.E R4, [R2] ;'",
+            "echo '        /*0040*/   @P0 BRA `(.L_x_0) ;'", "echo '        /*0050*/   EXIT ;'",
+        )  # fmt: skip
+        reports = []
+        for path in DATABASE, self.capture().path:
+            done = self.dlkprof("report", self.folder / path, "--reports=source", "--format=json", env=env)
+            self.assertEqual((0, []), (done.code, done.said()))
+            reports.append(json.loads(done.stdout)["rows"])
+        self.assertEqual(*reports)
+        found = {(row["SASS Offset"], row["SASS"], row["Loop"], row["Loop Lines"], row["Loop Share Of Kernel (%)"])
+                 for row in reports[0] if row["Kernel Name"] == ROTATE}  # fmt: skip
+        self.assertEqual({(0x10, "FADD R1, R1, R1", None, None, None), (0x40, "@P0 BRA `(.L_x_0)", "0x20-0x40", "14", 30.0)}, found)
+        self.assertEqual({None}, {row["SASS"] for row in reports[0] if row["Kernel Name"] != ROTATE})
+
+    def test_machine_code_is_read_for_the_report_alone(self):
+        self.sample("train:2")
+        env = self.disassembler("exit 3")
+        said = {name: self.dlkprof("report", self.capture().path, f"--reports={name}", env=env).said() for name in ("stall", "source")}
+        self.assertEqual([], said["stall"])
+        self.assertEqual(1, len(said["source"]))
+        self.assertIn("exit code 3", said["source"][0])
 
     def test_the_database_says_the_same(self):
         self.sample("train:2")

@@ -16,6 +16,7 @@
 #include "cli/installation.h"
 #include "cli/outputs.h"
 #include "cli/run_loader.h"
+#include "cli/sass.h"
 #include "report/compare/compare_report.h"
 #include "report/compare/compare_view.h"
 #include "report/diagnosis/reports.h"
@@ -88,7 +89,8 @@ ToolAnswer report_tool(const Arguments& arguments, ServedRuns& runs) {
       .sections = sections.sections,
       .metrics = sections.metrics,
       .unit_of = report::unit_lookup(catalogue, profile.timeline),
-      .choice = {.columns = arguments.texts("columns"), .sort = arguments.text("sort"), .top = arguments.count("top")}};
+      .choice = {.columns = arguments.texts("columns"), .sort = arguments.text("sort"), .top = arguments.count("top")},
+      .sass = sass_for({name}, profile.timeline)};
   ToolAnswer answer;
   write_report(name, format.empty() ? "markdown" : format, inputs, [&answer](std::string_view piece) {
     if (answer.text.size() <= kLongestAnswer) answer.text += piece;

@@ -25,6 +25,7 @@
 #include "cli/profile/fingerprint.h"
 #include "cli/profile/kept_memory.h"
 #include "cli/profile/progress.h"
+#include "cli/sass.h"
 #include "report/diagnosis/reports.h"
 #include "report/launches/kernel_tables.h"
 #include "report/launches/reports.h"
@@ -135,7 +136,8 @@ std::vector<fs::path> write_files(const model::Profile& profile, const ProfileCo
                               .profile_name = command.outputs.base_name,
                               .sections = command.sections,
                               .metrics = command.extra_metrics,
-                              .unit_of = report::unit_lookup(catalogue, profile.timeline, command.options.cupti_path)};
+                              .unit_of = report::unit_lookup(catalogue, profile.timeline, command.options.cupti_path),
+                              .sass = sass_for(command.outputs.reports, profile.timeline)};
   for (auto& file : write_reports(command.outputs, inputs)) files.push_back(std::move(file));
   if (command.reports_named && command.verbosity != Verbosity::quiet) print_hints(command.outputs.reports, inputs);
   if (database.valid()) database.get();

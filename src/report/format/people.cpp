@@ -16,16 +16,19 @@ constexpr std::size_t kGap = 2;  // between columns
 // Of a column of names, and of other words: where they cannot have so much, the column goes. Shorter pieces say nothing.
 constexpr std::size_t kLeastName = 24;
 constexpr std::size_t kLeastWords = 36;
+// The end of a path says which file it is; an instruction its opcode and first operands.
+constexpr std::size_t kLeastFile = 14, kLeastInstruction = 24;
 
 // A column on its way to the page.
 struct Setting {
   std::vector<std::string> heading;  // one line or two
   std::vector<std::string> cells;
   bool right = true;                            // numbers
-  bool is_name = false;                         // of a kernel or an op: gets what room is left
+  bool is_name = false;                         // of a kernel, an op or a file: gets what room is left
   std::vector<const std::string*> whole_names;  // of kernels, a name or null a cell; empty: names are shown as they are
+  std::size_t least_words = kLeastWords;
   std::size_t natural = 0, width = 0;
-  [[nodiscard]] std::size_t least() const { return right ? natural : std::min(natural, is_name ? kLeastName : kLeastWords); }
+  [[nodiscard]] std::size_t least() const { return right ? natural : std::min(natural, least_words); }
   [[nodiscard]] bool is_empty() const {
     return std::all_of(cells.begin(), cells.end(), [](const std::string& cell) { return cell.empty(); });
   }
@@ -33,7 +36,13 @@ struct Setting {
 
 bool is_name_column(const std::string& name) {
   return name.ends_with("Name") || name.ends_with("Names") || name == "Op ID" || name == "Slowest Layer" || name == "Where" ||
-         name == "Metric";
+         name == "Metric" || name == "Source File";
+}
+
+std::size_t least_words_of(const std::string& name) {
+  if (name == "Source File") return kLeastFile;
+  if (name == "SASS") return kLeastInstruction;
+  return is_name_column(name) ? kLeastName : kLeastWords;
 }
 
 using WholeNames = std::vector<const std::string*>;
@@ -43,6 +52,7 @@ Setting set_column(const Table& table, std::size_t column, const char* heading, 
   const Column& shown = table.columns[column];
   setting.heading = split(heading != nullptr ? heading : printable(without_unit(shown.name)), '\n');
   setting.is_name = is_name_column(shown.name);
+  setting.least_words = least_words_of(shown.name);
   for (const std::vector<Cell>& row : table.rows) {
     setting.cells.push_back(people_text(row[column], shown.unit));
     if (!names.empty() && names[setting.cells.size() - 1] != nullptr) {

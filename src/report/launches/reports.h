@@ -8,6 +8,7 @@
 
 #include "cupti/catalogue.h"
 #include "model/profile.h"
+#include "model/sass/sass.h"
 #include "model/timeline/timeline.h"
 #include "report/format/rows.h"
 
@@ -30,8 +31,8 @@ using UnitLookup = std::function<std::string(const std::string& metric)>;
 [[nodiscard]] Rows measured_report(const model::Profile& profile);
 
 // Where in the code warps were found by PC sampling, a row per instruction: kernels by the GPU cycles sampled in them, within a
-// kernel the instructions with most samples first.
-[[nodiscard]] Rows source_report(const model::Profile& profile);
+// kernel the instructions with most samples first. `sass` outlives the rows, too.
+[[nodiscard]] Rows source_report(const model::Profile& profile, const model::Sass& sass);
 
 // A metric of an op or kernel with how sure it is, of replay mode sample: each op that has samples, and after it its kernels, by
 // GPU time; for each its metrics by name.

@@ -1,5 +1,11 @@
 #include "report/launches/reports.h"
 
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "advise/sampled_loops.h"
 #include "advise/sampled_stalls.h"
 #include "report/ops/fields.h"
 
@@ -8,37 +14,92 @@ namespace {
 
 using Instruction = advise::SampledInstruction;
 
-Fields<Instruction> source_fields(const model::Profile& profile) {
-  const model::PcSamples& all = profile.timeline.pc_samples;
-  const auto place = [&all](const Instruction& row) -> const model::PcInstruction& { return all.instructions[row.instruction]; };
-  const auto kernel = [&all, &kernels = profile.timeline.kernels, place](const Instruction& row) {
-    return text_cell(kernels[all.functions[place(row).function].kernel].name);
-  };
-  const auto whole = [&all, &timeline = profile.timeline, place](const Instruction& row) {
-    return whole_name(timeline, all.functions[place(row).function].kernel);
-  };
-  return {{"Kernel Name", "", kernel, whole},
-          {"SASS Offset", "byte", [place](const Instruction& row) -> Cell { return place(row).offset; }},
-          {"Source File", "", [&all, place](const Instruction& row) { return text_cell(all.files[place(row).file]); }},
-          {"Source Line", "",
-           [place](const Instruction& row) { return place(row).line == 0 ? Cell{} : Cell{std::uint64_t{place(row).line}}; }},
+// What is known of the instruction that a row is about.
+class Source {
+ public:
+  Source(const model::Profile& profile, const model::Sass& sass)
+      : timeline_(profile.timeline), samples_(timeline_.pc_samples), sass_(sass), loops_(samples_, sass) {}
+
+  [[nodiscard]] Cell kernel(const Instruction& row) const { return text_cell(timeline_.kernels[kernel_of(row)].name); }
+  [[nodiscard]] const std::string* whole_kernel(const Instruction& row) const { return whole_name(timeline_, kernel_of(row)); }
+  [[nodiscard]] Cell offset(const Instruction& row) const { return place(row).offset; }
+  [[nodiscard]] Cell sass(const Instruction& row) const {
+    const model::SassInstruction* known = sass_of(row);
+    return known == nullptr ? Cell{} : text_cell(known->text);
+  }
+  [[nodiscard]] Cell file(const Instruction& row) const {
+    return text_cell(std::string(advise::source_of(samples_, place(row), sass_of(row)).file));
+  }
+  [[nodiscard]] Cell line(const Instruction& row) const {
+    const std::uint32_t line = advise::source_of(samples_, place(row), sass_of(row)).line;
+    return line == 0 ? Cell{} : Cell{std::uint64_t{line}};
+  }
+  [[nodiscard]] Cell loop(const Instruction& row) const {
+    const advise::SampledLoop* loop = loops_.of(row.instruction);
+    return loop == nullptr ? Cell{} : Cell{fmt::format("{:#x}-{:#x}", loop->head, loop->last)};
+  }
+  [[nodiscard]] Cell loop_lines(const Instruction& row) const {
+    const advise::SampledLoop* loop = loops_.of(row.instruction);
+    if (loop == nullptr || loop->first_line == 0) return {};
+    return loop->first_line == loop->last_line ? Cell{fmt::format("{}", loop->first_line)}
+                                               : Cell{fmt::format("{}-{}", loop->first_line, loop->last_line)};
+  }
+  [[nodiscard]] Cell loop_share(const Instruction& row) const {
+    const advise::SampledLoop* loop = loops_.of(row.instruction);
+    return loop == nullptr ? Cell{} : Cell{loop->percent};
+  }
+
+ private:
+  [[nodiscard]] const model::PcInstruction& place(const Instruction& row) const { return samples_.instructions[row.instruction]; }
+  [[nodiscard]] const model::SassInstruction* sass_of(const Instruction& row) const {
+    const model::SassFunction* function = sass_.of(place(row).function);
+    return function == nullptr ? nullptr : function->at(place(row).offset);
+  }
+
+  [[nodiscard]] std::uint32_t kernel_of(const Instruction& row) const { return samples_.functions[place(row).function].kernel; }
+
+  const model::Timeline& timeline_;
+  const model::PcSamples& samples_;
+  const model::Sass& sass_;
+  const advise::SampledLoops loops_;
+};
+
+Field<Instruction> source_field(const char* name, const char* unit, const std::shared_ptr<const Source>& source,
+                                Cell (Source::*cell)(const Instruction&) const) {
+  return {name, unit, [source, cell](const Instruction& row) { return (*source.*cell)(row); }};
+}
+
+Fields<Instruction> source_fields(const model::Profile& profile, const model::Sass& sass) {
+  const auto source = std::make_shared<const Source>(profile, sass);
+  auto kernel = source_field("Kernel Name", "", source, &Source::kernel);
+  kernel.whole_name = [source](const Instruction& row) { return source->whole_kernel(row); };
+  return {std::move(kernel),
+          source_field("SASS Offset", "byte", source, &Source::offset),
+          source_field("SASS", "", source, &Source::sass),
+          source_field("Source File", "", source, &Source::file),
+          source_field("Source Line", "", source, &Source::line),
           {"PC Samples", "", [](const Instruction& row) -> Cell { return row.samples; }},
+          {"Stalled Samples", "", [](const Instruction& row) -> Cell { return row.stalled; }},
           {"Share Of Kernel (%)", "%", [](const Instruction& row) -> Cell { return row.percent; }},
           {"Top Stall Reason", "",
            [](const Instruction& row) {
              const advise::Stall* top = advise::top_wait(row.stalls);
              return top == nullptr ? Cell{} : text_cell(top->name);
            }},
-          {"Top Stall Share (%)", "%", [](const Instruction& row) {
+          {"Top Stall Share (%)", "%",
+           [](const Instruction& row) {
              const advise::Stall* top = advise::top_wait(row.stalls);
              return top == nullptr ? Cell{} : Cell{top->percent};
-           }}};
+           }},
+          source_field("Loop", "", source, &Source::loop),
+          source_field("Loop Lines", "", source, &Source::loop_lines),
+          source_field("Loop Share Of Kernel (%)", "%", source, &Source::loop_share)};
 }
 
 }  // namespace
 
-Rows source_report(const model::Profile& profile) {
-  return make_rows("source", source_fields(profile), advise::sampled_instructions(profile.timeline.pc_samples));
+Rows source_report(const model::Profile& profile, const model::Sass& sass) {
+  return make_rows("source", source_fields(profile, sass), advise::sampled_instructions(profile.timeline.pc_samples));
 }
 
 }  // namespace dlkprof::report

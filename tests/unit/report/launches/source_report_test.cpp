@@ -14,7 +14,12 @@ using test::cell;
 TEST(SourceReport, SaysWhereWarpsWereFound) {
   test::DiagnosedRun run(test::TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150));
   run.timeline().pc_samples = test::small_pc_samples();
-  const Table table = to_table(source_report(run.profile()));
+  model::Sass sass;
+  sass.functions = {{.instructions = {{.offset = 0, .text = "LDG.E R4, desc[UR8][R4.64]", .file = {}},
+                                      {.offset = 16, .text = "@P0 BRA `(.L_x_0)", .file = {}, .loop = 0},
+                                      {.offset = 32, .text = "EXIT", .file = "/src/other.cu", .line = 70}},
+                     .loops = {{.head = 16, .last = 16}}}};
+  const Table table = to_table(source_report(run.profile(), sass));
   ASSERT_EQ(table.rows.size(), 5U);
   EXPECT_EQ(cell(table, 0, "Kernel Name"), Cell{"k"});
   EXPECT_EQ(cell(table, 0, "SASS Offset"), Cell{std::uint64_t{0}});
@@ -24,14 +29,24 @@ TEST(SourceReport, SaysWhereWarpsWereFound) {
   EXPECT_EQ(cell(table, 0, "Share Of Kernel (%)"), Cell{50.0});
   EXPECT_EQ(cell(table, 0, "Top Stall Reason"), Cell{"long_scoreboard"});
   EXPECT_EQ(cell(table, 0, "Top Stall Share (%)"), Cell{80.0});
-  EXPECT_EQ(cell(table, 2, "Source Line"), Cell{}) << "not known";
+  EXPECT_EQ(cell(table, 0, "Stalled Samples"), Cell{std::uint64_t{4}});
+  EXPECT_EQ(cell(table, 0, "SASS"), Cell{"LDG.E R4, desc[UR8][R4.64]"});
+  EXPECT_EQ(cell(table, 0, "Loop"), Cell{});
+  EXPECT_EQ(cell(table, 1, "Loop"), Cell{"0x10-0x10"});
+  EXPECT_EQ(cell(table, 1, "Loop Lines"), Cell{"8"});
+  EXPECT_EQ(cell(table, 1, "Loop Share Of Kernel (%)"), Cell{40.0});
+  EXPECT_EQ(cell(table, 2, "Source File"), Cell{"/src/other.cu"}) << "by the machine code";
+  EXPECT_EQ(cell(table, 2, "Source Line"), Cell{std::uint64_t{70}});
   EXPECT_EQ(cell(table, 2, "Top Stall Reason"), Cell{}) << "all of its samples issued";
   EXPECT_EQ(cell(table, 3, "Kernel Name"), Cell{"other"});
+  EXPECT_EQ(cell(table, 3, "SASS"), Cell{}) << "its machine code is not known";
+  EXPECT_EQ(cell(table, 3, "Source Line"), Cell{});
 }
 
 TEST(SourceReport, OfARunThatWasNotSampledIsEmpty) {
   test::DiagnosedRun run(test::TimelineBuilder().launch("k", 10, 20, 120));
-  EXPECT_EQ(source_report(run.profile()).count, 0U);
+  const model::Sass sass;
+  EXPECT_EQ(source_report(run.profile(), sass).count, 0U);
 }
 
 }  // namespace
