@@ -154,19 +154,41 @@ KernelUse use_of(const Case& run, std::uint32_t kernel) {
   return all;
 }
 
+// Cycles in which warps of a kernel did not issue, in % of all that were sampled.
+double stalled_percent(const std::vector<SampledKernel>& kernels, std::uint32_t kernel) {
+  const auto its =
+      std::find_if(kernels.begin(), kernels.end(), [kernel](const SampledKernel& one) { return one.kernel == kernel; });
+  if (its == kernels.end()) return 100;
+  double percent = 0;
+  for (const Stall& stall : its->stalls) percent += stall.waits() ? stall.percent : 0;
+  return percent;
+}
+
+std::string awaited_text(const Stall& stall) {
+  if (stall.reason == nullptr) return stall.name;
+  return fmt::format("{} ({})", stall.reason->awaited, stall.name);
+}
+
 void find_hot_lines(const Case& run, Findings& findings) {
   const model::PcSamples& samples = run.profile.timeline.pc_samples;
+  const std::vector<SampledKernel> kernels = sampled_kernels(samples);
   std::size_t found = 0;
   for (const SampledLine& line : sampled_lines(samples)) {
     const KernelUse use = use_of(run, line.kernel);
     const Stall* const top = top_wait(line.stalls);
     if (use.largest == nullptr || run.percent_of_gpu_time(use.gpu_ns) < kLeastShare || top == nullptr) continue;
     if (line.percent <= kHotLine || line.samples < kFewestSamples || top->percent <= kOneReason) continue;
+    const std::string& path = samples.files[line.file];
+    const std::string place = fmt::format("{}:{}", shown(path), line.line);
+    const std::string in_its_folder = fmt::format("{}:{}", shown(path.substr(path.rfind('/') + 1)), line.line);
+    const double of_kernel = line.percent / 100 * top->percent / 100;
     Finding finding = of_config(
         run, *use.largest,
-        fmt::format("{:.3g} % of the samples of {} are at {}:{}, and {:.3g} % of these wait for {}.", line.percent,
-                    shown(kernel_name(run, *use.largest)), shown(samples.files[line.file]), line.line, top->percent, top->name),
-        part_ns(use.gpu_ns, line.percent / 100 * top->percent / 100), top->reason == nullptr ? "" : top->reason->remedy);
+        fmt::format("{:.3g} % of the stalls of {} are at {}, where warps wait for {}: {:.3g} % of its samples are there.",
+                    100 * 100 * of_kernel / stalled_percent(kernels, line.kernel), shown(kernel_name(run, *use.largest)), place,
+                    awaited_text(*top), line.percent),
+        part_ns(use.gpu_ns, of_kernel),
+        top->reason == nullptr ? "" : fmt::format("At {}: {}", in_its_folder, top->reason->remedy));
     finding.basis = fmt::format("PC sampling, {} samples at the line", line.samples);
     findings.push_back(std::move(finding));
     if (++found == kMostPlaces) return;

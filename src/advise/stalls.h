@@ -12,6 +12,7 @@ namespace dlkprof::advise {
 
 struct StallReason {
   const char* name;     // as NVPerf's metrics have it: long_scoreboard
+  const char* awaited;  // what a warp waits for, in a few words; "" where it is no wait
   const char* meaning;  // a sentence: what a warp waits for
   const char* remedy;   // a sentence: what usually helps; "" where it is no wait
 };

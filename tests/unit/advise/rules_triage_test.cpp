@@ -15,6 +15,7 @@ using test::kSmThroughput;
 using test::TimelineBuilder;
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::StartsWith;
 
 constexpr const char* kDuration = "gpu__time_duration.sum";
 constexpr const char* kIssue = "smsp__issue_active.avg.pct_of_peak_sustained_active";
@@ -143,10 +144,20 @@ TEST(HotLine, PointsToIt) {
   test::DiagnosedRun run = one_kernel({});
   const Findings findings = found(sampled(run, 150, 50, 200), "hot_line");
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].problem, HasSubstr("50 % of the samples of k are at /src/model.cu:7, and 75 % of these wait for "
-                                             "long_scoreboard"));
+  EXPECT_EQ(
+      findings[0].problem,
+      "100 % of the stalls of k are at /src/model.cu:7, where warps wait for a load from memory (long_scoreboard): 50 % of its "
+      "samples are there.");
+  EXPECT_THAT(findings[0].recommendation, StartsWith("At model.cu:7: Have more loads in flight"));
   EXPECT_THAT(findings[0].basis, HasSubstr("200 samples at the line"));
   EXPECT_EQ(findings[0].bound_ns, 7500);
+}
+
+TEST(HotLine, GivesTheShareOfAllStallsOfTheKernel) {
+  test::DiagnosedRun run = one_kernel({});
+  (void)sampled(run, 150, 50, 200);
+  run.timeline().pc_samples.stalls[2].reason = 0;  // 100 samples wait elsewhere
+  EXPECT_THAT(found(run.profile(), "hot_line").at(0).problem, StartsWith("60 % of the stalls of k are at /src/model.cu:7"));
 }
 
 TEST(HotLine, IsSilentWhereSamplesSayLittle) {
