@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kUnknown = std::numeric_limits<std::size_t>::max();
 // Far above what compilers make; hostile code shall not take minutes.
-constexpr std::size_t kMostBlocks = 20'000, kMostLoops = 256, kMostSteps = 100'000'000;
+constexpr std::size_t kMostBlocks = 20'000, kMostLoops = 256, kMostFlowSteps = 100'000'000;
 
 // --- Instructions ------------------------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class Dominators {
   [[nodiscard]] bool reaches(std::size_t block) const { return number_[block] != kUnknown; }
   [[nodiscard]] bool dominates(std::size_t above, std::size_t block) {
     std::size_t at = number_[block];
-    for (; at > number_[above] && steps_ < kMostSteps; ++steps_) at = parent_[at];
+    for (; at > number_[above] && steps_ < kMostFlowSteps; ++steps_) at = parent_[at];
     return at == number_[above];
   }
 
@@ -205,9 +205,9 @@ void Dominators::settle() {
   parent_.assign(order_.size(), kUnknown);
   if (order_.empty()) return;
   parent_[0] = 0;
-  for (bool changed = true; changed && steps_ < kMostSteps;) {
+  for (bool changed = true; changed && steps_ < kMostFlowSteps;) {
     changed = false;
-    for (std::size_t i = 1; i < order_.size() && steps_ < kMostSteps; ++i) {
+    for (std::size_t i = 1; i < order_.size() && steps_ < kMostFlowSteps; ++i) {
       std::size_t above = kUnknown;
       for (const std::size_t before : blocks_[order_[i]].before) {
         const std::size_t from = number_[before];
@@ -218,7 +218,7 @@ void Dominators::settle() {
       parent_[i] = above;
     }
   }
-  if (steps_ >= kMostSteps) order_.clear();
+  if (steps_ >= kMostFlowSteps) order_.clear();
 }
 
 // --- Loops -------------------------------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ constexpr std::size_t kMostInstructionsOfASection = 1'000'000;
 constexpr std::size_t kLongestInstruction = 200;
 
 std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r";
-  const std::size_t first = text.find_first_not_of(kSpace);
+  constexpr std::string_view kSpaceOfLine = " \t\r";
+  const std::size_t first = text.find_first_not_of(kSpaceOfLine);
   if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+  return text.substr(first, text.find_last_not_of(kSpaceOfLine) - first + 1);
 }
 
 // What stands between two marks; "" where they are not there.
