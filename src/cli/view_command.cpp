@@ -24,6 +24,7 @@
 #include "cli/installation.h"
 #include "cli/outputs.h"
 #include "cli/run_loader.h"
+#include "cli/sass.h"
 #include "job/database.h"
 #include "job/page_views.h"
 #include "model/timeline/raw_counters.h"
@@ -121,7 +122,7 @@ std::vector<view::RunCopy> copies_of(const ViewCommand& command) {
   std::vector<advise::RunFigures> figures;
   for (std::size_t i = 0; i < command.files.size(); ++i) {
     const SeenRun run = see(command, command.files[i]);
-    copies.emplace_back(view::Run{labels[i], run.database, &run.profile}, catalogue);
+    copies.emplace_back(view::Run{labels[i], run.database, &run.profile, sass_of(run.profile.timeline)}, catalogue);
     if (command.files.size() > 1) figures.push_back(advise::figures_of(run.profile));
     if (command.files.size() > 1) figures.back().label = labels[i];
   }

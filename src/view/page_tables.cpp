@@ -1,7 +1,11 @@
 #include "view/page_tables.h"
 
+#include <fmt/format.h>
+
+#include <optional>
 #include <string>
 
+#include "advise/sampled_loops.h"
 #include "advise/stalls.h"
 #include "base/text.h"
 #include "model/aggregate/layer_paths.h"
@@ -69,6 +73,26 @@ void add_sampled_reasons(Connection& connection, const model::Timeline& timeline
   }
 }
 
+// The SASS of sampled instructions, and the innermost loop that each lies in. Of two functions of one name the first.
+void add_sass(Connection& connection, const model::Timeline& timeline, const model::Sass& sass) {
+  connection.run(
+      "CREATE TABLE page_sass (kernel_name TEXT, byte_offset INTEGER, sass TEXT, loop TEXT, loop_pct REAL, "
+      "PRIMARY KEY (kernel_name, byte_offset)) WITHOUT ROWID");
+  Statement insert = connection.prepare("INSERT OR IGNORE INTO page_sass VALUES (?, ?, ?, ?, ?)");
+  const model::PcSamples& samples = timeline.pc_samples;
+  const advise::SampledLoops loops(samples, sass);
+  for (std::uint32_t i = 0; i < samples.instructions.size(); ++i) {
+    const model::PcInstruction& at = samples.instructions[i];
+    const model::SassFunction* function = sass.of(at.function);
+    const model::SassInstruction* known = function == nullptr ? nullptr : function->at(at.offset);
+    if (known == nullptr) continue;
+    const advise::SampledLoop* loop = loops.of(i);
+    const auto text = loop == nullptr ? std::nullopt : std::optional(fmt::format("{:#x}-{:#x}", loop->head, loop->last));
+    const auto percent = loop == nullptr ? std::nullopt : std::optional(loop->percent);
+    insert.run(timeline.kernels[samples.functions[at.function].kernel].name, at.offset, known->text, text, percent);
+  }
+}
+
 void add_verdict(Connection& connection, const model::Profile& profile) {
   connection.run("CREATE TABLE page_verdict (sentence TEXT)");
   connection.prepare("INSERT INTO page_verdict VALUES (?)").run(report::verdict_of(profile));
@@ -76,12 +100,14 @@ void add_verdict(Connection& connection, const model::Profile& profile) {
 
 }  // namespace
 
-void add_page_tables(Connection& connection, const model::Profile& profile, const cupti::Catalogue& catalogue) {
+void add_page_tables(Connection& connection, const model::Profile& profile, const cupti::Catalogue& catalogue,
+                     const model::Sass& sass) {
   add_step_tables(connection, profile);
   add_ops(connection, profile);
   add_sections(connection, catalogue);
   add_stall_words(connection);
   add_sampled_reasons(connection, profile.timeline);
+  add_sass(connection, profile.timeline, sass);
   add_verdict(connection, profile);
   add_busy_times(connection, profile.timeline);
   add_config_tables(connection, profile);

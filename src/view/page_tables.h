@@ -4,12 +4,14 @@
 
 #include "cupti/catalogue.h"
 #include "model/profile.h"
+#include "model/sass/sass.h"
 #include "store/sqlite.h"
 
 namespace dlkprof::view {
 
-// Into a copy of the profile's database (store/copy.h).
-void add_page_tables(store::Connection& connection, const model::Profile& profile, const cupti::Catalogue& catalogue);
+// Into a copy of the profile's database (store/copy.h). `sass`: of its sampled kernels, as far as known.
+void add_page_tables(store::Connection& connection, const model::Profile& profile, const cupti::Catalogue& catalogue,
+                     const model::Sass& sass);
 
 // Iterations are summed up in blocks of 2^kBlockBits, these in larger ones of as many, and so on.
 inline constexpr std::int64_t kBlockBits = 4;

@@ -49,7 +49,7 @@ RunCopy::RunCopy(const Run& run, const cupti::Catalogue& catalogue)
   Connection connection(file_->path(), Access::build);
   store::copy_newest(run.database, connection);
   store::Transaction transaction(connection);
-  add_page_tables(connection, *run.profile, catalogue);
+  add_page_tables(connection, *run.profile, catalogue, run.sass);
   transaction.commit();
 }
 

@@ -13,6 +13,7 @@
 #include "base/new_file.h"
 #include "cupti/catalogue.h"
 #include "model/profile.h"
+#include "model/sass/sass.h"
 #include "report/compare/compare_view.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
@@ -25,6 +26,7 @@ struct Run {
   std::string label;
   std::filesystem::path database;           // of ours; hostile
   const model::Profile* profile = nullptr;  // the same run, folded and aggregated as its newest aggregation is
+  model::Sass sass = {};                    // of its sampled kernels, as far as known
 };
 
 // A private temporary file, gone when it ends.

@@ -184,6 +184,11 @@ class PcSamplingFailuresTest(SampledTest):
         self.assert_sampled(2 * OF_ONE)
         self.assertEqual({None}, {row["Source Line"] for row in self.report_json(self.capture().path, "--reports=source")})
 
+    def test_modules_that_cupti_does_not_know(self):
+        self.sample("train:2", env={"FAKE_CUPTI_FAIL": "cuptiGetCubinCrc=CUPTI_ERROR_INVALID_MODULE"})
+        self.assert_sampled(2 * OF_ONE)
+        self.assertEqual({None}, {row["Source Line"] for row in self.report_json(self.capture().path, "--reports=source")})
+
     def test_the_period_grows_where_the_buffer_overflows(self):
         done = self.sample("train:1", "sleep:1300", "train:2",
                            env={"FAKE_CUPTI_FAIL": "cuptiPCSamplingGetData=CUPTI_ERROR_OUT_OF_MEMORY@1"})  # fmt: skip

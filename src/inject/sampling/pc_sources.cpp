@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/error.h"
 #include "capture/encoding.h"
 #include "cupti/cubin_code.h"
 
@@ -44,11 +45,21 @@ void PcSources::take_in_loaded() {
   for (Bytes& cubin : loaded) take_in(std::move(cubin));
 }
 
+// What CUPTI does not take for a cubin no sample names.
+std::optional<std::uint64_t> PcSources::crc_of(const Bytes& cubin) {
+  try {
+    return cupti::crc_of(library_, cubin);
+  } catch (const Error&) {
+    ++modules_left_out_;
+    return std::nullopt;
+  }
+}
+
 // A program that loads the same module again and again keeps it once.
 void PcSources::take_in(Bytes cubin) {
-  const std::uint64_t crc = cupti::crc_of(library_, cubin);
   const bool has_lines = cupti::has_line_information(cubin);
-  const auto [known, is_new] = modules_.try_emplace(crc);
+  const auto crc = crc_of(cubin);
+  const auto [known, is_new] = crc ? modules_.try_emplace(*crc) : std::pair(modules_.end(), false);
   if (!is_new && has_lines) {
     const std::lock_guard lock(mutex_);
     bytes_ -= cubin.size();

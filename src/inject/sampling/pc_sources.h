@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -23,7 +24,6 @@ class PcSources {
 
   // A module was loaded: on the program's thread, and perhaps within a call of CUPTI's, so that it is only copied.
   void loaded(cupti::Cubin cubin);
-  // Throws Error, where the cubin that it is of is not known.
   void sampled(std::uint32_t function, std::uint64_t cubin_crc, std::uint64_t offset);
 
   // Files and lines of the instructions sampled that were not looked up yet, until the time is used up. `functions` by their id.
@@ -53,6 +53,7 @@ class PcSources {
   [[nodiscard]] const Module* module_of(std::uint64_t crc);
   void take_in_loaded();
   void take_in(Bytes cubin);
+  [[nodiscard]] std::optional<std::uint64_t> crc_of(const Bytes& cubin);
   [[nodiscard]] bool pack(Bytes cubin, Module& module);
   void cut(std::uint64_t crc, const std::vector<std::uint32_t>& ids, const std::vector<capture::PcFunction>& functions,
            std::vector<capture::PcCodeRecord>& records);

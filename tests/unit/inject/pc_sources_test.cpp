@@ -86,6 +86,17 @@ TEST_F(PcSourcesTest, NoneIsTakenAfterItWasForgotten) {
   EXPECT_THAT(sources_.find_lines(functions_, 1s).lines, SizeIs(2)) << "lines still are";
 }
 
+TEST_F(PcSourcesTest, BytesThatAreNoMachineCodeHarmNothing) {
+  sources_.loaded(std::string("no cubin"));
+  sources_.loaded(
+      std::string("\x7f"
+                  "ELF and nothing else"));
+  sources_.loaded(std::string());
+  sources_.loaded(cubin());
+  sources_.sampled(1, crc_, 0x210);
+  EXPECT_THAT(sources_.take_code(functions_, 1s), SizeIs(1));
+}
+
 TEST_F(PcSourcesTest, OfModulesThatWereNeverSeenThereIsNone) {
   sources_.sampled(1, 77, 0x210);
   EXPECT_THAT(sources_.take_code(functions_, 1s), IsEmpty());

@@ -166,5 +166,18 @@ TEST_F(RunCopyTest, APageThatCannotBeSmallEnoughIsRefused) {
   EXPECT_FALSE(runs.front().kept_iterations().empty());  // everything was tried before
 }
 
+TEST_F(RunCopyTest, HasTheSassOfSampledInstructions) {
+  model::Sass sass;
+  sass.functions = {{.instructions = {{.offset = 0, .text = "LDG.E R4, [R2]", .file = {}},
+                                      {.offset = 16, .text = "@P0 BRA `(.L_x_0)", .file = {}, .loop = 0},
+                                      {.offset = 64, .text = "EXIT", .file = {}}},
+                     .loops = {{.head = 16, .last = 16}}}};
+  const RunCopy copy({"run", path_, &profile_, sass}, catalogue_);
+  EXPECT_THAT(
+      rows(copy.path(), "SELECT byte_offset || ' ' || sass || ' ' || coalesce(loop || ' ' || loop_pct, '-') FROM page_sass"),
+      ElementsAre("0 LDG.E R4, [R2] -", "16 @P0 BRA `(.L_x_0) 0x10-0x10 40.0"));
+  EXPECT_TRUE(rows(this->copy().path(), "SELECT * FROM page_sass").empty());
+}
+
 }  // namespace
 }  // namespace dlkprof::view::run_copy_test

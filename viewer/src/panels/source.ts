@@ -52,6 +52,10 @@ async function stallList(context: Context, kernel: string): Promise<HTMLElement>
   }).element;
 }
 
+const SASS = ["sass", "loop", "loop_pct"]
+  .map((column) => `(SELECT ${column} FROM page_sass p WHERE p.kernel_name = s.kernel_name AND p.byte_offset = s.byte_offset)`)
+  .join(", ");
+
 async function places(context: Context, kernel: string, byLine: boolean): Promise<HTMLElement> {
   const at = byLine
     ? "coalesce(source_file, '(not known)') || ':' || coalesce(source_line, '?')"
@@ -59,10 +63,13 @@ async function places(context: Context, kernel: string, byLine: boolean): Promis
   const order = byLine ? "source_file, source_line" : "byte_offset";
   const rows = await context.query(
     `SELECT ${at} AS place, ${byLine ? "NULL" : "min(source_file) || ':' || min(source_line)"} AS line, sum(samples) AS samples, 100.0 * sum(samples) / sum(sum(samples)) OVER () AS pct, ` +
-      `(SELECT coalesce(r.name, x.reason) FROM pc_samples x LEFT JOIN page_pc_reason r ON r.reason = x.reason WHERE x.kernel_name = s.kernel_name AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY x.reason ORDER BY sum(x.samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles FROM pc_samples s WHERE kernel_name = ? GROUP BY ${order} ORDER BY ${order}`,
+      `(SELECT coalesce(r.name, x.reason) FROM pc_samples x LEFT JOIN page_pc_reason r ON r.reason = x.reason WHERE x.kernel_name = s.kernel_name AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY x.reason ORDER BY sum(x.samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles, ` +
+      (byLine ? "NULL, NULL, NULL" : SASS) +
+      ` FROM pc_samples s WHERE kernel_name = ? GROUP BY ${order} ORDER BY ${order}`,
     [kernel],
   );
   const largest = Math.max(0, ...rows.rows.map((row) => num(row[2])));
+  const known = (column: number): boolean => rows.rows.some((row) => row[column] !== null);
   const table = new Table({
     id: byLine ? "lines" : "instructions",
     caption: byLine ? "Source lines" : "Instructions",
@@ -79,6 +86,9 @@ async function places(context: Context, kernel: string, byLine: boolean): Promis
       {name: "pct", unit: "%", label: "Of the kernel's samples"},
       {name: "most_for", label: "Most often", help: "The reason that most of its samples have."},
       {name: "cycles"},
+      {name: "sass", label: "SASS", help: "As nvdisasm prints it.", hidden: !known(6)},
+      {name: "loop", label: "Loop", help: "The innermost that it lies in, by its first and last offset.", hidden: !known(7)},
+      {name: "loop_pct", unit: "%", label: "Loop, of the kernel's samples", hidden: !known(8)},
     ],
     rows: rows.rows,
   });
