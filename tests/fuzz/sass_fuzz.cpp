@@ -1,6 +1,6 @@
-// Machine code and its text are hostile input: whatever the bytes, cutting functions out of a module, reading what nvdisasm prints
-// and finding loops must neither crash nor hang. The input is a module and a text at once; what is cut out is smaller than it may be
-// and holds what it was cut out for.
+// Machine code and its text are hostile input: whatever the bytes, cutting functions out of a module, reading what nvdisasm
+// prints and finding loops must neither crash nor hang. The input is a module and a text at once; what is cut out is smaller than
+// it may be and holds what it was cut out for.
 #include <algorithm>
 #include <cstdlib>
 #include <string>
@@ -27,7 +27,8 @@ void cut(cupti::Cubin cubin) {
   const std::vector<char> part = cupti::cut_out(cubin, kFunctions, kMostCutOut);
   require(part.size() <= kMostCutOut);
   const auto is_there = [](cupti::Cubin code) {
-    return std::any_of(kFunctions.begin(), kFunctions.end(), [&](const std::string& name) { return cupti::find_code(code, name); });
+    return std::any_of(kFunctions.begin(), kFunctions.end(),
+                       [&](const std::string& name) { return cupti::find_code(code, name); });
   };
   require(part.empty() || is_there(cubin));
 }
