@@ -171,7 +171,7 @@ void Gatherer::add(std::size_t index, const model::Activity& activity) {
   if (!iteration) return;
   const std::uint32_t op = number_of_op_[profile_.fold.instances[profile_.fold.activity_instance[index]].op];
   const std::int64_t gpu_ns = model::gpu_ns(activity);
-  if (!model::is_timed(activity)) {
+  if (!model::is_timed(activity) || activity.estimated) {
     part_timed_.push_back(*iteration);
     ops_part_timed_[op].push_back(*iteration);
   }

@@ -233,7 +233,9 @@ void columns(const auto& visit, Of<ActivityRow> auto& row) {
         flag("in_graph", activity.in_graph, "1: of a CUDA graph, whose launch was its call."),
         nullable(
             reference("graph_node", activity.graph_node, "graph_node", "Of a CUDA graph: what was captured, as far as known.")),
-        flag("replayed", activity.replayed, "1: its length is gpu__time_duration, measured while it was replayed."),
+        flag("replayed", activity.replayed, "1: measured, so it has no time of its own: its length is gpu__time_duration."),
+        flag("estimated", activity.estimated,
+             "1: that was not measured of it: its length is the mean of others of its configuration."),
         flag("uses_tc", derived(row.use.uses), "1: uses tensor cores."),
         number("tc_source", derived(row.use.source), "", "How that is known: 0 not, 1 by name, 2 by counter."));
 }

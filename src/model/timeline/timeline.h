@@ -83,7 +83,9 @@ struct Activity {
   std::uint32_t stream = 0;
   std::uint32_t graph_node = kNone;  // index into Timeline::graph_nodes; kNone: not of a graph, or not known how it was made
   bool in_graph = false;
-  bool replayed = false;  // its length is gpu__time_duration, measured while it was replayed; it stands right after its call
+  bool replayed =
+      false;  // measured, so it has no time of its own: its length is gpu__time_duration; it stands right after its call
+  bool estimated = false;  // that was not measured of it: its length is the mean of others of its configuration
 };
 
 // What was captured into a CUDA graph, or added to one: what its clones in executable graphs run as.

@@ -2,7 +2,8 @@
 //
 // A call during which a launch was replayed takes seconds instead of microseconds. What is cut is the part of it in which
 // nothing of the program ran on a GPU: work that was called before still ends as it did. The replayed launch itself, of which
-// CUPTI's activity tells without times, or not at all, then stands right at the end with the length that its counters gave it.
+// CUPTI's activity tells without times, or not at all, then stands right at the end with the length that its counters gave it, or
+// else with that of other launches of its configuration: of those in a window of one pass most were measured for other metrics.
 //
 // And cutting out the time for which CUPTI was not in the process: what is left is as if the program had stood still meanwhile.
 // An iteration that CUPTI left in goes on with the rest of the one that it came back in.
@@ -31,6 +32,7 @@ struct Hold {
   std::uint32_t call = 0;
   std::uint32_t activity = kNone;  // that was replayed
   std::int64_t duration_ns = 0;    // its own; 0: not known
+  bool estimated = false;          // it is that of others of its configuration
 };
 
 // One after another: whoever waits for another thread's measuring waits in vain from its end on.
@@ -109,6 +111,7 @@ Cuts find_cuts(std::vector<Hold>& holds, const std::vector<TimeSpan>& spans, std
       rest.start_ns += hold.duration_ns;
       activity.end_ns = rest.start_ns;
       activity.replayed = true;
+      activity.estimated = hold.estimated;
     }
     cuts.add(rest);
   }
@@ -153,6 +156,30 @@ std::int64_t TimelineLoader::replayed_ns(const Activity& activity) const {
   return launch == parts_.launches.end() ? 0 : duration_ns(launch->second, parts_.metric_sets);
 }
 
+// How long a launch of each configuration takes in ns: the mean of those that were timed, where there are none of those measured.
+std::unordered_map<std::uint32_t, std::int64_t> TimelineLoader::usual_lengths() const {
+  struct Sum {
+    double ns = 0, launches = 0;
+    void add(std::int64_t length) {
+      ns += static_cast<double>(length);
+      ++launches;
+    }
+  };
+  std::unordered_map<std::uint32_t, std::pair<Sum, Sum>> sums;  // timed, measured
+  for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
+    const Activity& activity = timeline_.activities[i];
+    if (activity.config == kNone || activity.in_graph) continue;
+    if (is_timed(activity)) sums[activity.config].first.add(gpu_ns(activity));
+    if (const std::int64_t measured = replayed_ns(activity); measured > 0) sums[activity.config].second.add(measured);
+  }
+  std::unordered_map<std::uint32_t, std::int64_t> lengths;
+  for (const auto& [config, both] : sums) {
+    const Sum& sum = both.first.launches > 0 ? both.first : both.second;
+    if (sum.launches > 0) lengths[config] = std::max<std::int64_t>(1, std::llround(sum.ns / sum.launches));
+  }
+  return lengths;
+}
+
 void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devices) {
   std::vector<Hold> holds;
   for (std::size_t i = parts_.calls; i < timeline_.calls.size(); ++i) {
@@ -166,10 +193,16 @@ void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devi
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
     told.try_emplace(timeline_.activities[i].call, static_cast<std::uint32_t>(i));
   }
+  const std::unordered_map<std::uint32_t, std::int64_t> usual = usual_lengths();
   for (Hold& hold : holds) {
     const auto known = told.find(hold.call);
     hold.activity = known == told.end() ? add_replayed(hold.call, devices) : known->second;
-    if (hold.activity != kNone) hold.duration_ns = replayed_ns(timeline_.activities[hold.activity]);
+    if (hold.activity == kNone) continue;
+    const Activity& activity = timeline_.activities[hold.activity];
+    hold.duration_ns = replayed_ns(activity);
+    const auto others = usual.find(activity.config);
+    hold.estimated = hold.duration_ns == 0 && !is_timed(activity) && !activity.in_graph && others != usual.end();
+    if (hold.estimated) hold.duration_ns = others->second;
   }
   disentangle(holds);
   const Cuts cuts = find_cuts(holds, busy, timeline_.activities);
