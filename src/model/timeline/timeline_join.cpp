@@ -255,12 +255,13 @@ std::uint32_t TimelineLoader::unknown_device() {
 // Of several processes the first that says a thing is believed: it is the one that was started.
 void TimelineLoader::join_facts() {
   for (capture::Fact& fact : parts_.facts) {
+    if (!facts_known_.try_emplace({fact.source, fact.name}, true).second) continue;
     if (fact.source == "pytorch" && fact.name == "compiled_failure") {  // of python/dlkprof/_compiled.py
       timeline_.notices.push_back({capture::Severity::warning,
                                    "Kernels that torch.compile made from then on have no module and no Python line", fact.value,
                                    "The rest of the profile is whole."});
     }
-    if (facts_known_.try_emplace({fact.source, fact.name}, true).second) timeline_.facts.push_back(std::move(fact));
+    timeline_.facts.push_back(std::move(fact));
   }
 }
 

@@ -23,6 +23,7 @@ namespace dlkprof::model::timeline_test {
 namespace {
 
 using capture::Record;
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -764,6 +765,29 @@ TEST_F(LoadTimeline, LaterFactsReplaceEarlierOnesOfTheProcess) {
   using capture::Fact;
   EXPECT_THAT(t.facts,
               ElementsAre(Fact{"pytorch", "amp", "true"}, Fact{"pytorch", "version", "2.11"}, Fact{"jax", "version", "0.11"}));
+}
+
+TEST_F(LoadTimeline, SaysOnceThatWhatCompiledCodeWasMadeFromIsNotKnown) {
+  test::EventCapture first, second;
+  for (test::EventCapture* capture : {&first, &second}) {
+    capture->before.emplace_back(capture::FactsRecord{{{"pytorch", "compiled_failure", "KeyError: 'mm'"}}});
+  }
+  const Timeline t = load({write(first.records()), write(second.records())});
+  EXPECT_THAT(words(t), ElementsAre(AllOf(HasSubstr("have no module and no Python line"), HasSubstr("KeyError: 'mm'"))));
+}
+
+TEST_F(LoadTimeline, LeavesLaunchesOfAutotuningOut) {
+  test::EventCapture capture;
+  capture.range(range_id(0), 0, 100, 900, "dlkprof:autotuning");
+  capture.call(1, range_id(0), 200, 210);
+  capture.call(2, 0, 1'000, 1'010);
+  capture.activity(1, 300, 400, "trial");
+  capture.activity(2, 1'100, 1'200, "relu");
+  const Timeline t = load(capture);
+  ASSERT_THAT(t.activities, SizeIs(1));
+  EXPECT_EQ(t.kernels[t.activities[0].kernel].name, "relu");
+  EXPECT_EQ(t.activities[0].call, 0U);
+  EXPECT_THAT(words(t), ElementsAre(HasSubstr("1 launch of autotuning left out")));
 }
 
 TEST_F(LoadTimeline, GivesTheNoticesOfTheCapture) {
