@@ -155,7 +155,7 @@ std::string up_to_tile(const std::string& name) {
   const std::size_t tile = at + kTile.size();
   const std::size_t stage = name.find("_stage", tile);
   const std::size_t end = name.find('_', stage == std::string::npos ? tile : stage + 1);
-  return name.substr(0, at) + "_" + name.substr(tile, end == std::string::npos ? end : end - tile);
+  return name.substr(0, end);
 }
 
 }  // namespace
@@ -166,9 +166,7 @@ std::string telling_name(std::string_view whole) {
   const std::string_view arguments = arguments_of(whole, base);
   if (arguments.empty()) return up_to_tile(base);
   const std::vector<std::string> words = Arguments(closed(arguments)).words();
-  constexpr std::string_view kKernel = "_kernel";
-  std::string name = base.ends_with(kKernel) && !words.empty() ? base.substr(0, base.size() - kKernel.size()) : base;
-  if (is_one_of(base, kWrappers) && !words.empty()) name.clear();
+  std::string name = is_one_of(base, kWrappers) && !words.empty() ? "" : base;
   for (const std::string& word : words) name += (name.empty() ? "" : " ") + word;
   return name;
 }

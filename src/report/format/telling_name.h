@@ -1,16 +1,17 @@
 // Names of kernels for tables that people read: of a template what tells it from others, in few words.
 //
 //   void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(...)
-//   vectorized_elementwise 4 CUDAFunctor_add bf16
+//   vectorized_elementwise_kernel 4 CUDAFunctor_add bf16
 //
 //   void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_tn_align1>(...)
 //   cutlass_80_simt_sgemm_128x64_8x5_tn_align1
 //
 //   sm80_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize32x32x64_stage3_warpsize2x2x1_tensor16x8x8_..._execute_kernel__5x_cublas
-//   sm80_xmma_gemm_f32f32_tf32f32_f32_nt_n_32x32x64_stage3
+//   sm80_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize32x32x64_stage3
 //
 // Kept are functors and functions, data types in short (bf16, f32, e4m3), tiles (128x64x32), layouts (row, col, nhwc), and the
-// numbers of the template itself. Namespaces, parameters, and what is the same in every kernel of its kind are left out.
+// numbers of the template itself. Namespaces, parameters, and what is the same in every kernel of its kind are left out. The
+// first word is a part of the name, which -k finds.
 #pragma once
 
 #include <string>

@@ -83,11 +83,11 @@ TEST(PeopleTable, KernelsAreCalledWhatTellsThemApart) {
   EXPECT_EQ(
       kernel_table(
           {"void a::fill_kernel<4, a::FillFunctor<float> >(int)", "void a::fill_kernel<2, a::FillFunctor<int> >(int)", ""}, 80),
-      "kernel                    time\n"
-      "----------------------  ------\n"
-      "fill 4 FillFunctor f32  100 ns\n"
-      "fill 2 FillFunctor       99 ns\n"
-      "kernel                   98 ns\n");
+      "kernel                           time\n"
+      "-----------------------------  ------\n"
+      "fill_kernel 4 FillFunctor f32  100 ns\n"
+      "fill_kernel 2 FillFunctor       99 ns\n"
+      "kernel                          98 ns\n");
 }
 
 TEST(PeopleTable, DifferentKernelsThatReadTheSameAreNumbered) {

@@ -23,27 +23,27 @@ INSTANTIATE_TEST_SUITE_P(
         NameCase{
             "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, std::array<char*, 1ul> >(int, "
             "at::native::FillFunctor<float>, std::array<char*, 1ul>)",
-            "vectorized_elementwise 4 FillFunctor f32"},
+            "vectorized_elementwise_kernel 4 FillFunctor f32"},
         NameCase{
             "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, "
             "3ul> >(int, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
-            "vectorized_elementwise 4 CUDAFunctor_add bf16"},
+            "vectorized_elementwise_kernel 4 CUDAFunctor_add bf16"},
         NameCase{
             "void at::native::elementwise_kernel<128, 2, at::native::gpu_kernel_impl_nocast<at::native::CUDAFunctor_add<float> "
             ">(at::TensorIteratorBase&, at::native::CUDAFunctor_add<float> const&)::{lambda(int)#1}>(int, int)",
-            "elementwise 128 2 CUDAFunctor_add f32"},
+            "elementwise_kernel 128 2 CUDAFunctor_add f32"},
         NameCase{"void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous "
                  "namespace)::masked_scale_kernel<bool, float, float>(at::Tensor&, at::Tensor const&, at::Tensor const&, "
                  "float)::{lambda(float, bool)#1}, std::array<char*, 3ul> >(int, at::native::x)",
-                 "vectorized_elementwise 4 masked_scale_kernel bool f32"},
+                 "vectorized_elementwise_kernel 4 masked_scale_kernel bool f32"},
         NameCase{"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
                  "namespace)::TensorListMetadata<2>, at::native::(anonymous namespace)::UnaryOpFunctor<float, 2, 1, 1>, "
                  "at::native::Sqrt<float> >(at::native::x)",
-                 "multi_tensor_apply UnaryOpFunctor f32 Sqrt"},
+                 "multi_tensor_apply_kernel UnaryOpFunctor f32 Sqrt"},
         NameCase{"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
                  "namespace)::TensorListMetadata<1>, at::native::(anonymous namespace)::BinaryOpScalarFunctor<float, 1, 1, 0>, "
                  "std::multiplies<float>, float>(at::native::x)",
-                 "multi_tensor_apply BinaryOpScalarFunctor f32 multiplies"},
+                 "multi_tensor_apply_kernel BinaryOpScalarFunctor f32 multiplies"},
         NameCase{
             "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x128_32x5_nn_align8>(cutlass_80_x::Params)",
             "cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_128x128_32x5_nn_align8"},
@@ -58,10 +58,10 @@ INSTANTIATE_TEST_SUITE_P(
         NameCase{"void sgemm_largek_lds64<true, false, 5, 5, 4, 4, 4, 34>(float*, float const*)", "sgemm_largek_lds64 5 4 34"},
         NameCase{"sm80_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize32x32x64_stage3_warpsize2x2x1_tensor16x8x8_aligna4_alignc4_"
                  "execute_kernel__5x_cublas",
-                 "sm80_xmma_gemm_f32f32_tf32f32_f32_nt_n_32x32x64_stage3"},
+                 "sm80_xmma_gemm_f32f32_tf32f32_f32_nt_n_tilesize32x32x64_stage3"},
         NameCase{"sm90_xmma_dgrad_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize256x32x32_warpgroupsize1x1x1_g1_execute_"
                  "segment_k_off_kernel__5x_cudnn",
-                 "sm90_xmma_dgrad_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc_256x32x32"},
+                 "sm90_xmma_dgrad_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize256x32x32"},
         NameCase{"nvjet_tst_256x128_64x4_1x2_h_bz_coopB_NNT", "nvjet_tst_256x128_64x4_1x2_h_bz_coopB_NNT"},
         NameCase{"triton_poi_fused_add_0", "triton_poi_fused_add_0"}, NameCase{"relu(float*, int)", "relu"},
         NameCase{"[CUDA memcpy HtoD]", "[CUDA memcpy HtoD]"}, NameCase{"", ""}));
