@@ -93,6 +93,7 @@ constexpr std::array kHeadings{PeopleColumn{"Op Name", "op"},
                                PeopleColumn{"SASS Offset", "SASS\noffset"},
                                PeopleColumn{"SASS", "SASS"},
                                PeopleColumn{"Stalled Samples", "stalled"},
+                               PeopleColumn{"Line Share Of Kernel (%)", "line's\nshare"},
                                PeopleColumn{"Loop", "loop"},
                                PeopleColumn{"Loop Lines", "loop\nlines"},
                                PeopleColumn{"Loop Share Of Kernel (%)", "loop's\nshare"},
@@ -189,9 +190,10 @@ constexpr std::array kColumns{
                   "Performance (op/s),Of Attainable (%),Attainable (op/s)"},
     ReportColumns{"coverage", "Kernel Name,Grid Size,Launches,Matched,Measured,Timed GPU Time (%),Incomplete Because"},
     ReportColumns{"measured", "Kernel Name,Grid Size,Metric,Mean,Samples,Standard Deviation,Collected By,Cache Control"},
-    ReportColumns{"source",
-                  "Kernel Name,Source File,Source Line,Share Of Kernel (%),Top Stall Reason,SASS,PC Samples,"
-                  "Loop Lines,Loop Share Of Kernel (%),SASS Offset,Top Stall Share (%),Stalled Samples,Loop"},
+    ReportColumns{
+        "source",
+        "Kernel Name,Source File,Source Line,Share Of Kernel (%),Top Stall Reason,SASS,Line Share Of Kernel (%),PC Samples,"
+        "Loop Lines,Loop Share Of Kernel (%),SASS Offset,Top Stall Share (%),Stalled Samples,Loop"},
     ReportColumns{"sampling", "Op ID,Kernel Name,Total GPU Time (ns),Metric,Value,95 % Low,95 % High,# Samples"},
     ReportColumns{"utilization", "GPU,Metric,Iteration,Time in Iteration (ns),Length (ns),Value,# Samples"},
     ReportColumns{"occupancy_curves", "Kernel Name,Block Size,Curve,Value,Unit,Theoretical Occupancy (%),Grid Size"},

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
+#include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "advise/sampled_loops.h"
 #include "advise/sampled_stalls.h"
@@ -17,8 +21,10 @@ using Instruction = advise::SampledInstruction;
 // What is known of the instruction that a row is about.
 class Source {
  public:
-  Source(const model::Profile& profile, const model::Sass& sass)
-      : timeline_(profile.timeline), samples_(timeline_.pc_samples), sass_(sass), loops_(samples_, sass) {}
+  Source(const model::Profile& profile, const model::Sass& sass, const std::vector<Instruction>& rows)
+      : timeline_(profile.timeline), samples_(timeline_.pc_samples), sass_(sass), loops_(samples_, sass) {
+    for (const Instruction& row : rows) line_shares_[line_of(row)] += row.percent;
+  }
 
   [[nodiscard]] Cell kernel(const Instruction& row) const { return text_cell(timeline_.kernels[kernel_of(row)].name); }
   [[nodiscard]] const std::string* whole_kernel(const Instruction& row) const { return whole_name(timeline_, kernel_of(row)); }
@@ -33,6 +39,10 @@ class Source {
   [[nodiscard]] Cell line(const Instruction& row) const {
     const std::uint32_t line = advise::source_of(samples_, place(row), sass_of(row)).line;
     return line == 0 ? Cell{} : Cell{std::uint64_t{line}};
+  }
+  [[nodiscard]] Cell line_share(const Instruction& row) const {
+    const Line line = line_of(row);
+    return std::get<2>(line) == 0 ? Cell{} : Cell{line_shares_.at(line)};
   }
   [[nodiscard]] Cell loop(const Instruction& row) const {
     const advise::SampledLoop* loop = loops_.of(row.instruction);
@@ -50,7 +60,12 @@ class Source {
   }
 
  private:
+  using Line = std::tuple<std::uint32_t, std::string_view, std::uint64_t>;  // kernel, file, number; 0: not known
   [[nodiscard]] const model::PcInstruction& place(const Instruction& row) const { return samples_.instructions[row.instruction]; }
+  [[nodiscard]] Line line_of(const Instruction& row) const {
+    const advise::SourcePlace source = advise::source_of(samples_, place(row), sass_of(row));
+    return {kernel_of(row), source.file, source.line};
+  }
   [[nodiscard]] const model::SassInstruction* sass_of(const Instruction& row) const {
     const model::SassFunction* function = sass_.of(place(row).function);
     return function == nullptr ? nullptr : function->at(place(row).offset);
@@ -62,6 +77,7 @@ class Source {
   const model::PcSamples& samples_;
   const model::Sass& sass_;
   const advise::SampledLoops loops_;
+  std::map<Line, double> line_shares_;  // %
 };
 
 Field<Instruction> source_field(const char* name, const char* unit, const std::shared_ptr<const Source>& source,
@@ -69,8 +85,7 @@ Field<Instruction> source_field(const char* name, const char* unit, const std::s
   return {name, unit, [source, cell](const Instruction& row) { return (*source.*cell)(row); }};
 }
 
-Fields<Instruction> source_fields(const model::Profile& profile, const model::Sass& sass) {
-  const auto source = std::make_shared<const Source>(profile, sass);
+Fields<Instruction> source_fields(const std::shared_ptr<const Source>& source) {
   auto kernel = source_field("Kernel Name", "", source, &Source::kernel);
   kernel.whole_name = [source](const Instruction& row) { return source->whole_kernel(row); };
   return {std::move(kernel),
@@ -91,6 +106,7 @@ Fields<Instruction> source_fields(const model::Profile& profile, const model::Sa
              const advise::Stall* top = advise::top_wait(row.stalls);
              return top == nullptr ? Cell{} : Cell{top->percent};
            }},
+          source_field("Line Share Of Kernel (%)", "%", source, &Source::line_share),
           source_field("Loop", "", source, &Source::loop),
           source_field("Loop Lines", "", source, &Source::loop_lines),
           source_field("Loop Share Of Kernel (%)", "%", source, &Source::loop_share)};
@@ -99,7 +115,9 @@ Fields<Instruction> source_fields(const model::Profile& profile, const model::Sa
 }  // namespace
 
 Rows source_report(const model::Profile& profile, const model::Sass& sass) {
-  return make_rows("source", source_fields(profile, sass), advise::sampled_instructions(profile.timeline.pc_samples));
+  std::vector<Instruction> rows = advise::sampled_instructions(profile.timeline.pc_samples);
+  const auto source = std::make_shared<const Source>(profile, sass, rows);
+  return make_rows("source", source_fields(source), std::move(rows));
 }
 
 }  // namespace dlkprof::report

@@ -31,6 +31,7 @@ TEST(SourceReport, SaysWhereWarpsWereFound) {
   EXPECT_EQ(cell(table, 0, "Top Stall Share (%)"), Cell{80.0});
   EXPECT_EQ(cell(table, 0, "Stalled Samples"), Cell{std::uint64_t{4}});
   EXPECT_EQ(cell(table, 0, "SASS"), Cell{"LDG.E R4, desc[UR8][R4.64]"});
+  EXPECT_EQ(cell(table, 0, "Line Share Of Kernel (%)"), Cell{50.0});
   EXPECT_EQ(cell(table, 0, "Loop"), Cell{});
   EXPECT_EQ(cell(table, 1, "Loop"), Cell{"0x10-0x10"});
   EXPECT_EQ(cell(table, 1, "Loop Lines"), Cell{"8"});
@@ -41,6 +42,16 @@ TEST(SourceReport, SaysWhereWarpsWereFound) {
   EXPECT_EQ(cell(table, 3, "Kernel Name"), Cell{"other"});
   EXPECT_EQ(cell(table, 3, "SASS"), Cell{}) << "its machine code is not known";
   EXPECT_EQ(cell(table, 3, "Source Line"), Cell{});
+}
+
+TEST(SourceReport, AddsUpTheInstructionsOfALine) {
+  test::DiagnosedRun run(test::TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150));
+  run.timeline().pc_samples = test::small_pc_samples();
+  run.timeline().pc_samples.instructions[1].line = 7;
+  const model::Sass sass;
+  const Table table = to_table(source_report(run.profile(), sass));
+  for (const std::size_t row : {0, 1}) EXPECT_EQ(cell(table, row, "Line Share Of Kernel (%)"), Cell{90.0});
+  EXPECT_EQ(cell(table, 2, "Line Share Of Kernel (%)"), Cell{}) << "its line is not known";
 }
 
 TEST(SourceReport, OfARunThatWasNotSampledIsEmpty) {
