@@ -17,7 +17,7 @@ constexpr std::size_t kGap = 2;  // between columns
 constexpr std::size_t kLeastName = 24;
 constexpr std::size_t kLeastWords = 36;
 // The end of a path says which file it is; an instruction its opcode and first operands.
-constexpr std::size_t kLeastFile = 14, kLeastInstruction = 24;
+constexpr std::size_t kLeastFile = 14, kLeastInstruction = 20;
 
 // A column on its way to the page.
 struct Setting {
