@@ -92,7 +92,9 @@ void SassReader::label(std::string_view text) {
 void SassReader::line(std::string_view text) {
   constexpr std::string_view kSection = ".section", kSource = "//## File", kOffset = "/*";
   const std::string_view words = trimmed(text);
-  if (words.starts_with(kSection)) return section(trimmed(words.substr(kSection.size())));
+  const std::string_view directive =
+      words.substr(0, words.find_first_of(" \t"));  // there are .sectionflags and .sectioninfo as well
+  if (directive == kSection) return section(trimmed(words.substr(kSection.size())));
   if (in_ == nullptr || words.empty()) return;
   if (words.starts_with(kSource)) return source(words);
   if (words.starts_with(kOffset)) {

@@ -47,6 +47,15 @@ TEST(SassText, OfOtherSectionsIsSkipped) {
   EXPECT_THAT(read_sass(""), IsEmpty());
 }
 
+TEST(SassText, WhatIsSaidOfASectionEndsItNot) {
+  const auto sections = read_sass(
+      "\t.section\t.text.product_kernel,\"ax\",@progbits\n\t.sectionflags\t@\"SHF_BARRIERS=1\"\n\t.sectioninfo\t@\"SHI_REGISTERS="
+      "16\"\n"
+      "        /*0000*/                   LDC R1, c[0x0][0x28] ;\n");
+  ASSERT_THAT(sections, SizeIs(1));
+  EXPECT_THAT(texts(sections.at(".text.product_kernel")), ElementsAre("LDC R1, c[0x0][0x28]"));
+}
+
 TEST(SassText, EncodingsAreNoInstructions) {
   const auto sections = read_sass(
       ".section .text.k,\"ax\"\n        /*0000*/  MOV R1, R2 ;   /* 0x00000a00ff017624 */\n"
