@@ -508,9 +508,22 @@ TEST_F(LoadTimeline, AMeasuredLaunchThatIsToldOfWithoutTimesIsThereOnce) {
   EXPECT_EQ(t.processes[0].held_ns, 1'000'000 - 260 - 70);
 }
 
-TEST_F(LoadTimeline, AMeasuredLaunchOfUnknownLengthIsThereAndNotTimed) {
+TEST_F(LoadTimeline, AMeasuredLaunchOfUnknownLengthLastsAsOthersOfItsConfiguration) {
   test::EventCapture capture = held_capture();
   std::get<capture::MetricSetRecord>(capture.before[1]).metrics = {"sm__warps_active.avg"};
+  const Timeline t = load(capture);
+  ASSERT_THAT(t.activities, SizeIs(3));
+  EXPECT_EQ(t.activities[1].start_ns, 260);
+  EXPECT_EQ(t.activities[1].end_ns, 310) << "the mean of 90 and 10";
+  EXPECT_TRUE(t.activities[1].estimated);
+  EXPECT_FALSE(t.activities[0].estimated || t.activities[2].estimated);
+  EXPECT_EQ(t.processes[0].held_ns, 1'000'000 - 260 - 50);
+}
+
+TEST_F(LoadTimeline, AMeasuredLaunchOfUnknownLengthWithoutOthersIsNotTimed) {
+  test::EventCapture capture = held_capture();
+  std::get<capture::MetricSetRecord>(capture.before[1]).metrics = {"sm__warps_active.avg"};
+  std::get<capture::LaunchRecord>(capture.before[2]).key.grid = {1, 1, 1};
   const Timeline t = load(capture);
   ASSERT_THAT(t.activities, SizeIs(3));
   EXPECT_EQ(t.activities[1].end_ns, 0);
