@@ -28,8 +28,8 @@ record_cifar10() {
     python3 samples/pytorch/cifar10.py --batch_size "$batch_size" --iters "$iterations"
 }
 
-record_cifar10 cifar10_b4 4 20 --set full
-record_cifar10 cifar10_b512 512 20 --set full
+record_cifar10 cifar10_b4 4 20 --set full --replay-mode kernel
+record_cifar10 cifar10_b512 512 20 --set full --replay-mode kernel
 record_cifar10 cifar10_b512_iteration 512 60 --set detailed --replay-mode iteration
 record_cifar10 cifar10_b512_sampled 512 20 --replay-mode sample --timeline on
 record_cifar10 cifar10_b512_pc_sampling 512 20 --replay-mode none --pc-sampling
