@@ -100,7 +100,8 @@ inline model::Timeline small_timeline() {
                           .stream = 7,
                           .graph_node = 1,
                           .in_graph = true,
-                          .replayed = true}};
+                          .replayed = true,
+                          .estimated = true}};
   timeline.graph_nodes = {{kNone, kNone, 0, false}, {1, 0, 3, true}};
   timeline.facts = {{"pytorch", "cudnn.benchmark", "false"}, {"pytorch", "version", "2.11"}};
   timeline.notices = {{capture::Severity::warning, "what", "detail", "remedy"}, {capture::Severity::info, "so", "", ""}};

@@ -49,8 +49,8 @@ inline auto fields_of(const model::LoadedFunction& function) {
   return std::tuple(function.process, id, name, registers, shared, local, constant, threads, carveout, binary);
 }
 inline auto fields_of(const model::Activity& activity) {
-  const auto& [start, end, bytes, launch, call, kernel, config, device, stream, node, graph, replayed] = activity;
-  return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, node, graph, replayed);
+  const auto& [start, end, bytes, launch, call, kernel, config, device, stream, node, graph, replayed, estimated] = activity;
+  return std::tuple(start, end, bytes, launch, call, kernel, config, device, stream, node, graph, replayed, estimated);
 }
 inline auto fields_of(const model::SampledFigure& figure) {
   const auto& [samples, launches, mean, deviation, interval] = figure;
