@@ -114,10 +114,10 @@ class IterationTest(EndToEndTest):
         rows = self.report_json(capture.path, "--reports=kernel", "--iter_start=0")
         kernels = [row for row in rows if not row["Kernel Name"].startswith("[CUDA")]  # nor copies
         timed = sum(row["Calls Timed"] for row in kernels)
-        # A measured launch has its time from its counters, but not where the call was over before so much time had passed, as may
-        # be with the kernels of the fakes.
+        # A measured launch has its time from its counters or from others of its configuration, but not where the call was over before
+        # so much time had passed, as may be with the kernels of the fakes.
         self.assertGreaterEqual(timed, outside)
-        self.assertLessEqual(timed, outside + len(capture.rows))
+        self.assertLessEqual(timed, 200 * OF_ONE)
 
     def test_budget(self):
         text = self.told("train:2000", options=[ITERATION, "--samples=all", "--max-overhead=0.001"])
