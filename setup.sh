@@ -166,7 +166,7 @@ test_preset() {
   tests_passed=$((tests_passed + $(awk '/tests passed, 0 tests failed out of/ {n += $NF} END {print n + 0}' "$log")))
 }
 
-test_everything() {
+check_everything() {
   local preset
   timed test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds
   timed build_preset ci
@@ -177,16 +177,16 @@ test_everything() {
   done
 }
 
-test_quickly() {
+check_quickly() {
   timed build_preset ci
   timed test_preset ci --label-regex '^(source|unit|threads)$' --exclude-regex '^check.gpu_tests|EveryChip'
 }
 
 verb_test() {
-  local tests=test_everything
+  local tests=check_everything
   case ${1:-} in
     "") ;;
-    quick) tests=test_quickly ;;
+    quick) tests=check_quickly ;;
     *) die "test takes nothing, or quick, and not $1" ;;
   esac
   need_packages "${build_packages[@]}" "${test_packages[@]}"

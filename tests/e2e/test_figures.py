@@ -37,14 +37,14 @@ class MarkedProgramTest(FiguresTestCase):
         self.assertEqual({"fprop", "bprop", ""}, {direction for _, direction, _ in figures.by_op()})
 
     def test_launches_that_were_measured(self):
-        """They have the duration that was measured, or no time at all."""
-        for metrics, have_times in ((METRICS, True), (METRICS[1:], False)):
+        """They have the duration that was measured, or else that of others of their configuration."""
+        for metrics in (METRICS, METRICS[1:]):
             self.profile_marked(options=("--replay-mode=kernel", "--samples=2", "--force"), metrics=metrics)
             fold = self.fold()
             untimed = sum(work.start is None for work in fold.timeline.works)
             measured = len(self.capture().rows)
             # On a busy machine the fakes may still be at earlier work when a call ends in which a launch was replayed.
-            self.assertEqual(have_times, untimed < measured / 4, f"{untimed} of {measured}")
+            self.assertLess(untimed, measured / 4)
             self.check(self.reports(DATABASE), fold)
 
     def test_several_gpus(self):

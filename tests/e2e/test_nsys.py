@@ -91,7 +91,7 @@ class NsysTest(EndToEndTest):
         connection = sqlite3.connect(self.folder / f"{PARTLY_TIMED}_dldb.sqlite")
         self.addCleanup(connection.close)
         untimed = dict(connection.execute("SELECT iteration, count(*) FROM kernels WHERE gpu_start_ns IS NULL GROUP BY 1"))
-        self.assertGreater(sum(untimed.values()), 1000)
+        self.assertGreater(sum(untimed.values()), 0)
         lacking = [(iteration, length, calls - untimed.get(iteration, 0), *rest) for iteration, length, calls, *rest in wanted["iterations"]]
         self.assertEqual(sorted(lacking, key=str), found["iterations"])
 
