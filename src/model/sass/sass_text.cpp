@@ -90,14 +90,14 @@ void SassReader::label(std::string_view text) {
 }
 
 void SassReader::line(std::string_view text) {
-  constexpr std::string_view kSection = ".section", kSource = "//## File", kOffset = "/*";
+  constexpr std::string_view kSassSection = ".section", kSassSource = "//## File", kSassOffset = "/*";
   const std::string_view words = trimmed(text);
   const std::string_view directive =
       words.substr(0, words.find_first_of(" \t"));  // there are .sectionflags and .sectioninfo as well
-  if (directive == kSection) return section(trimmed(words.substr(kSection.size())));
+  if (directive == kSassSection) return section(trimmed(words.substr(kSassSection.size())));
   if (in_ == nullptr || words.empty()) return;
-  if (words.starts_with(kSource)) return source(words);
-  if (words.starts_with(kOffset)) {
+  if (words.starts_with(kSassSource)) return source(words);
+  if (words.starts_with(kSassOffset)) {
     if (words.find(';') != std::string_view::npos) instruction(words);  // else the encoding alone
     return;
   }
