@@ -1,14 +1,19 @@
 // What windows of passes would take for launches that were recorded: window_schedule <capture>... Drives PassScheduler with the
 // launches of each capture in their order, as --set basic has them, and prints after which step 99 % of the GPU time had all
-// passes, how many windows that took and how long, and the same at the end. Constants of pass_scheduler.cpp were chosen by it.
+// passes, how many windows that took and how long, and the same at the end. Which pass is chosen hangs on what windows take, and
+// that differs from run to run: each capture is gone through kRuns times, with prices of windows up to a fifth more or less.
+// Constants of pass_scheduler.cpp were chosen by it.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,8 +27,9 @@ namespace {
 
 using inject::PassScheduler;
 
-constexpr std::size_t kMostSamples = 18;      // of a window, with 300 MB
-constexpr std::uint64_t kOften = 20;          // launches
+constexpr std::size_t kMostSamples = 18;  // of a window, with 300 MB
+constexpr std::uint64_t kOften = 20;      // launches
+constexpr unsigned kRuns = 9;
 constexpr double kMs = 1e6, kSampleMs = 1.2;  // with what closing takes for each launch
 // Opening and closing a window, H100, CUDA 13.0 (results/2026-11-24-h100/coverage.md): quick, then the 15 passes of basic.
 constexpr double kQuickSampleMs = 0.052, kQuickWindowMs = 35;
@@ -55,9 +61,16 @@ std::vector<Launch> launches_of(const std::filesystem::path& capture) {
   return launches;
 }
 
+struct Result {
+  double all_after = 0;  // steps; infinite: never
+  double seconds = 0, windows = 0;
+  double often_pct = 0;  // of the GPU time of configurations that were launched often
+};
+
 class Simulation {
  public:
-  explicit Simulation(const std::vector<Launch>& launches) : launches_(launches), scheduler_(prices_, kMostSamples, true) {
+  Simulation(const std::vector<Launch>& launches, unsigned seed)
+      : launches_(launches), random_(seed), scheduler_(prices_, kMostSamples, true) {
     for (const Launch& launch : launches) {
       gpu_ns_[launch.config] += launch.gpu_ns;
       ++counts_[launch.config];
@@ -83,10 +96,9 @@ class Simulation {
     }
     return all > 0 ? 100 * complete / all : 0;
   }
-  void print(const std::filesystem::path& capture) const {
-    fmt::print("{}: 99 % of the GPU time after {} steps of {}; {:.1f} s in {} windows; launched often: {:.1f} %\n",
-               capture.filename().string(), all_after_ ? fmt::format("{}", *all_after_) : "none", steps_, spent_ns_ / 1e9,
-               windows_, complete_share(kOften));
+  [[nodiscard]] Result result() const {
+    return {all_after_ ? static_cast<double>(*all_after_) : HUGE_VAL, spent_ns_ / 1e9, static_cast<double>(windows_),
+            complete_share(kOften)};
   }
 
  private:
@@ -107,13 +119,15 @@ class Simulation {
   }
   void close() {
     if (!std::exchange(open_, false)) return;
-    const double ns = prices_[scheduler_.pass()].window_ns;
+    const double ns = prices_[scheduler_.pass()].window_ns * differs_(random_);
     spent_ns_ += ns;
     ++windows_;
     scheduler_.end_window(ns);
   }
 
   const std::vector<Launch>& launches_;
+  std::mt19937 random_;
+  std::uniform_real_distribution<double> differs_{0.8, 1.2};
   const std::vector<PassScheduler::Price> prices_ = prices();
   PassScheduler scheduler_;
   std::map<std::uint32_t, double> gpu_ns_;
@@ -125,17 +139,33 @@ class Simulation {
   bool open_ = false;
 };
 
+// "7.0 (6.7 to 7.4)": the median and the range.
+std::string spread(std::vector<Result> results, double Result::*figure, const char* format) {
+  std::sort(results.begin(), results.end(), [&](const Result& a, const Result& b) { return a.*figure < b.*figure; });
+  const auto text = [&](std::size_t at) { return fmt::format(fmt::runtime(format), results[at].*figure); };
+  return fmt::format("{} ({} to {})", text(results.size() / 2), text(0), text(results.size() - 1));
+}
+
+void simulate(const std::filesystem::path& capture) {
+  const std::vector<Launch> launches = launches_of(capture);
+  std::vector<Result> results;
+  for (unsigned seed = 0; seed < kRuns; ++seed) {
+    Simulation simulation(launches, seed);
+    simulation.run();
+    results.push_back(simulation.result());
+  }
+  fmt::print("{}: 99 % of the GPU time after {} steps; {} s in {} windows; launched often: {} %; median and range, n {}\n",
+             capture.filename().string(), spread(results, &Result::all_after, "{:.0f}"),
+             spread(results, &Result::seconds, "{:.1f}"), spread(results, &Result::windows, "{:.0f}"),
+             spread(results, &Result::often_pct, "{:.2f}"), kRuns);
+}
+
 }  // namespace
 }  // namespace dlkprof
 
 int main(int argc, char** argv) {
   try {
-    for (int i = 1; i < argc; ++i) {
-      const std::vector<dlkprof::Launch> launches = dlkprof::launches_of(argv[i]);
-      dlkprof::Simulation simulation(launches);
-      simulation.run();
-      simulation.print(argv[i]);
-    }
+    for (int i = 1; i < argc; ++i) dlkprof::simulate(argv[i]);
     return argc > 1 ? 0 : 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "window_schedule: %s\n", error.what());

@@ -2,9 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -22,6 +19,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/call_filter.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/sanitizers.h"
@@ -31,14 +29,6 @@ namespace dlkprof {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-#if defined(__x86_64__)
-constexpr std::uint32_t kOwnArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kOwnArchitecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr std::uint32_t kOwnArchitecture = 0;
-#endif
 
 constexpr int kInputFd = 3;
 constexpr const char* kInputPath = "/proc/self/fd/3";
@@ -64,15 +54,6 @@ constexpr std::array kDenied {
 constexpr std::array kUnknown{SYS_clone3, SYS_openat2};
 // A number of bits in an argument that are not to be set (or, of clone, one that is to be).
 constexpr std::uint32_t kToWrite = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC;
-constexpr std::uint32_t kArgumentBytes = sizeof(std::uint64_t);
-
-constexpr sock_filter load_field(std::size_t offset) {
-  return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset));
-}
-constexpr sock_filter give(std::uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
-constexpr sock_filter skip_unless(std::uint32_t number, std::uint8_t instructions) {
-  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, instructions);
-}
 
 // One call, by what some bits of an argument are.
 struct ByArgument {
@@ -92,30 +73,14 @@ constexpr std::array kByArgument {
 };
 
 constexpr auto make_program_filter() {
-  std::array<sock_filter, 4 + 2 * kDenied.size() + 2 * kUnknown.size() + 5 * kByArgument.size() + 1> filter{};
-  constexpr std::uint32_t kNotPermitted = SECCOMP_RET_ERRNO | EPERM;
-  std::size_t at = 0;
-  filter[at++] = load_field(offsetof(seccomp_data, arch));
-  filter[at++] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kOwnArchitecture, 1, 0);
-  filter[at++] = give(SECCOMP_RET_KILL_PROCESS);
-  filter[at++] = load_field(offsetof(seccomp_data, nr));
-  for (const long number : kDenied) {
-    filter[at++] = skip_unless(static_cast<std::uint32_t>(number), 1);
-    filter[at++] = give(kNotPermitted);
-  }
-  for (const long number : kUnknown) {
-    filter[at++] = skip_unless(static_cast<std::uint32_t>(number), 1);
-    filter[at++] = give(SECCOMP_RET_ERRNO | ENOSYS);
-  }
+  call_filter::Filter<call_filter::kBegin + 2 * kDenied.size() + 2 * kUnknown.size() + 5 * kByArgument.size() + 1> filter;
+  filter.give(kDenied, call_filter::kNotPermitted);
+  filter.give(kUnknown, SECCOMP_RET_ERRNO | ENOSYS);
   for (const ByArgument& one : kByArgument) {
-    filter[at++] = skip_unless(static_cast<std::uint32_t>(one.number), 4);
-    filter[at++] = load_field(offsetof(seccomp_data, args) + one.argument * kArgumentBytes);
-    filter[at++] = BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, one.bits, one.denied_where_set ? std::uint8_t{1} : std::uint8_t{0},
-                            one.denied_where_set ? std::uint8_t{0} : std::uint8_t{1});
-    filter[at++] = give(SECCOMP_RET_ALLOW);
-    filter[at++] = give(kNotPermitted);
+    filter.give_by_bits(one.number, one.argument, one.bits, one.denied_where_set ? call_filter::kNotPermitted : SECCOMP_RET_ALLOW,
+                        one.denied_where_set ? SECCOMP_RET_ALLOW : call_filter::kNotPermitted);
   }
-  filter[at++] = give(SECCOMP_RET_ALLOW);
+  filter.add(call_filter::answer(SECCOMP_RET_ALLOW));
   return filter;
 }
 
@@ -132,9 +97,7 @@ bool confine_program(const ProgramLimits& limits) noexcept {
   limit_resource(RLIMIT_CORE, 0);
   limit_resource(RLIMIT_CPU, static_cast<rlim_t>(std::chrono::ceil<std::chrono::seconds>(limits.time).count()));
   limit_resource(RLIMIT_AS, limits.memory_bytes);
-  if (kOwnArchitecture == 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
-  const sock_fprog program{static_cast<unsigned short>(kFilter.size()), const_cast<sock_filter*>(kFilter.data())};
-  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+  return call_filter::install(kFilter.instructions());
 }
 
 [[noreturn]] void become_program(char* const* arguments, int input, int output, const ProgramLimits& limits) noexcept {

@@ -114,6 +114,14 @@ bool is_control(char32_t c) noexcept {
   return c < 0x20 || (c >= 0x7f && c <= 0x9f) || turns;
 }
 
+std::string grouped_digits(std::string digits) {
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (;;) {

@@ -37,6 +37,9 @@ void for_each_code_point(std::string_view text, const std::function<void(std::st
 // arguments, no parameters: "void a::b<int>::Kernel2<c>(d)" gives "Kernel2".
 [[nodiscard]] std::string function_base_name(std::string_view demangled);
 
+// Digits in groups of three: "1234567" gives "1,234,567".
+[[nodiscard]] std::string grouped_digits(std::string digits);
+
 // The parts of `text` between `separator`s; empty parts are kept.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 

@@ -1,9 +1,6 @@
 #include "cupti/confinement.h"
 
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -16,18 +13,11 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "base/call_filter.h"
 #include "base/sanitizers.h"
 
 namespace dlkprof::cupti {
 namespace {
-
-#if defined(__x86_64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
-#elif defined(__aarch64__)
-constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
-#else
-constexpr std::uint32_t kArchitecture = 0;
-#endif
 
 // The sanitizers reserve terabytes of addresses for themselves.
 constexpr bool kLimitsMemory = !kAddressSanitizer && !kThreadSanitizer;
@@ -57,40 +47,20 @@ constexpr std::array kAllowed{SYS_read,
 // Allowed but for memory that can be run.
 constexpr std::array kWithoutCode{SYS_mmap, SYS_mprotect};
 
-constexpr sock_filter load(std::size_t offset) { return BPF_STMT(BPF_LD | BPF_W | BPF_ABS, static_cast<std::uint32_t>(offset)); }
-constexpr sock_filter answer(std::uint32_t action) { return BPF_STMT(BPF_RET | BPF_K, action); }
-constexpr sock_filter unless_equal(std::uint32_t value, std::uint8_t skip) {
-  return BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip);
-}
-
 constexpr auto make_filter() {
-  constexpr std::size_t kArgument = offsetof(seccomp_data, args) + 2 * sizeof(std::uint64_t);  // its lower half comes first
-  std::array<sock_filter, 4 + 2 * kAllowed.size() + 5 * kWithoutCode.size() + 1> filter{};
-  std::size_t at = 0;
-  filter[at++] = load(offsetof(seccomp_data, arch));
-  filter[at++] = BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0);
-  filter[at++] = answer(SECCOMP_RET_KILL_PROCESS);
-  filter[at++] = load(offsetof(seccomp_data, nr));
-  for (const long number : kAllowed) {
-    filter[at++] = unless_equal(static_cast<std::uint32_t>(number), 1);
-    filter[at++] = answer(SECCOMP_RET_ALLOW);
-  }
+  constexpr std::size_t kProtection = 2;  // argument
+  call_filter::Filter<call_filter::kBegin + 2 * kAllowed.size() + 5 * kWithoutCode.size() + 1> filter;
+  filter.give(kAllowed, SECCOMP_RET_ALLOW);
   for (const long number : kWithoutCode) {
-    filter[at++] = unless_equal(static_cast<std::uint32_t>(number), 4);
-    filter[at++] = load(kArgument);
-    filter[at++] = BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 1, 0);
-    filter[at++] = answer(SECCOMP_RET_ALLOW);
-    filter[at++] = answer(SECCOMP_RET_ERRNO | EPERM);
+    filter.give_by_bits(number, kProtection, PROT_EXEC, call_filter::kNotPermitted, SECCOMP_RET_ALLOW);
   }
-  filter[at++] = answer(SECCOMP_RET_ERRNO | EPERM);
+  filter.add(call_filter::answer(call_filter::kNotPermitted));
   return filter;
 }
 
 bool allow_few_calls() noexcept {
   static constexpr auto kFilter = make_filter();
-  if (kArchitecture == 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
-  const sock_fprog program{static_cast<unsigned short>(kFilter.size()), const_cast<sock_filter*>(kFilter.data())};
-  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+  return call_filter::install(kFilter.instructions());
 }
 
 void limit(decltype(RLIMIT_AS) resource, rlim_t value) noexcept {

@@ -5,10 +5,10 @@
 
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of some
 parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates,
-diagnosis, robust, endings, selection, cost, coverage, iteration, application, instructions, quick, speed, detaching, sampling, endurance, shapes, source,
+diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, speed, detaching, sampling, endurance, shapes, source,
 overhead, timeline, emission, python, jax, graphs, compiled, sweep, screen, nccl, ranks; all of them, in this order, where none is named. Ends with 1 where a case
 failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
-DLKPROF_TEST_CASES names those cases of parts coverage, endings, graphs, compiled and selection that are to run.
+DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, graphs, compiled and selection that are to run.
 """
 
 import json
@@ -22,6 +22,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parent / name) for name in ("lib", 
 import environment
 import part_accuracy
 import part_application
+import part_beside_ncu
 import part_compiled
 import part_cost
 import part_coverage
@@ -54,7 +55,7 @@ from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_
 from tools import Bench, Dlkprof, Ncu
 
 MODULES = (part_identical, part_accuracy, part_hit_rates, part_diagnosis, part_robust, part_endings, part_selection, part_cost, part_coverage,
-           part_iteration, part_application, part_instructions, part_quick, part_speed, part_detaching, part_sampling, part_endurance,
+           part_beside_ncu, part_iteration, part_application, part_instructions, part_quick, part_speed, part_detaching, part_sampling, part_endurance,
            part_shapes, part_source, part_overhead, part_timeline, part_emission, part_python, part_jax, part_graphs, part_compiled, part_sweep, part_screen, part_nccl,
            part_ranks)
 PARTS = {module.PART: module for module in MODULES}

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/text.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -24,13 +25,6 @@ std::vector<std::uint32_t> keep_only(std::vector<T>& values, const Keep& keep) {
   }
   values.resize(kept);
   return moved;
-}
-
-// "1,240 launches of autotuning left out"
-std::string counted(std::uint64_t launches) {
-  std::string digits = std::to_string(launches);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return fmt::format("{} {} of autotuning left out", digits, launches == 1 ? "launch" : "launches");
 }
 
 }  // namespace
@@ -64,7 +58,9 @@ void leave_out_autotuning(Timeline& timeline) {
     if (activity.call != kNone) activity.call = calls[activity.call];
   }
   if (launches == 0) return;
-  timeline.notices.push_back({capture::Severity::info, counted(launches),
+  const std::string count = grouped_digits(std::to_string(launches));
+  timeline.notices.push_back({capture::Severity::info,
+                              fmt::format("{} {} of autotuning left out", count, launches == 1 ? "launch" : "launches"),
                               fmt::format("{:.3g} s of GPU time", static_cast<double>(left_out_ns) / kNsPerS), ""});
 }
 

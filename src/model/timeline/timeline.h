@@ -83,8 +83,8 @@ struct Activity {
   std::uint32_t stream = 0;
   std::uint32_t graph_node = kNone;  // index into Timeline::graph_nodes; kNone: not of a graph, or not known how it was made
   bool in_graph = false;
-  bool replayed =
-      false;  // measured, so it has no time of its own: its length is gpu__time_duration; it stands right after its call
+  // Measured, so it has no time of its own: its length is gpu__time_duration, and it stands right after its call.
+  bool replayed = false;
   bool estimated = false;  // that was not measured of it: its length is the mean of others of its configuration
 };
 

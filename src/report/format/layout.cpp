@@ -26,18 +26,10 @@ constexpr std::array kTime{Scale{1e9, "s"}, Scale{1e6, "ms"}, Scale{1e3, "us"}};
 constexpr double kLongest = 1e13;      // from here on a number is too long to read, and for its column
 constexpr double kMostDecimals = 1e9;  // from here on decimals say nothing
 
-std::string separated(std::string digits) {
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, 1, ',');
-  }
-  return digits;
-}
-
 // Separators in what stands before the point.
 std::string separated_number(const std::string& digits) {
   const std::size_t point = std::min(digits.find('.'), digits.size());
-  return separated(digits.substr(0, point)) + digits.substr(point);
+  return grouped_digits(digits.substr(0, point)) + digits.substr(point);
 }
 
 // 790, 79.0, 7.90: what a cell needs of a figure. Whole numbers keep all their digits.
@@ -203,7 +195,7 @@ std::string day_text(std::int64_t unix_ns) {
                      static_cast<unsigned>(day.day()));
 }
 
-std::string with_separators(std::uint64_t value) { return separated(fmt::format("{}", value)); }
+std::string with_separators(std::uint64_t value) { return grouped_digits(fmt::format("{}", value)); }
 
 std::string duration(std::uint64_t nanoseconds) {
   const Quantity quantity = humanize(static_cast<double>(nanoseconds), "ns");

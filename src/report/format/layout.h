@@ -36,9 +36,9 @@ struct Quantity {
 // numbers with thousands separators; two decimals where it is no whole number.
 [[nodiscard]] Quantity humanize(double value, std::string_view unit);
 
-// 1234567 as "1,234,567".
 // The day in UTC: "2026-11-22".
 [[nodiscard]] std::string day_text(std::int64_t unix_ns);
+// 1234567 as "1,234,567".
 [[nodiscard]] std::string with_separators(std::uint64_t value);
 
 // A duration for a sentence: "1.23 ms".

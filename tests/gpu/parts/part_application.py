@@ -1,13 +1,34 @@
-"""Iteration replay of cifar10.py beside ncu's application replay, which leaves caches as the program does: ncu runs it once a pass."""
+"""Windows of cifar10.py beside ncu's application replay, which leaves caches as the program does: ncu runs it once a pass.
 
+Each pass of a window is of another launch, as each of ncu's is of another process: means of a launch configuration are compared."""
+
+import dataclasses
+
+from configuration_figures import in_windows, of_launches
 from harness import CheckFailed, Skipped, check
-from iteration_table import Table, markdown, metrics_of
+from iteration_table import Table, markdown
 from part_iteration import PROGRAM, alone, profile
 
 PART = "application"
 
-NCU_ITERATIONS = "40"  # more than the launches compared are from
+NCU_ITERATIONS = "14"  # enough for the launches that it is to measure
+# Of each configuration, past those in which libraries and caches warm up.
+NCU_LAUNCHES = ("--filter-mode", "per-launch-config", "-s", "6", "-c", "5")
 NCU_LIMIT = 420
+
+
+@dataclasses.dataclass(frozen=True)
+class Configuration:
+    """As a launch is to iteration_table: `number`, `text` and `columns`."""
+
+    key: tuple
+    columns: dict
+
+    def number(self, metric):
+        return self.columns.get(metric)
+
+    def text(self, _):
+        return str(self.key)
 
 
 def run(bench):
@@ -18,19 +39,18 @@ def run(bench):
         bench.board.skip(PART, "cifar10.py", reason)
         return
     with bench.board.case(PART, "--replay-mode iteration --set basic of cifar10.py beside ncu's application replay") as row:
-        ours, _ = profile(bench, "application_basic", ("--set", "basic"), "iteration", program)
-        table = Table(matched_with_ncu(bench, ours))
+        profile(bench, "application_basic", ("--set", "basic"), "iteration", program, "--samples", "5")
+        table = Table(matched_with_ncu(bench, in_windows(bench.dlkprof.captures / "iteration_application_basic_iteration_dldb.sqlite")))
         (bench.out / "application_accuracy.md").write_text(markdown({"application replay": table}))
         row.detail = table.verdict()
 
 
 def matched_with_ncu(bench, ours):
-    """Pairs of the same launch, of the first that follow each other without a gap: ncu counts from the first it measures."""
-    ours = sorted(ours, key=lambda launch: int(launch.text("ID")))
-    first = int(ours[0].text("ID"))
-    block = [launch for number, launch in enumerate(ours) if int(launch.text("ID")) == first + number]
-    selection = ("--replay-mode", "application", "-s", str(first), "-c", str(len(block)))
+    """Pairs of the same configuration."""
+    metrics = sorted({metric for figures in ours.values() for metric in figures})
+    check(metrics, "nothing was measured in windows")
     program = bench.cifar10("--iters", NCU_ITERATIONS, *PROGRAM[2:])
-    theirs = bench.ncu.launches("iteration_application", metrics_of(block), selection, program, timeout=NCU_LIMIT)
-    check([launch.key for launch in theirs] == [launch.key for launch in block], f"ncu measured {len(theirs)} launches, others than ours")
-    return list(zip(block, theirs))
+    selection = ("--replay-mode", "application", *NCU_LAUNCHES)
+    theirs = of_launches(bench.ncu.launches("iteration_application", metrics, selection, program, timeout=NCU_LIMIT), metrics)
+    check(theirs, "ncu measured nothing")
+    return [(Configuration(key, ours[key]), Configuration(key, theirs[key])) for key in sorted(ours) if key in theirs]

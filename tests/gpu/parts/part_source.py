@@ -16,7 +16,7 @@ LEAST_SAMPLES = 2000  # a share of 10 % is then known to some 1.3 points (95 %)
 SAME_OPCODES = 99.0  # per cent of the instructions sampled
 SAMPLED = ("--replay-mode=none", "--pc-sampling=14", "--reports=source", "--formats=csv")
 # ncu samples a launch anew: several, past the first ones, of which caches and clocks are not yet as later.
-LAUNCHES = ("--launch-skip", "20", "--launch-count", "5")
+LAUNCHES = ("--launch-skip", "20", "--launch-count", "60")
 # Program, its words, its kernels.
 CUDA = (("gemm_tiled", ("--launches", "1000"), ("gemm_tiled_kernel",)),
         ("bank_conflict", ("--launches", "1000"), ("transpose_conflict_kernel", "transpose_padded_kernel")),

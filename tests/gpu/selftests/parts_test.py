@@ -375,17 +375,17 @@ class IterationTest(InFolder):
         asked = part_iteration.same_launches(self.launches(1, 1, "9") + self.launches(1, 1, "5"))
         self.assertEqual(asked[:4], ("--launch-skip-before-match", "5", "-c", "5"))
 
-    def test_ncu_measures_what_follows_without_a_gap(self):
+    def test_configurations_are_matched_with_the_mean_of_ncu(self):
         ncu = """
-            import sys
-            first, count = (int(sys.argv[sys.argv.index(option) + 1]) for option in ('-s', '-c'))
             print('ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum')
-            for number in range(count):
-                print(f'{number},kernel,"(1, 1, 1)","(32, 1, 1)",{first + number}')
+            for number, executed in enumerate((4, 6, 5)):
+                print(f'{number},kernel,"(1, 1, 1)","(32, 1, 1)",{executed}')
             """
-        ours = [one for number in ("9", "5", "6") for one in self.launches(number, 20000, number)]
+        key = ("kernel", 1, 1, 1, 32, 1, 1)
+        ours = {key: {"smsp__inst_executed.sum": 5.0}, ("other", *key[1:]): {"smsp__inst_executed.sum": 7.0}}
         pairs = part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
-        self.assertEqual([theirs.text("smsp__inst_executed.sum") for _, theirs in pairs], ["5", "6"])
+        self.assertEqual([(ours.key, ours.number("smsp__inst_executed.sum"), theirs.number("smsp__inst_executed.sum"))
+                          for ours, theirs in pairs], [(key, 5.0, 5.0)])
 
     def test_table(self):
         one = iteration_table.Table([(self.launches(1000, 23200)[0], self.launches(1000, 20000)[0])])

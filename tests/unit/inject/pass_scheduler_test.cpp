@@ -291,6 +291,32 @@ TEST(PassScheduler, AWindowThatFailsHasNoSamples) {
   EXPECT_EQ(scheduler.incomplete(), 2U);
 }
 
+// Launches of a configuration that has one pass of four, until a window of another gives way to it.
+int missed_until_a_window(double spent_ns) {
+  PassScheduler scheduler({4, {.sample_ns = 1e6, .window_ns = 1e7}}, kRoom, false);
+  const auto first = [&](Key key) {
+    (void)scheduler.launched(key, 1);
+    EXPECT_EQ(scheduler.take(key), Step::window);
+    scheduler.open(key);
+    EXPECT_EQ(scheduler.pass(), 0U);
+  };
+  first(1);
+  scheduler.end_window(spent_ns);
+  (void)scheduler.launched(2, 1);
+  first(3);
+  for (int missed = 1; missed < 10'000; ++missed) {
+    (void)scheduler.launched(1, 1);
+    if (scheduler.take(1) == Step::window) return missed;
+  }
+  return 0;
+}
+
+TEST(PassScheduler, WaitsLessForWhatIsLate) {
+  const int before = missed_until_a_window(3.9e9), after = missed_until_a_window(4.1e9);
+  EXPECT_GT(after, 0);
+  EXPECT_GT(before, 3 * after);
+}
+
 TEST(PassScheduler, KnowsWhatIsStuck) {
   PassScheduler scheduler(basic(), kRoom, false);
   for (std::uint64_t i = 0; i + 1 < PassScheduler::kStuckLaunches; ++i) (void)scheduler.launched(1, 1);
