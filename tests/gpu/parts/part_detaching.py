@@ -5,7 +5,7 @@ import os
 import sqlite3
 import statistics
 
-from harness import check
+from harness import check, is_asked_for
 from tools import median_step_ms
 
 PART = "detaching"
@@ -21,6 +21,8 @@ def run(bench):
     if not bench.has_torch(PART, "PyTorch programs"):
         return
     for options in (("--mode=pytorch",), ()):
+        if not is_asked_for("pytorch" if options else "default"):
+            continue
         with bench.board.case(PART, f"cifar10.py, {' '.join(options) or 'default options'}") as row:
             row.detail = judge(bench, options)
 
