@@ -14,13 +14,15 @@ LIMIT = 150         # seconds a run
 POINTS = 5.0        # between shares of samples, of the ten hottest instructions and lines
 LEAST_SAMPLES = 2000  # a share of 10 % is then known to some 1.3 points (95 %)
 SAME_OPCODES = 99.0  # per cent of the instructions sampled
-SAMPLED = ("--replay-mode=none", "--pc-sampling=14", "--reports=source", "--formats=csv")
+# Of 2^10 cycles, in both: kernels of the samples last 8 us and more, and with a period as long as that each launch is sampled
+# once, always as far from its beginning.
+SAMPLED = ("--replay-mode=none", "--pc-sampling=10", "--reports=source", "--formats=csv")
 # ncu samples a launch anew: several, past the first ones, of which caches and clocks are not yet as later.
-LAUNCHES = ("--launch-skip", "20", "--launch-count", "60")
+LAUNCHES = ("--launch-skip", "20", "--launch-count", "60", "--sampling-interval", "5")
 # Program, its words, its kernels.
-CUDA = (("gemm_tiled", ("--launches", "1000"), ("gemm_tiled_kernel",)),
-        ("bank_conflict", ("--launches", "1000"), ("transpose_conflict_kernel", "transpose_padded_kernel")),
-        ("divergent", ("--launches", "500"), ("divergent_kernel",)))
+CUDA = (("gemm_tiled", ("--launches", "100"), ("gemm_tiled_kernel",)),
+        ("bank_conflict", ("--launches", "100"), ("transpose_conflict_kernel", "transpose_padded_kernel")),
+        ("divergent", ("--launches", "300"), ("divergent_kernel",)))
 TRITON = ("triton_product.py", ("product_kernel", "softmax_kernel"))
 
 
@@ -31,7 +33,7 @@ def run(bench):
             compare(bench, program, [built_with_lines(bench, program), *words], kernels, rows)
     with bench.board.case(PART, "samples of Triton's kernels") as row:
         bench.require_torch()
-        program = [sys.executable, PROGRAMS / TRITON[0]]
+        program = [sys.executable, PROGRAMS / TRITON[0], "300"]
         compare(bench, "triton", program, TRITON[1], sampled(bench, "triton", program, row))
     with bench.board.case(PART, "loops of Triton's product") as row:
         row.detail = loops_of(bench, "triton", "product_kernel")
