@@ -201,6 +201,12 @@ class PcSamplingFailuresTest(SampledTest):
         self.assertEqual({"131072 to 262144"},
                          {row["Sampling Period (cycles)"] for row in self.report_json(self.capture().path, "--reports=stall")})  # fmt: skip
 
+    def test_a_buffer_that_overflowed_at_the_end_is_told(self):
+        self.sample("train:1", env={"FAKE_CUPTI_FAIL": "cuptiPCSamplingGetData=CUPTI_ERROR_OUT_OF_MEMORY@1"})
+        summary = " ".join(self.summary_text(self.capture().path).split())
+        self.assertIn("PC samples were lost", summary)
+        self.assertIn("--pc-sampling=18", summary)
+
 
 class PcSamplingUsageTest(SampledTest):
     def refused(self, *options):

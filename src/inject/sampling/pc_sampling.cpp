@@ -57,7 +57,7 @@ void PcSampling::context_ends(CUcontext context) noexcept {
     if (!lock.owns_lock() || stopping_) return;
     asked_.erase(context);
     auto ending = contexts_.extract(context);
-    if (!ending.empty()) end(ending.mapped());
+    if (!ending.empty()) end_for_good(ending.mapped());
   } catch (const std::exception& error) {
     fail("PC sampling has ended", error);
   }
@@ -115,20 +115,31 @@ void PcSampling::take(Context& context, const cupti::PcHit& hit) {
 
 // CUPTI takes another period only when sampling begins.
 void PcSampling::lengthen_period(CUcontext handle, Context& context) {
-  context.loses_samples = false;
   const std::uint32_t period = context.sampler->period_log2();
   if (period >= cupti::kMostPcPeriod) return;
   end(context);
+  context.loses_samples = false;
   context.sampler.emplace(cupti::PcSampler::start(library_, handle, period + 1));
   recorder_.note(capture::Severity::info, "the period of PC sampling was doubled, as samples were lost",
                  fmt::format("it is 2^{} cycles from then on", period + 1),
                  fmt::format("Begin with --pc-sampling={}.", period + 1));
 }
 
+// A program may end before any period was lengthened, and all samples of a short one be lost.
+void PcSampling::end_for_good(Context& context) {
+  const std::uint32_t period = context.sampler->period_log2();
+  end(context);
+  if (!context.loses_samples || period >= cupti::kMostPcPeriod) return;
+  recorder_.note(capture::Severity::warning, "PC samples were lost",
+                 "the program ended before the hardware's buffer, which was full, could be read out",
+                 fmt::format("Sample less often: --pc-sampling={}.", period + 1));
+}
+
 void PcSampling::end(Context& context) {
   drain(context);
   const cupti::PcTotals rest = context.sampler->finish([&](const cupti::PcHit& hit) { take(context, hit); });
   context.table.add(rest);
+  if (rest.overflows > 0) context.loses_samples = true;
   append(context);
   context.sampler.reset();
 }
@@ -174,7 +185,7 @@ void PcSampling::finish() noexcept {
   const std::lock_guard lock(mutex_);
   if (!active_) return contexts_.clear();
   try {
-    for (auto& [handle, context] : contexts_) end(context);
+    for (auto& [handle, context] : contexts_) end_for_good(context);
     contexts_.clear();
     append_lines(kTimeForLinesAtEnd);
     append_code(kTimeForCodeAtEnd);

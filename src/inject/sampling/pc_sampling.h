@@ -58,6 +58,7 @@ class PcSampling {
   void drain_all();
   void drain(Context& context);
   void lengthen_period(CUcontext handle, Context& context);
+  void end_for_good(Context& context);
   void end(Context& context);
   void append(Context& context);
   void append_lines(std::chrono::milliseconds time);

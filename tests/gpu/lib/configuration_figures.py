@@ -8,27 +8,26 @@ JOINED = "JOIN config c ON c.id = m.config JOIN kernel k ON k.id = c.kernel"
 
 
 def in_windows(database):
-    """Of what windows measured."""
-    return gather(database, f"SELECT {CONFIGURATION}, m.metric, m.mean FROM metrics m {JOINED} "
-                            "WHERE m.collected_by = 'iteration replay' AND NOT m.unreliable")
+    """Of what windows measured: of a metric in two sets (quick comes before the set asked for) the one with more samples."""
+    return gather(database, f"SELECT {CONFIGURATION}, m.config, m.metric, m.mean FROM metrics m {JOINED} "
+                            "WHERE m.collected_by = 'iteration replay' AND NOT m.unreliable ORDER BY m.samples")
 
 
 def in_samples(database, least_samples, least_ns):
     """Of samples, a launch, where there are enough and launches are that long in the mean."""
-    return gather(database, f"SELECT {CONFIGURATION}, m.metric, m.mean FROM sampled_metrics m {JOINED} "
+    return gather(database, f"SELECT {CONFIGURATION}, m.config, m.metric, m.mean FROM sampled_metrics m {JOINED} "
                             "JOIN (SELECT config, AVG(end_ns - start_ns) AS ns FROM activity GROUP BY config) a ON a.config = m.config "
                             f"WHERE m.samples >= {least_samples} AND a.ns >= {least_ns}")
 
 
 def gather(database, query):
-    """A key that stands for two configurations (they differ in shared memory) is left out."""
-    found, twice = {}, set()
-    for *key, metric, mean in sqlite3.connect(database).execute(query):
-        held = found.setdefault(tuple(key), {})
-        if metric in held:
-            twice.add(tuple(key))
-        held[metric] = mean
-    return {key: held for key, held in found.items() if key not in twice}
+    """A key that stands for two configurations (they differ in shared memory) is left out. The last of two figures counts."""
+    found, configurations = {}, {}
+    connection = sqlite3.connect(f"file:{database}?mode=ro", uri=True)
+    for *key, config, metric, mean in connection.execute(query):
+        found.setdefault(tuple(key), {})[metric] = mean
+        configurations.setdefault(tuple(key), set()).add(config)
+    return {key: held for key, held in found.items() if len(configurations[key]) == 1}
 
 
 def of_launches(launches, metrics):

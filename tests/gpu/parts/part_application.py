@@ -7,7 +7,7 @@ import dataclasses
 from configuration_figures import in_windows, of_launches
 from harness import CheckFailed, Skipped, check
 from iteration_table import Table, markdown
-from part_iteration import PROGRAM, alone, profile
+from part_iteration import PROGRAM, alone
 
 PART = "application"
 
@@ -15,6 +15,7 @@ NCU_ITERATIONS = "14"  # enough for the launches that it is to measure
 # Of each configuration, past those in which libraries and caches warm up.
 NCU_LAUNCHES = ("--filter-mode", "per-launch-config", "-s", "6", "-c", "5")
 NCU_LIMIT = 420
+LIMIT = 120
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +40,10 @@ def run(bench):
         bench.board.skip(PART, "cifar10.py", reason)
         return
     with bench.board.case(PART, "--replay-mode iteration --set basic of cifar10.py beside ncu's application replay") as row:
-        profile(bench, "application_basic", ("--set", "basic"), "iteration", program, "--samples", "5")
-        table = Table(matched_with_ncu(bench, in_windows(bench.dlkprof.captures / "iteration_application_basic_iteration_dldb.sqlite")))
+        words, alone_ended = program
+        done = bench.dlkprof.profile("application", ("--replay-mode", "iteration", "--samples", "5"), words, timeout=LIMIT).require_success()
+        check(done.stdout == alone_ended.stdout, "stdout differs")
+        table = Table(matched_with_ncu(bench, in_windows(bench.dlkprof.captures / "application_dldb.sqlite")))
         (bench.out / "application_accuracy.md").write_text(markdown({"application replay": table}))
         row.detail = table.verdict()
 

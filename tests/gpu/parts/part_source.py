@@ -18,10 +18,10 @@ SAME_OPCODES = 99.0  # per cent of the instructions sampled
 # once, always as far from its beginning.
 SAMPLED = ("--replay-mode=none", "--pc-sampling=10", "--reports=source", "--formats=csv")
 # ncu samples a launch anew: several, past the first ones, of which caches and clocks are not yet as later.
-LAUNCHES = ("--launch-skip", "20", "--launch-count", "60", "--sampling-interval", "5")
+LAUNCHES = ("--launch-skip", "10", "--launch-count", "60", "--warp-sampling-interval", "5")
 # Program, its words, its kernels.
 CUDA = (("gemm_tiled", ("--launches", "100"), ("gemm_tiled_kernel",)),
-        ("bank_conflict", ("--launches", "100"), ("transpose_conflict_kernel", "transpose_padded_kernel")),
+        ("bank_conflict", ("--launches", "40"), ("transpose_conflict_kernel", "transpose_padded_kernel")),
         ("divergent", ("--launches", "300"), ("divergent_kernel",)))
 TRITON = ("triton_product.py", ("product_kernel", "softmax_kernel"))
 
