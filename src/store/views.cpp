@@ -302,7 +302,9 @@ View pc_samples_view() {
            {"source_line", "nullif(i.line, 0)", "", "NULL: not known."},
            {"reason", "r.name"},
            {"samples", "s.samples"},
-           {"cycles", "s.cycles", "cycles", "That they stand for."}},
+           {"cycles", "s.cycles", "cycles", "That they stand for."},
+           {"kernel", "k.id", "id of kernel", ""},
+           {"function", "n.id", "id of pc_function", "Tells pieces of machine code of one kernel apart."}},
           "FROM pc_stall s JOIN pc_instruction i ON i.id = s.instruction JOIN pc_function n ON n.id = i.function "
           "JOIN kernel k ON k.id = n.kernel JOIN pc_file f ON f.id = i.file JOIN pc_reason r ON r.id = s.reason"};
 }

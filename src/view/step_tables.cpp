@@ -109,13 +109,14 @@ class Things {
 
   void write(Connection& connection) const {
     connection.run(
-        "CREATE TABLE page_kind (id INTEGER PRIMARY KEY, op_id TEXT, kernel INTEGER, config INTEGER, uses_tc INTEGER)");
-    Statement insert = connection.prepare("INSERT INTO page_kind VALUES (?, ?, ?, ?, ?)");
+        "CREATE TABLE page_kind (id INTEGER PRIMARY KEY, op_id TEXT, kernel INTEGER, config INTEGER, uses_tc INTEGER, op "
+        "INTEGER)");
+    Statement insert = connection.prepare("INSERT INTO page_kind VALUES (?, ?, ?, ?, ?, ?)");
     for (const auto& [kind, id] : kinds_) {
       const auto& [op, kernel, config] = kind;
       insert.run(id, profile_.fold.ops[op].id, kernel,
                  config == model::kNone ? std::nullopt : std::optional<std::int64_t>(config),
-                 std::int64_t{tensor_cores_.of(kernel, config).uses});
+                 std::int64_t{tensor_cores_.of(kernel, config).uses}, op);
     }
     connection.run("CREATE INDEX page_kind_op ON page_kind (op_id)");
   }

@@ -221,6 +221,16 @@ class BrowserTest(unittest.TestCase):
                     self.assertTrue(math.isclose(value / cell["factor"], shown, rel_tol=6e-4, abs_tol=6e-4), shown)
         self.assertGreaterEqual(checked, LEAST_CELLS)
 
+    def test_kernels_have_telling_names_and_their_whole_names_beside_them(self):
+        names = [cell for cell in self.seen["cells"] if cell["column"] == "kernel_name" and "kernel" in cell["keys"]]
+        self.assertGreaterEqual(len(names), 5)
+        for cell in names:
+            kernel = cell["key"][cell["keys"].index("kernel")]
+            name, whole = self.ask(cell["database"], "SELECT name, coalesce(nullif(long_name, ''), name) FROM kernel WHERE id = ?", (kernel,))[0]
+            self.assertEqual((name, whole), (cell["text"], cell["title"]))
+            self.assertIn(cell["shown"].split()[0], whole)
+        self.assertTrue(any(cell["shown"] != cell["text"] for cell in names))
+
     def test_counters_say_of_how_many_launches_they_are_and_how_measured(self):
         counters = [cell for cell in self.seen["cells"] if "." in cell["column"] and cell["text"]]
         self.assertGreaterEqual(len(counters), 10)

@@ -16,12 +16,13 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-// SQLite answers one question at a time: what somebody waits for goes before what is filled in later.
+// One urgent question is asked at a time, and one other: what somebody waits for goes before what is filled in later, and the worker
+// interrupts the latter for it.
 class Embedded implements Database {
   private worker!: Worker;
   private urgent: Waiting[] = [];
   private others: Waiting[] = [];
-  private asked: Waiting | undefined; // that the worker is at
+  private asked = new Map<number, Waiting>(); // that the worker is at: by 1 where urgent, else 0
   private broken: Error | undefined; // it cannot be opened
 
   constructor(private readonly runs: number) {
@@ -30,9 +31,9 @@ class Embedded implements Database {
 
   private start(): void {
     this.worker = new Worker(URL.createObjectURL(new Blob([text("engine")], {type: "text/javascript"})));
-    this.worker.onmessage = (event: MessageEvent<{result?: unknown; error?: string}>) => {
-      const one = this.asked;
-      this.asked = undefined;
+    this.worker.onmessage = (event: MessageEvent<{id: number; result?: unknown; error?: string}>) => {
+      const one = this.asked.get(event.data.id);
+      this.asked.delete(event.data.id);
       if (event.data.error === undefined) one?.resolve(event.data.result);
       else one?.reject(new Error(event.data.error));
       this.next();
@@ -48,14 +49,17 @@ class Embedded implements Database {
   }
 
   private next(): void {
-    if (this.asked) return;
-    this.asked = this.urgent.shift() ?? this.others.shift();
-    if (this.asked) this.worker.postMessage(this.asked.request);
+    if (this.asked.has(1)) return;
+    const id = this.urgent.length > 0 ? 1 : 0;
+    const one = id === 1 ? this.urgent.shift() : this.asked.has(0) ? undefined : this.others.shift();
+    if (!one) return;
+    this.asked.set(id, one);
+    this.worker.postMessage({...one.request, id, isUrgent: id === 1});
   }
 
   private fail(error: Error): void {
-    for (const one of [this.asked, ...this.urgent, ...this.others]) one?.reject(error);
-    this.asked = undefined;
+    for (const one of [...this.asked.values(), ...this.urgent, ...this.others]) one.reject(error);
+    this.asked.clear();
     this.urgent = [];
     this.others = [];
   }
@@ -116,27 +120,39 @@ const MOST_REMEMBERED = 2_000_000; // cells
 
 // Runs never change: what was asked before is answered from memory, as far as there is room.
 class Remembering implements Database {
-  private answers = new Map<string, {rows: Promise<Rows>; cells: number}>();
+  private answers = new Map<string, {answer: Promise<unknown>; cells: number}>();
   private cells = 0;
 
   constructor(private readonly asked: Database) {}
 
-  query(sql: string, parameters: Cell[] = [], run = 0, isUrgent = true): Promise<Rows> {
-    const key = JSON.stringify([run, sql, parameters]);
+  private remember<T>(key: string, ask: () => Promise<T>, size: (answer: T) => number): Promise<T> {
     const known = this.answers.get(key);
-    if (known) return known.rows;
-    const rows = this.asked.query(sql, parameters, run, isUrgent);
-    const answer = {rows, cells: 0};
-    this.answers.set(key, answer);
-    rows.then(
+    if (known) return known.answer as Promise<T>;
+    const answer = ask();
+    const one = {answer, cells: 0};
+    this.answers.set(key, one);
+    answer.then(
       (found) => {
-        answer.cells = (found.rows.length + 1) * found.columns.length;
-        this.cells += answer.cells;
+        one.cells = size(found);
+        this.cells += one.cells;
         this.forget();
       },
       () => this.answers.delete(key),
     );
-    return rows;
+    return answer;
+  }
+
+  query(sql: string, parameters: Cell[] = [], run = 0, isUrgent = true): Promise<Rows> {
+    const key = JSON.stringify(["rows", run, sql, parameters]);
+    const ask = (): Promise<Rows> => this.asked.query(sql, parameters, run, isUrgent);
+    return this.remember(key, ask, ({rows, columns}) => (rows.length + 1) * columns.length);
+  }
+
+  // Those that come later are of single events, which are too many.
+  arrays(sql: string, run = 0, isUrgent = true): Promise<Arrays> {
+    const ask = (): Promise<Arrays> => this.asked.arrays(sql, run, isUrgent);
+    if (!isUrgent) return ask();
+    return this.remember(JSON.stringify(["arrays", run, sql]), ask, ({length, columns}) => (length + 1) * columns.length);
   }
 
   // The oldest first.
@@ -146,10 +162,6 @@ class Remembering implements Database {
       this.cells -= cells;
       this.answers.delete(key);
     }
-  }
-
-  arrays(sql: string, run = 0, isUrgent = true): Promise<Arrays> {
-    return this.asked.arrays(sql, run, isUrgent);
   }
 
   stop(): void {

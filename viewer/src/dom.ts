@@ -82,6 +82,18 @@ export function redrawn(element: HTMLElement, draw: () => void): void {
   document.addEventListener("dlkprof:theme", again);
 }
 
+// Once what was placed is on the screen and the browser has nothing else to do. A page that nobody sees paints nothing.
+export function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    const idle = (): void => {
+      if ("requestIdleCallback" in window) requestIdleCallback(() => resolve(), {timeout: 100});
+      else setTimeout(resolve);
+    };
+    requestAnimationFrame(() => requestAnimationFrame(idle));
+    setTimeout(resolve, 300);
+  });
+}
+
 // Runs when something is chosen that the panel shows by a mark alone, as long as the element is in the page.
 export function whenChosen(element: HTMLElement, act: () => void): void {
   const again = (): void => {

@@ -1,7 +1,7 @@
 // The page: its frame, and the panel that the address names.
 
 import {openDatabase, readFacts} from "./database";
-import {announce, h, keepFocus} from "./dom";
+import {announce, h, keepFocus, painted} from "./dom";
 import {compare} from "./panels/compare";
 import {coverage} from "./panels/coverage";
 import {iterations} from "./panels/iterations";
@@ -45,7 +45,7 @@ async function contextOf(asked: State): Promise<Context> {
   const state = {...asked, run};
   const query: Context["query"] = (words, parameters, isUrgent) => database.query(words, parameters, run, isUrgent);
   const common = {facts, state, database, query, later};
-  if (facts.job) return {...common, keys: [], range: {key: 0, from: 0, to: 0, isOwn: true, blocks: "()"}};
+  if (facts.job) return {...common, keys: [], range: {key: 0, from: 0, to: 0, all: 0, isOwn: true, blocks: "()"}};
   const {keys, iterations} = await (parted[run] ??= howParted(query));
   const range = rangeOf(state, keys, iterations.get(state.key ?? 0) ?? 0);
   return {...common, keys, range};
@@ -53,10 +53,11 @@ async function contextOf(asked: State): Promise<Context> {
 
 // What is filled in after a panel is shown. Says in the page when all of it is there, for tests and for people's patience.
 let filling = 0;
-function later(work: Promise<void>): void {
+function later(work: () => Promise<void>): void {
   ++filling;
   main.setAttribute("aria-busy", "true");
-  void work
+  void painted()
+    .then(work)
     .catch((error: unknown) => announce(`Something is missing here: ${error instanceof Error ? error.message : String(error)}`))
     .finally(() => {
       if (--filling === 0) main.removeAttribute("aria-busy");

@@ -11,8 +11,8 @@ export interface Context {
   // To the run that is shown.
   query(sql: string, parameters?: Cell[], isUrgent?: boolean): Promise<Rows>;
   database: Database;
-  // Of what is filled in after the panel is shown.
-  later(work: Promise<void>): void;
+  // What is filled in after the panel is shown.
+  later(work: () => Promise<void>): void;
 }
 
 export interface Panel {
@@ -65,6 +65,7 @@ export interface Range {
   key: number;
   from: number;
   to: number;
+  all: number; // so many iterations there are, from 0
   isOwn: boolean; // those of the database, whose views have all figures
   blocks: string; // SQL: the rows of page_block that they are made of
 }
@@ -76,7 +77,7 @@ export function rangeOf(state: State, keys: KeyNode[], iterations: number): Rang
   const from = snapped(isAsked ? (state.from ?? 0) : node.first, node.grain, 0);
   const to = snapped(isAsked ? (state.to ?? from) : node.last, node.grain, node.grain - 1);
   const last = Math.max(0, iterations - 1);
-  const range = {key: node.key, from: Math.min(from, last), to: Math.min(to, last)};
+  const range = {key: node.key, from: Math.min(from, last), to: Math.min(to, last), all: iterations};
   if (!isAsked || (range.from === node.first && range.to === node.last))
     return {...range, from: node.first, to: node.last, isOwn: node.key === 0, blocks: `(${node.block})`};
   const inside = (name: string): string => `${name}first >= ${range.from} AND ${name}last <= ${range.to}`;

@@ -1,6 +1,7 @@
 // Around the panels: the head of the page, what is chosen, and the foot.
 
 import {h} from "./dom";
+import {kernelNames} from "./kernel_names";
 import {str, type Context} from "./panel";
 import {chosen, type State} from "./state";
 import type {Facts} from "./types";
@@ -19,9 +20,13 @@ function remembered(): Theme {
   }
 }
 
+const systemIsDark = matchMedia("(prefers-color-scheme: dark)");
+
+let theTheme: Theme = "auto";
+
 function setTheme(theme: Theme): void {
-  if (theme === "auto") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
+  theTheme = theme;
+  document.documentElement.dataset.theme = theme === "auto" ? (systemIsDark.matches ? "dark" : "light") : theme;
   try {
     localStorage.setItem("dlkprof.theme", theme);
   } catch {
@@ -32,7 +37,7 @@ function setTheme(theme: Theme): void {
 
 export function themeFromStorage(): void {
   setTheme(remembered());
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => document.dispatchEvent(new Event("dlkprof:theme")));
+  systemIsDark.addEventListener("change", () => setTheme(theTheme));
 }
 
 export function header(facts: Facts, links: HTMLElement[]): HTMLElement {
@@ -94,9 +99,9 @@ export async function contextBar({facts, state, query, keys, range}: Context): P
     chips.push(chip(`Op ${shorten(name, 60)}`, name, {op: undefined}));
   }
   if (state.kernel !== undefined) {
-    const found = await query("SELECT name, long_name FROM kernel WHERE id = ?", [state.kernel]);
-    const name = str(found.rows[0]?.[0]) || `kernel ${state.kernel}`;
-    chips.push(chip(`Kernel ${shorten(name, 60)}`, str(found.rows[0]?.[1]) || name, {kernel: undefined, config: undefined}));
+    const found = (await kernelNames(query)).get(state.kernel);
+    const name = found?.telling ?? `kernel ${state.kernel}`;
+    chips.push(chip(`Kernel ${shorten(name, 60)}`, found?.whole ?? name, {kernel: undefined, config: undefined}));
   }
   if (state.config !== undefined) chips.push(chip(`Configuration ${state.config}`, "Launch configuration", {config: undefined}));
   return chips;

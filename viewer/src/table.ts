@@ -3,6 +3,7 @@
 
 import {announce, copyText, h, whenChosen} from "./dom";
 import {cellText, csv, heading, number, scaleFor, type Scale} from "./format";
+import {str} from "./panel";
 import {chosen} from "./state";
 import type {Cell, ViewFacts} from "./types";
 
@@ -16,6 +17,8 @@ export interface Column {
   bar?: boolean; // its share of the largest as a bar
   small?: (row: Cell[]) => string; // beside a figure, such as how many launches it is of
   note?: (row: Cell[]) => string; // said of a cell besides its exact value
+  text?: (row: Cell[]) => string | undefined; // shown for a cell; where undefined, the cell itself is
+  copied?: (row: Cell[]) => string | undefined; // likewise, as CSV
 }
 
 export interface TableOptions {
@@ -216,9 +219,12 @@ export class Table {
       this.wrong.textContent = `Not a regular expression: ${error instanceof Error ? error.message : pattern}`;
       return;
     }
-    const texts = this.columns.filter((column) => !column.numeric).map((column) => column.at);
-    const places = texts.length > 0 ? texts : [0];
-    this.matching = this.options.rows.filter((row) => !test || places.some((at) => test.test(String(row[at] ?? ""))));
+    const texts = this.columns.filter((column) => !column.numeric);
+    const looked = texts.length > 0 ? texts : this.columns.slice(0, 1);
+    const has = (words: Cell | undefined): boolean => test === undefined || test.test(String(words ?? ""));
+    this.matching = this.options.rows.filter(
+      (row) => !test || looked.some((column) => has(row[column.at]) || (column.text !== undefined && has(column.text(row)))),
+    );
     this.sort();
   }
 
@@ -228,7 +234,7 @@ export class Table {
     if (column) {
       const sign = falling ? -1 : 1;
       this.matching = [...this.matching].sort((a, b) => {
-        const [x, y] = [a[column.at], b[column.at]];
+        const [x, y] = [column.text?.(a) ?? a[column.at], column.text?.(b) ?? b[column.at]];
         if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1; // what was not measured comes last
         return sign * compare(x, y);
       });
@@ -324,9 +330,11 @@ export class Table {
 
   private cellOf(row: Cell[], column: Shown, place: number, index: number, isChosen: boolean): HTMLElement {
     const cell = row[column.at];
-    const text = cellText(cell, column.unit, column.scale);
-    const exact =
-      typeof cell === "number" && column.scale.factor !== 1 ? `${cell} ${column.unit}` : typeof cell === "string" ? cell : "";
+    const own = column.text?.(row);
+    const text = own ?? cellText(cell, column.unit, column.scale);
+    const isScaled = typeof cell === "number" && column.scale.factor !== 1;
+    const exact = isScaled ? `${cell} ${column.unit}` : typeof cell === "string" && own === undefined ? cell : "";
+    const value = own === undefined ? undefined : str(cell);
     const title = [exact, column.note?.(row)].filter(Boolean).join("; ") || undefined;
     if (place === 0 && this.options.choose) {
       const button = h(
@@ -340,9 +348,9 @@ export class Table {
         },
         text || "(no name)",
       );
-      return h("th", {scope: "row", class: kindOf(column, text)}, button);
+      return h("th", {scope: "row", class: kindOf(column, text), "data-value": value}, button);
     }
-    const element = h(place === 0 ? "th" : "td", {title, class: kindOf(column, text)}, text);
+    const element = h(place === 0 ? "th" : "td", {title, class: kindOf(column, text), "data-value": value}, text);
     if (place === 0) element.setAttribute("scope", "row");
     if (column.small && text !== "") element.append(h("small", {}, ` ${column.small(row)}`));
     if (column.bar && typeof cell === "number" && column.largest > 0) {
@@ -375,7 +383,7 @@ export class Table {
   }
 
   private async copy(): Promise<void> {
-    const rows = this.matching.map((row) => this.visible.map((column) => row[column.at] ?? null));
+    const rows = this.matching.map((row) => this.visible.map((column) => column.copied?.(row) ?? row[column.at] ?? null));
     await copyText(
       csv(
         this.visible.map((column) => column.name),

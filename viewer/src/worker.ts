@@ -19,10 +19,36 @@ declare function initSqlJs(options: {
 }): Promise<{Database: new (bytes: Uint8Array) => SqlDatabase}>;
 declare function postMessage(message: unknown, transfer?: Transferable[]): void;
 
-type Request =
+type Request = {id: number; isUrgent: boolean} & (
   | {what: "open"; runs: string[]}
   | {what: "query"; run: number; sql: string; parameters: Cell[]; most: number}
-  | {what: "arrays"; run: number; sql: string};
+  | {what: "arrays"; run: number; sql: string}
+);
+
+// What is not urgent is answered in pieces of so many ms; between them an urgent question is answered.
+const PIECE_MS = 8;
+const ROWS_BETWEEN_LOOKS = 64; // at the clock
+
+class Pieces {
+  private rows = 0;
+  private since = performance.now();
+
+  constructor(private readonly isUrgent: boolean) {}
+
+  isOver(): boolean {
+    return !this.isUrgent && ++this.rows % ROWS_BETWEEN_LOOKS === 0 && performance.now() - this.since > PIECE_MS;
+  }
+
+  // Until what has arrived meanwhile is answered.
+  async pause(): Promise<void> {
+    await new Promise((resolve) => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = resolve;
+      channel.port2.postMessage(0);
+    });
+    this.since = performance.now();
+  }
+}
 
 let databases: SqlDatabase[] = [];
 
@@ -46,7 +72,7 @@ function database(run: number): SqlDatabase {
   return found;
 }
 
-function query(run: number, sql: string, parameters: Cell[], most: number): Rows {
+async function query(run: number, sql: string, parameters: Cell[], most: number, pieces: Pieces): Promise<Rows> {
   const statement = database(run).prepare(sql);
   try {
     statement.bind(parameters);
@@ -55,6 +81,7 @@ function query(run: number, sql: string, parameters: Cell[], most: number): Rows
     while (statement.step()) {
       if ((cut = rows.length === most)) break;
       rows.push(statement.get().map((cell) => (cell instanceof Uint8Array ? `(${cell.length} bytes)` : cell)));
+      if (pieces.isOver()) await pieces.pause();
     }
     return {columns: statement.getColumnNames(), rows, cut};
   } finally {
@@ -62,7 +89,7 @@ function query(run: number, sql: string, parameters: Cell[], most: number): Rows
   }
 }
 
-function arrays(run: number, sql: string): Arrays {
+async function arrays(run: number, sql: string, pieces: Pieces): Promise<Arrays> {
   const statement = database(run).prepare(sql);
   try {
     const width = statement.getColumnNames().length;
@@ -82,6 +109,7 @@ function arrays(run: number, sql: string): Arrays {
         const column = columns[i];
         if (column) column[length] = typeof cell === "number" ? cell : NaN;
       });
+      if (pieces.isOver()) await pieces.pause();
     }
     return {length, columns: columns.map((column) => column.slice(0, length))};
   } finally {
@@ -90,24 +118,26 @@ function arrays(run: number, sql: string): Arrays {
 }
 
 async function answer(request: Request): Promise<unknown> {
+  const pieces = new Pieces(request.isUrgent);
   switch (request.what) {
     case "open":
       return open(request.runs);
     case "query":
-      return query(request.run, request.sql, request.parameters, request.most);
+      return query(request.run, request.sql, request.parameters, request.most, pieces);
     case "arrays":
-      return arrays(request.run, request.sql);
+      return arrays(request.run, request.sql, pieces);
   }
 }
 
-// One at a time: the page asks the next question when this one is answered.
+// The page asks one urgent question at a time, and one other.
 onmessage = async (event: MessageEvent<Request>) => {
   const request = event.data;
+  const {id} = request;
   try {
     const result = await answer(request);
     const transfer = request.what === "arrays" ? (result as Arrays).columns.map((column) => column.buffer) : [];
-    postMessage({result}, transfer as Transferable[]);
+    postMessage({id, result}, transfer as Transferable[]);
   } catch (error) {
-    postMessage({error: error instanceof Error ? error.message : String(error)});
+    postMessage({id, error: error instanceof Error ? error.message : String(error)});
   }
 };

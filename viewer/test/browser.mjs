@@ -53,7 +53,11 @@ async function takeCells(page, database, most) {
             column: heads[i].dataset.column,
             unit: heads[i].dataset.unit,
             factor: Number(heads[i].dataset.factor),
-            text: [...cell.childNodes].map((node) => (node.nodeName === "SMALL" ? "" : node.textContent)).join(""),
+            text:
+              cell.dataset.value ??
+              [...cell.childNodes].map((node) => (node.nodeName === "SMALL" ? "" : node.textContent)).join(""),
+            shown: cell.textContent,
+            title: (cell.querySelector("button") ?? cell).title,
             beside: cell.querySelector("small")?.textContent ?? "",
           })),
         );
@@ -193,7 +197,18 @@ async function chooseRange(browser, {file, database}) {
       all.map((one) => [one.querySelector("dt").textContent, one.querySelector("dd").textContent]),
     ),
   );
+  const notes = () => texts(page, "main .hint");
+  expect(
+    (await notes()).some((words) => /^Findings are .*, not of the iterations chosen/.test(words)),
+    "what findings are of is not said",
+  );
+  await click(page, "nav a[data-panel=coverage]");
+  expect(
+    (await notes()).some((words) => /^Coverage is .*, not of the iterations chosen/.test(words)),
+    "what coverage is of is not said",
+  );
   await click(page, ".chip");
+  expect(!(await notes()).some((words) => /iterations chosen/.test(words)), "a range is spoken of where none is chosen");
   await click(page, "nav a[data-panel=ops]");
   expect((await page.getAttribute("table[data-table=ops]", "data-view")) === "detail", "the range is not let go");
   await chooseKeyNode(page);
@@ -291,7 +306,8 @@ async function useTimeline(browser, {file}) {
   for (const key of ["ArrowUp", "ArrowUp", "ArrowRight"]) await page.keyboard.press(key);
   const zoomed = await view();
   expect(/^\d+-\d+$/.test(zoomed ?? "") && (await pixels()) !== whole, "keys do not zoom");
-  await page.selectOption("#timeline-iteration", {index: 5});
+  await page.fill("#timeline-iteration", "4");
+  await page.press("#timeline-iteration", "Enter");
   expect((await view()) !== zoomed, "an iteration cannot be gone to");
   await page.fill("#timeline-search", "conv");
   await page.press("#timeline-search", "Enter");

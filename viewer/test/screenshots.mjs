@@ -31,7 +31,8 @@ async function chooseKernel(page) {
 }
 async function showIteration(page) {
   await page.waitForSelector("#timeline[data-loaded]");
-  await page.selectOption("#timeline-iteration", {index: 5});
+  await page.fill("#timeline-iteration", "4");
+  await page.press("#timeline-iteration", "Enter");
 }
 async function ask(page) {
   await page.selectOption("#cookbook", {index: 5});

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <vector>
 
 #include "base/text.h"
+#include "report/format/telling_name.h"
 
 namespace dlkprof::report {
 
@@ -17,6 +19,18 @@ std::string in_markdown(std::string_view text) {
   }
   return out;
 }
+
+namespace {
+
+// By row, of the column that names kernels; none where no column does.
+std::vector<std::string> kernel_names(const Rows& rows) {
+  if (!rows.kernels) return {};
+  std::vector<const std::string*> wholes;
+  for (std::size_t row = 0; row < rows.count; ++row) wholes.push_back(rows.kernels->whole_name(row));
+  return telling_names(wholes);
+}
+
+}  // namespace
 
 std::string markdown_table(const Rows& all, const Choice& choice, std::span<const PeopleColumn> columns) {
   Choice chosen = choice;
@@ -31,10 +45,12 @@ std::string markdown_table(const Rows& all, const Choice& choice, std::span<cons
   text += "\n|";
   for (std::size_t i = 0; i < rows.columns.size(); ++i) text += " --- |";
   text += "\n";
+  const std::vector<std::string> kernels = kernel_names(rows);
   std::vector<Cell> cells(rows.columns.size());
   for (std::size_t row = 0; row < rows.count; ++row) {
     rows.fill(row, cells);
     text += "|";
+    if (!kernels.empty() && !kernels[row].empty()) cells[rows.kernels->column] = kernels[row];
     for (std::size_t i = 0; i < cells.size(); ++i)
       text += fmt::format(" {} |", in_markdown(people_text(cells[i], rows.columns[i].unit)));
     text += "\n";

@@ -1,9 +1,13 @@
 #include "report/format/telling_name.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/text.h"
@@ -169,6 +173,25 @@ std::string telling_name(std::string_view whole) {
   std::string name = is_one_of(base, kWrappers) && !words.empty() ? "" : base;
   for (const std::string& word : words) name += (name.empty() ? "" : " ") + word;
   return name;
+}
+
+std::vector<std::string> telling_names(std::span<const std::string* const> wholes) {
+  std::map<std::string, std::map<std::string_view, std::size_t>> kernels;  // telling name -> whole name -> number
+  std::vector<std::pair<const std::string*, std::size_t>> numbers;         // of each
+  for (const std::string* whole : wholes) {
+    if (whole == nullptr) {
+      numbers.emplace_back(nullptr, 0);
+      continue;
+    }
+    auto& [name, same] = *kernels.try_emplace(telling_name(*whole)).first;
+    numbers.emplace_back(&name, same.try_emplace(*whole, same.size() + 1).first->second);
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, number] : numbers) {
+    names.emplace_back(name == nullptr ? "" : *name);
+    if (name != nullptr && kernels.at(*name).size() > 1) names.back() += fmt::format(" #{}", number);
+  }
+  return names;
 }
 
 }  // namespace dlkprof::report

@@ -14,12 +14,17 @@
 // first word is a part of the name, which -k finds.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dlkprof::report {
 
 // `whole`: demangled. What else is no template keeps its name. Never empty unless `whole` is; takes time linear in it.
 [[nodiscard]] std::string telling_name(std::string_view whole);
+
+// Of several kernels, a name or null each; different kernels that would have the same name are numbered: "name #1", "name #2".
+[[nodiscard]] std::vector<std::string> telling_names(std::span<const std::string* const> wholes);
 
 }  // namespace dlkprof::report

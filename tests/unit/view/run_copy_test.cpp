@@ -14,6 +14,7 @@
 #include "model/aggregate/aggregate.h"
 #include "store/database.h"
 #include "store/sqlite.h"
+#include "support/pc_samples.h"
 #include "support/small_timeline.h"
 #include "support/temporary_directory.h"
 #include "view/page.h"
@@ -164,6 +165,51 @@ TEST_F(RunCopyTest, APageThatCannotBeSmallEnoughIsRefused) {
   runs.push_back(copy());
   EXPECT_THROW(write_page(runs, 1000, [](std::string_view) {}), Error);
   EXPECT_FALSE(runs.front().kept_iterations().empty());  // everything was tried before
+}
+
+TEST_F(RunCopyTest, GroupsOfOpsAddUpToTheViewDetail) {
+  const RunCopy copy = this->copy();
+  const char* const of_view = "SELECT sum(gpu_total_ns) || ' ' || sum(covered_ns) FROM detail WHERE gpu_total_ns > 0";
+  EXPECT_EQ(rows(copy.path(), "SELECT DISTINCT grouping FROM page_group ORDER BY 1"),
+            (std::vector<std::string>{"direction", "layer", "module", "phase", "place", "type"}));
+  for (const char* by : {"layer", "module", "type", "direction", "phase", "place"}) {
+    const std::string sums =
+        fmt::format("SELECT sum(gpu_total_ns) || ' ' || sum(covered_ns) FROM page_group WHERE grouping = '{}'", by);
+    EXPECT_EQ(rows(copy.path(), sums), rows(path_, of_view)) << by;
+  }
+  EXPECT_EQ(rows(copy.path(), "SELECT name || ' ' || ops || ' ' || calls FROM page_group WHERE grouping = 'type' ORDER BY 1"),
+            rows(path_,
+                 "SELECT op_type || ' ' || count(*) || ' ' || sum(calls) FROM detail GROUP BY op_type "
+                 "HAVING sum(gpu_total_ns) > 0 ORDER BY 1"));
+}
+
+TEST_F(RunCopyTest, OpsHaveTheNumbersThatStepsHave) {
+  const RunCopy copy = this->copy();
+  EXPECT_EQ(rows(copy.path(), "SELECT count(*) FROM page_kind k JOIN page_op o ON o.op = k.op AND o.op_id = k.op_id"),
+            rows(copy.path(), "SELECT count(*) FROM page_kind"));
+}
+
+TEST_F(RunCopyTest, KernelsAreToldApart) {
+  profile_.timeline.kernels[0].long_name = "void at::native::fill_kernel<float>(int)";
+  profile_.timeline.kernels[1].long_name = "void at::cuda::fill_kernel<float>(int)";
+  const std::vector<std::string> names =
+      rows(copy().path(), "SELECT telling_name FROM page_kernel WHERE kernel < 2 ORDER BY kernel");
+  EXPECT_THAT(names, ElementsAre("fill_kernel f32 #1", "fill_kernel f32 #2"));
+}
+
+TEST_F(RunCopyTest, FunctionsOfOneNameHaveEachTheirSass) {
+  profile_.timeline.pc_samples = test::small_pc_samples();  // functions 1 and 2 are of one kernel
+  std::filesystem::remove(path_);
+  store::write_database(path_, profile_);
+  model::Sass sass;
+  sass.functions.resize(3);
+  sass.functions[1].instructions = {{.offset = 16, .text = "EXIT", .file = {}}};
+  sass.functions[2].instructions = {{.offset = 16, .text = "RET", .file = {}}};
+  const RunCopy copy({"run", path_, &profile_, sass}, catalogue_);
+  EXPECT_THAT(rows(copy.path(),
+                   "SELECT s.kernel || ' ' || s.function || ' ' || p.sass || ' ' || s.samples FROM pc_samples s "
+                   "JOIN page_sass p ON p.function = s.function AND p.byte_offset = s.byte_offset ORDER BY 1"),
+              ElementsAre("1 1 EXIT 2", "1 2 RET 1"));
 }
 
 TEST_F(RunCopyTest, HasTheSassOfSampledInstructions) {

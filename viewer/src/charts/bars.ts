@@ -13,14 +13,13 @@ export interface IterationBar {
   duration: number; // ns
   gpu: number; // ns, sum over kernels
   aggregated: boolean; // part of the figures of the database; else warm-up, or after the loop
-  start: number;
 }
 
 const HEIGHT = 180;
 const LEFT = 64;
 const BOTTOM = 20;
 
-class Bars {
+export class IterationBars {
   readonly element: HTMLElement;
   private readonly canvas = h("canvas", {tabindex: "0", role: "img", id: "iteration-bars"});
   private readonly words = h("p", {class: "hover", role: "status"});
@@ -28,8 +27,11 @@ class Bars {
   private at = -1;
   private step = 1;
 
+  // `bars`: of `count` iterations, by number. Where they are more than there is room for, those that are seen: fill() brings the
+  // others.
   constructor(
-    private readonly bars: IterationBar[],
+    private bars: IterationBar[],
+    private readonly count: number,
     private range: Range | undefined,
     private readonly choose: (from: number, to: number) => void,
   ) {
@@ -54,6 +56,12 @@ class Bars {
     redrawn(this.element, () => this.draw());
   }
 
+  fill(all: IterationBar[]): void {
+    this.bars = all;
+    this.say();
+    this.draw();
+  }
+
   private draw(): void {
     const {context, width} = fit(this.canvas, HEIGHT);
     // Warm-up may take a hundred times as long as an iteration: it is cut, and its figure says so.
@@ -61,7 +69,7 @@ class Bars {
     const longest = Math.max(1, ...this.bars.map((bar) => bar.duration));
     const most = usual > 0 ? Math.min(longest, 1.25 * usual) : longest;
     const room = HEIGHT - BOTTOM - 8;
-    this.step = (width - LEFT) / Math.max(1, this.bars.length);
+    this.step = (width - LEFT) / Math.max(1, this.count);
     const scale = scaleFor("ns", most);
     context.fillStyle = colour("soft");
     context.textBaseline = "middle";
@@ -70,8 +78,8 @@ class Bars {
       context.fillText(`${number(Number(((most * share) / scale.factor).toPrecision(3)))} ${scale.name}`, 0, y);
       context.fillRect(LEFT, y, width - LEFT, 0.5);
     }
-    this.bars.forEach((bar, i) => {
-      const x = LEFT + i * this.step;
+    this.drawn().forEach((bar) => {
+      const x = LEFT + bar.iteration * this.step;
       const wide = Math.max(1, this.step - (this.step > 4 ? 1 : 0));
       const isChosen = this.range !== undefined && bar.iteration >= this.range.from && bar.iteration <= this.range.to;
       if (isChosen) {
@@ -88,23 +96,36 @@ class Bars {
         context.fillStyle = colour("ink");
         context.fillText("▲", x + wide / 2 - 5, 14);
       }
-      if (i === this.at) {
+      if (bar.iteration === this.at) {
         context.strokeStyle = colour("ink");
         context.strokeRect(x + 0.5, 1, Math.max(1, wide - 1), HEIGHT - BOTTOM);
       }
     });
     context.fillStyle = colour("soft");
     const every = Math.max(1, Math.ceil(48 / this.step));
-    this.bars.forEach((bar, i) => i % every === 0 && context.fillText(String(bar.iteration), LEFT + i * this.step, HEIGHT - 8));
+    for (let i = 0; i < this.count; i += every) context.fillText(String(i), LEFT + i * this.step, HEIGHT - 8);
+  }
+
+  // Of those that share a pixel the longest: thousands of bars take longer to draw than to look at.
+  private drawn(): IterationBar[] {
+    if (this.step >= 1) return this.bars;
+    const longest = new Map<number, IterationBar>(); // by pixel
+    for (const bar of this.bars) {
+      const x = Math.floor(bar.iteration * this.step);
+      const other = longest.get(x);
+      if (!other || bar.iteration === this.at || (other.iteration !== this.at && other.duration < bar.duration))
+        longest.set(x, bar);
+    }
+    return [...longest.values()];
   }
 
   private find(event: MouseEvent): number {
     const x = event.clientX - this.canvas.getBoundingClientRect().left - LEFT;
-    return Math.max(0, Math.min(this.bars.length - 1, Math.floor(x / this.step)));
+    return Math.max(0, Math.min(this.count - 1, Math.floor(x / this.step)));
   }
 
   private say(): void {
-    const bar = this.bars[this.at];
+    const bar = this.bars.length === this.count ? this.bars[this.at] : this.bars.find((one) => one.iteration === this.at);
     this.words.textContent = bar
       ? `Iteration ${bar.iteration}: ${quantity(bar.duration, "ns")}, GPU time ${quantity(bar.gpu, "ns")}${bar.aggregated ? "" : ", not aggregated"}`
       : "Drag over iterations to choose them. An arrow marks those longer than the picture is high.";
@@ -118,8 +139,7 @@ class Bars {
   }
 
   private between(a: number, b: number): Range {
-    const [first, last] = [this.bars[Math.min(a, b)], this.bars[Math.max(a, b)]];
-    return {from: first?.iteration ?? 0, to: last?.iteration ?? 0};
+    return {from: Math.min(a, b), to: Math.max(a, b)};
   }
 
   private end(to: number): void {
@@ -133,7 +153,7 @@ class Bars {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (step !== 0) {
       const before = Math.max(0, this.at);
-      const next = Math.max(0, Math.min(this.bars.length - 1, this.at + step));
+      const next = Math.max(0, Math.min(this.count - 1, this.at + step));
       if (event.shiftKey) this.from ??= before;
       else this.from = undefined;
       this.move(next);
@@ -151,12 +171,4 @@ function key(name: string, words: string): HTMLElement {
   const mark = h("span", {class: "mark"});
   mark.style.background = `var(--${name})`;
   return h("span", {}, mark, words);
-}
-
-export function iterationBars(
-  bars: IterationBar[],
-  range: Range | undefined,
-  choose: (from: number, to: number) => void,
-): HTMLElement {
-  return new Bars(bars, range, choose).element;
 }

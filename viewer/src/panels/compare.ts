@@ -5,6 +5,7 @@ import {cellText, number, scaleFor} from "../format";
 import {num, str, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
 import {Table, type Column} from "../table";
+import {notOfRange} from "./sums";
 
 const WHOLE: [column: string, unit: string, label: string][] = [
   ["median_iteration_ns", "ns", "Iteration, median"],
@@ -150,6 +151,7 @@ export const compare: Panel = {
     });
     const schema = `run${other}`;
     place.append(h("div", {class: "tools"}, h("span", {}, `${names[0] ?? ""} beside `), h("label", {}, "run ", select)));
+    place.append(...notOfRange(context, "The comparison is of the iterations aggregated in the databases"));
     const said = await changes(context, other);
     if (said) place.append(said);
     place.append(

@@ -14,9 +14,10 @@ const COUNTER_COLUMNS = ["label", "mean", "unit", "samples", "min", "max", "stdd
 async function factsOf(context: Context, config: number): Promise<HTMLElement> {
   const row = named(await context.query("SELECT * FROM occupancy WHERE config = ?", [config]))[0];
   const shape = named(
-    await context.query("SELECT f.*, k.name, k.long_name FROM config f LEFT JOIN kernel k ON k.id = f.kernel WHERE f.id = ?", [
-      config,
-    ]),
+    await context.query(
+      "SELECT f.*, p.telling_name, coalesce(nullif(k.long_name, ''), k.name) AS whole FROM config f LEFT JOIN kernel k ON k.id = f.kernel LEFT JOIN page_kernel p ON p.kernel = k.id WHERE f.id = ?",
+      [config],
+    ),
   )[0];
   if (!shape) return h("p", {class: "wrong"}, `There is no launch configuration ${config}.`);
   const three = (name: string): string => [shape[`${name}_x`], shape[`${name}_y`], shape[`${name}_z`]].map(str).join(" x ");
@@ -40,8 +41,8 @@ async function factsOf(context: Context, config: number): Promise<HTMLElement> {
   return h(
     "div",
     {},
-    h("h2", {}, `${str(shape.name) || "a kernel that is not described"}, configuration ${config}`),
-    h("p", {class: "mono"}, str(shape.long_name)),
+    h("h2", {}, `${str(shape.telling_name) || "a kernel that is not described"}, configuration ${config}`),
+    h("p", {class: "mono"}, str(shape.whole)),
     h("dl", {class: "pairs"}, ...pairs.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)])),
   );
 }

@@ -2,9 +2,11 @@
 
 import {h} from "../dom";
 import {number, quantity} from "../format";
+import {kernelNameColumn, kernelNames} from "../kernel_names";
 import {named, num, str, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
 import {Table} from "../table";
+import {notOfRange} from "./sums";
 
 const FROM_START = [
   "kernel_name",
@@ -102,6 +104,7 @@ export const coverage: Panel = {
   async show(place, context) {
     const left = missing(context);
     if (left) place.append(left);
+    place.append(...notOfRange(context, "Coverage is of the whole run"));
     place.append(await totals(context), h("h2", {}, "Why"), await reasons(context));
     const said = await notices(context);
     if (said) place.append(said);
@@ -109,8 +112,9 @@ export const coverage: Panel = {
       .map(([name]) => name)
       .filter((name) => !/^(grid|block)_[xyz]$|^kernel_name$/.test(name));
     const rows = await context.query(
-      `SELECT coalesce(kernel_name, '(not described)') AS kernel_name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block, ${plain.join(", ")} FROM coverage`,
+      `SELECT coalesce(kernel_name, '(not described)') AS kernel_name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block, ${plain.join(", ")}, (SELECT kernel FROM config f WHERE f.id = coverage.config) AS kernel FROM coverage`,
     );
+    const names = await kernelNames(context.query);
     const at = rows.columns.indexOf("config");
     const table = new Table({
       id: "coverage",
@@ -122,6 +126,7 @@ export const coverage: Panel = {
         hidden: !FROM_START.includes(name),
         bar: name === "timed_gpu_ns",
         help: name === "grid" ? "Blocks of the grid." : name === "block" ? "Threads of a block." : undefined,
+        ...(name === "kernel_name" ? kernelNameColumn(names, rows) : {}),
       })),
       rows: rows.rows,
       keys: ["config", "pid", "kernel_name"],

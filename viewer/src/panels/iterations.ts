@@ -1,11 +1,12 @@
 // Iterations: how long each took, which of them figures are of, and the choice of others.
 
-import {iterationBars} from "../charts/bars";
+import {IterationBars, type IterationBar} from "../charts/bars";
 import {series} from "../charts/series";
-import {h} from "../dom";
-import {isOf, named, num, str, type Context, type Panel, type Range} from "../panel";
+import {h, keepFocus} from "../dom";
+import {isOf, num, str, type Context, type Panel, type Range} from "../panel";
 import {chosen} from "../state";
-import {Table} from "../table";
+import {FIRST_ROWS, mayBeginInPart, Table} from "../table";
+import type {Rows} from "../types";
 
 function chooseRange(from: number | undefined, to: number | undefined): void {
   chosen.choose({from, to});
@@ -106,46 +107,77 @@ async function utilization(context: Context): Promise<HTMLElement | null> {
   );
 }
 
+// The screen has fewer pixels than that.
+const MOST_BARS = 2000;
+
+// What bars show of all iterations, or of the longest of each group where they are to be few.
+async function barsOf(context: Context, isFew: boolean): Promise<IterationBar[]> {
+  const {key, all} = context.range;
+  const [duration, groups] = isFew ? ["max(duration_ns)", `GROUP BY iteration * ${MOST_BARS} / ${all}`] : ["duration_ns", ""];
+  const {length, columns} = await context.database.arrays(
+    `SELECT iteration, ${duration}, gpu_ns, aggregated FROM page_iteration WHERE key = ${key} ${groups} ORDER BY iteration`,
+    context.state.run,
+    isFew || all <= MOST_BARS,
+  );
+  const cell = (column: number, i: number): number => columns[column]?.[i] ?? NaN;
+  return Array.from({length}, (_, i) => ({
+    iteration: cell(0, i),
+    duration: cell(1, i),
+    gpu: cell(2, i),
+    aggregated: cell(3, i) === 1,
+  }));
+}
+
+function tableOf(context: Context, rows: Rows, isPart: boolean): HTMLElement {
+  const {range} = context;
+  const shown: Range | undefined = context.state.from === undefined ? undefined : range;
+  return new Table({
+    id: "iterations",
+    caption: "Iterations",
+    view: context.facts.views.iterations,
+    viewName: range.key === 0 ? "iterations" : undefined,
+    columns: rows.columns.map((name) => ({
+      name,
+      bar: name === "duration_ns",
+      help: name === "start_ns" ? "After the first iteration began." : undefined,
+    })),
+    rows: rows.rows,
+    keys: ["iteration"],
+    isPart,
+    isChosen: (row) => shown !== undefined && isOf(shown, num(row[0])),
+    choose: (row) => {
+      const one = num(row[0]);
+      if (shown?.from === one && shown.to === one) chooseRange(undefined, undefined);
+      else chooseRange(one, one);
+    },
+  }).element;
+}
+
 export const iterations: Panel = {
   id: "iterations",
   title: "Iterations",
   about: "How long each iteration took. Choose some, or another key node, and every panel shows the figures of these.",
   async show(place, context) {
     const {range} = context;
-    const columns = "iteration, duration_ns, gpu_ns, calls, aggregated, steady";
-    const rows = await context.query(
-      `SELECT ${columns}, start_ns - (SELECT min(start_ns) FROM page_iteration WHERE key = ?1) AS start_ns FROM page_iteration WHERE key = ?1 ORDER BY iteration`,
-      [range.key],
-    );
-    const all = named(rows).map((row) => ({
-      iteration: num(row.iteration),
-      duration: num(row.duration_ns),
-      gpu: num(row.gpu_ns),
-      aggregated: row.aggregated === 1,
-      start: num(row.start_ns),
-    }));
-    const shown: Range | undefined = context.state.from === undefined ? undefined : range;
-    place.append(keyNodes(context), iterationBars(all, shown, chooseRange), rangeForm(context, Math.max(0, all.length - 1)));
-    const table = new Table({
-      id: "iterations",
-      caption: "Iterations",
-      view: context.facts.views.iterations,
-      viewName: range.key === 0 ? "iterations" : undefined,
-      columns: rows.columns.map((name) => ({
-        name,
-        bar: name === "duration_ns",
-        help: name === "start_ns" ? "After the first iteration began." : undefined,
-      })),
-      rows: rows.rows,
-      keys: ["iteration"],
-      isChosen: (row) => shown !== undefined && isOf(shown, num(row[0])),
-      choose: (row) => {
-        const one = num(row[0]);
-        if (shown?.from === one && shown.to === one) chooseRange(undefined, undefined);
-        else chooseRange(one, one);
-      },
-    });
-    place.append(table.element);
+    const fetch = (most: number): Promise<Rows> =>
+      context.query(
+        "SELECT iteration, duration_ns, gpu_ns, calls, aggregated, steady, start_ns - (SELECT min(start_ns) FROM page_iteration WHERE key = ?1) AS start_ns FROM page_iteration WHERE key = ?1 ORDER BY iteration LIMIT ?2",
+        [range.key, most],
+        most >= 0,
+      );
+    const begins = mayBeginInPart("iterations", "");
+    const isFew = range.all > MOST_BARS;
+    const [bars, rows] = await Promise.all([barsOf(context, isFew), fetch(begins ? FIRST_ROWS : -1)]);
+    const isPart = begins && rows.rows.length < range.all;
+    const picture = new IterationBars(bars, range.all, context.state.from === undefined ? undefined : range, chooseRange);
+    const table = h("div", {}, tableOf(context, rows, isPart));
+    place.append(keyNodes(context), picture.element, rangeForm(context, Math.max(0, range.all - 1)), table);
+    if (isFew) context.later(async () => picture.fill(await barsOf(context, false)));
+    if (isPart)
+      context.later(async () => {
+        const all = await fetch(-1);
+        keepFocus(table, () => table.replaceChildren(tableOf(context, all, false)));
+      });
     const sampled = await utilization(context);
     if (sampled) place.append(sampled);
   },

@@ -1,6 +1,7 @@
 // Kernels, of the chosen op or of all; the launch configurations of a kernel; and a page for each configuration.
 
 import {h, keepFocus} from "../dom";
+import {kernelNameColumn, kernelNames, type KernelName} from "../kernel_names";
 import {str, type Context, type Panel} from "../panel";
 import {chosen} from "../state";
 import {columnsAsked, FIRST_ROWS, mayBeginInPart, Table, type Column, type TableOptions} from "../table";
@@ -10,7 +11,7 @@ import {kernelsOfRange, RANGE_HELP, stepsOf} from "./sums";
 
 const KERNEL_COLUMNS = ["kernel_name", "op_name", "direction", "calls", "gpu_total_ns", "gpu_avg_ns", "uses_tc", "samples"];
 // What rows are told apart by, and what is said of cells.
-const KERNEL_NOTES = ["op_id", "kernel", "long_kernel_name", "collected_by", "cache_control"];
+const KERNEL_NOTES = ["op_id", "kernel", "collected_by", "cache_control"];
 const CONFIG_COLUMNS = [
   "kernel_name",
   "config",
@@ -35,24 +36,27 @@ async function fillKernels(context: Context, place: HTMLElement): Promise<() => 
   const asked = new Set([...KERNEL_COLUMNS, ...KERNEL_NOTES, ...columnsAsked("kernels")]);
   const fetched = known.filter((name) => asked.has(name));
   const sql = `SELECT ${fetched.join(", ")} FROM op_kernels ${state.op === undefined ? "" : "WHERE op_id = ?"}`;
-  const begins = isOwn && mayBeginInPart("kernels", ORDER);
-  const fetch = (limit: string): Promise<Rows> =>
-    context.query(`${sql} ${limit}`, state.op === undefined ? [] : [state.op], limit !== "" || !begins);
-  const first = isOwn ? await fetch(begins ? `LIMIT ${FIRST_ROWS}` : "") : await kernelsOfRange(context);
+  const begins = mayBeginInPart("kernels", ORDER);
+  const fetch = (most: number): Promise<Rows> =>
+    isOwn
+      ? context.query(`${sql} LIMIT ${most}`, state.op === undefined ? [] : [state.op], most >= 0 || !begins)
+      : kernelsOfRange(context, most);
+  const first = await fetch(begins ? FIRST_ROWS : -1);
+  const names = await kernelNames(context.query);
   const isPart = begins && first.rows.length === FIRST_ROWS;
   const absent = isOwn ? known.filter((name) => !asked.has(name)) : [];
-  const again = (): void => context.later(fillKernels(context, place).then((rest) => rest()));
+  const again = (): void => context.later(() => fillKernels(context, place).then((rest) => rest()));
   const fill = (rows: Rows, more: boolean): void => {
-    const table = new Table({...kernelTable(context, rows, absent), isPart: more, again});
+    const table = new Table({...kernelTable(context, rows, absent, names), isPart: more, again});
     keepFocus(place, () => place.replaceChildren(table.element));
   };
   fill(first, isPart);
   return async () => {
-    if (isPart) fill(await fetch(""), false);
+    if (isPart) fill(await fetch(-1), false);
   };
 }
 
-function kernelTable({state, facts, range}: Context, rows: Rows, absent: string[]): TableOptions {
+function kernelTable({state, facts, range}: Context, rows: Rows, absent: string[], names: Map<number, KernelName>): TableOptions {
   const at = (name: string): number => rows.columns.indexOf(name);
   const column = (name: string): Column => ({
     name,
@@ -60,11 +64,10 @@ function kernelTable({state, facts, range}: Context, rows: Rows, absent: string[
     bar: name === "gpu_total_ns",
     help: range.isOwn ? undefined : RANGE_HELP[name],
     note:
-      name === "kernel_name"
-        ? (row) => str(row[at("long_kernel_name")])
-        : name === "samples"
-          ? (row) => [str(row[at("collected_by")]), `caches: ${str(row[at("cache_control")])}`].join("; ")
-          : undefined,
+      name === "samples"
+        ? (row) => [str(row[at("collected_by")]), `caches: ${str(row[at("cache_control")])}`].join("; ")
+        : undefined,
+    ...(name === "kernel_name" ? kernelNameColumn(names, rows) : {}),
   });
   const isChosen = (row: Cell[]): boolean =>
     row[at("kernel")] === state.kernel && (state.op === undefined || row[at("op_id")] === state.op);
@@ -107,7 +110,7 @@ async function configTable(context: Context): Promise<HTMLElement> {
     return name === "launches" ? "coalesce(r.launches, 0) AS launches" : "r.gpu_ns AS gpu_total_ns";
   };
   const sql = `SELECT kernel_name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block, ${plain.map(ofRange).join(", ")} FROM occupancy c ${isOwn ? "" : `LEFT JOIN (SELECT config, sum(calls) AS launches, sum(gpu_ns) AS gpu_ns FROM ${stepsOf(context.range)} GROUP BY config) r ON r.config = c.config`} ${conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : ""}`;
-  const rows = await context.query(sql, parameters);
+  const [rows, names] = await Promise.all([context.query(sql, parameters), kernelNames(context.query)]);
   const at = (name: string): number => rows.columns.indexOf(name);
   const table = new Table({
     id: "configs",
@@ -119,7 +122,7 @@ async function configTable(context: Context): Promise<HTMLElement> {
       hidden: !CONFIG_COLUMNS.includes(name),
       bar: name === "gpu_total_ns",
       help: name === "grid" ? "Blocks of the grid." : name === "block" ? "Threads of a block." : undefined,
-      note: name === "kernel_name" ? (row) => str(row[at("long_kernel_name")]) : undefined,
+      ...(name === "kernel_name" ? kernelNameColumn(names, rows) : {}),
     })),
     rows: rows.rows,
     keys: ["config"],
@@ -141,7 +144,7 @@ export const kernels: Panel = {
     const table = h("div");
     const rest = await fillKernels(context, table);
     place.append(table, await configTable(context));
-    context.later(rest());
+    context.later(rest);
     if (state.kernel !== undefined)
       place.append(h("p", {}, h("a", {href: chosen.address({panel: "source", more: {}})}, "Source of the chosen kernel")));
   },

@@ -5,7 +5,7 @@ import {h} from "../dom";
 import {number} from "../format";
 import {str, type Context} from "../panel";
 import type {Column} from "../table";
-import type {Cell} from "../types";
+import type {Cell, Rows} from "../types";
 import {stepsOf} from "./sums";
 
 export interface Metric {
@@ -52,32 +52,34 @@ export function wanted(metrics: Metric[]): Metric[] {
 // As model/aggregate/aggregate.h has it (Counters): counts are scaled to all launches of the configurations measured, all else is
 // weighted by GPU time; intervals of configurations are independent. `by`: SQL of what a row is of.
 const SQL = (steps: string, by: string): string =>
-  `WITH step AS MATERIALIZED (SELECT ${by} AS name, s.config, sum(s.calls) AS launches, max(coalesce(sum(s.gpu_ns), 0), sum(s.calls)) AS weight FROM ${steps} s JOIN page_op o ON o.op_id = s.op_id WHERE s.config IN (SELECT config FROM page_measured) GROUP BY 1, 2) ` +
+  `WITH step AS MATERIALIZED (SELECT ${by} AS name, s.config, sum(s.calls) AS launches, max(coalesce(sum(s.gpu_ns), 0), sum(s.calls)) AS weight FROM ${steps} s JOIN page_op o ON o.op = s.op WHERE s.config IN (SELECT config FROM page_measured) GROUP BY 1, 2) ` +
   "SELECT t.name, CASE WHEN m.is_count THEN sum(c.mean * t.launches) ELSE sum(c.mean * t.weight) / sum(t.weight) END AS value, sum(q.samples) AS n, " +
   "CASE WHEN count(c.interval) < count(*) THEN NULL WHEN m.is_count THEN sqrt(sum(t.launches * t.launches * c.interval * c.interval)) ELSE sqrt(sum(1.0 * t.weight * t.weight * c.interval * c.interval)) / sum(t.weight) END AS interval, " +
   "group_concat(DISTINCT nullif(q.collected_by, '')) AS collected_by, group_concat(DISTINCT nullif(q.cache_control, '')) AS cache_control, max(c.unreliable) AS unreliable " +
   "FROM page_metric m CROSS JOIN step t JOIN page_counter c ON c.metric = m.id AND c.config = t.config JOIN page_measured q ON q.config = t.config " +
   "WHERE m.name = ? GROUP BY 1";
 
+const known = new WeakMap<Rows, Map<string, Counter>>(); // answers are remembered, and so is what was made of them
+
+function countersIn(answer: Rows): Map<string, Counter> {
+  const before = known.get(answer);
+  if (before) return before;
+  const counters = new Map<string, Counter>();
+  for (const [name, value, n, interval, collected, cache, unreliable] of answer.rows) {
+    const how = [str(collected), str(cache) && `caches: ${str(cache)}`].filter(Boolean).join("; ");
+    const figure = {value: value ?? null, n: n ?? null, interval: interval ?? null, how, isUnreliable: unreliable === 1};
+    counters.set(str(name), figure);
+  }
+  known.set(answer, counters);
+  return counters;
+}
+
 // A question a metric: what somebody asks meanwhile waits for one of them at most.
 export async function countersOf(context: Context, metrics: Metric[], by: string): Promise<Counters> {
   const all: Counters = new Map();
   const sql = SQL(stepsOf(context.range), by);
   const found = await Promise.all(metrics.map((metric) => context.query(sql, [metric.name], false)));
-  found.forEach(({rows}, i) => {
-    const counters = new Map<string, Counter>();
-    for (const [name, value, n, interval, collected, cache, unreliable] of rows) {
-      const how = [str(collected), str(cache) && `caches: ${str(cache)}`].filter(Boolean).join("; ");
-      counters.set(str(name), {
-        value: value ?? null,
-        n: n ?? null,
-        interval: interval ?? null,
-        how,
-        isUnreliable: unreliable === 1,
-      });
-    }
-    all.set(metrics[i]?.name ?? "", counters);
-  });
+  found.forEach((answer, i) => all.set(metrics[i]?.name ?? "", countersIn(answer)));
   return all;
 }
 
@@ -118,7 +120,11 @@ export function counterColumns(metrics: Metric[], counters: Counters, of: (row: 
 }
 
 export function withCounters(rows: Cell[][], metrics: Metric[], counters: Counters, of: (row: Cell[]) => string): Cell[][] {
-  return rows.map((row) => [...row, ...metrics.map((metric) => counters.get(metric.name)?.get(of(row))?.value ?? null)]);
+  const figures = metrics.map((metric) => counters.get(metric.name));
+  return rows.map((row) => {
+    const name = of(row);
+    return row.concat(figures.map((one) => one?.get(name)?.value ?? null));
+  });
 }
 
 // Which counters are columns.

@@ -47,16 +47,16 @@ async function opTable(context: Context, place: HTMLElement): Promise<() => Prom
   const {isOwn} = context.range;
   const {fetched, absent} = columnsOf(context);
   const all = `SELECT ${fetched.join(", ")} FROM detail ${chosen.state.more["ops.all"] === "1" ? "" : "WHERE gpu_total_ns > 0"}`;
-  const begins = isOwn && mayBeginInPart("ops", ORDER);
+  const begins = mayBeginInPart("ops", ORDER);
   const [metrics, first] = await Promise.all([
     metricsOf(context),
-    isOwn ? context.query(begins ? `${all} LIMIT ${FIRST_ROWS}` : all) : opsOfRange(context),
+    isOwn ? context.query(begins ? `${all} LIMIT ${FIRST_ROWS}` : all) : opsOfRange(context, begins ? FIRST_ROWS : -1),
   ]);
   const isPart = begins && first.rows.length === FIRST_ROWS;
   const shown = wanted(metrics);
   const id = first.columns.indexOf("op_id");
   const opOf = (row: Cell[]): string => str(row[id]);
-  const again = (): void => context.later(opTable(context, place).then((rest) => rest()));
+  const again = (): void => context.later(() => opTable(context, place).then((rest) => rest()));
   const column = (name: string): Column => ({
     name,
     hidden: !FROM_START.includes(name) && !(!isOwn && name.startsWith("gpu_")),
@@ -90,12 +90,16 @@ async function opTable(context: Context, place: HTMLElement): Promise<() => Prom
   return async () => {
     if (!isPart && shown.length === 0) return;
     const [rows, counters] = await Promise.all([
-      isPart ? context.query(all, [], false) : first,
+      !isPart ? first : isOwn ? context.query(all, [], false) : opsOfRange(context, -1),
       countersOf(context, shown, "s.op_id"),
     ]);
     fill(rows.rows, counters, false);
   };
 }
+
+// SQL: of the iterations chosen, launches and GPU time of each op.
+const opSums = (context: Context): string =>
+  `(SELECT op, sum(calls) AS calls, sum(gpu_ns) AS ns FROM ${stepsOf(context.range)} GROUP BY op)`;
 
 // Likewise.
 async function groupTable(context: Context, place: HTMLElement, by: string): Promise<() => Promise<void>> {
@@ -105,9 +109,9 @@ async function groupTable(context: Context, place: HTMLElement, by: string): Pro
   const metrics = await metricsOf(context);
   const shown = wanted(metrics);
   const sql = context.range.isOwn
-    ? `SELECT ${name} AS name ${pass}, count(*) AS ops, sum(d.calls) AS calls, sum(d.gpu_total_ns) AS gpu_total_ns, 100.0 * sum(d.gpu_total_ns) / sum(sum(d.gpu_total_ns)) OVER () AS gpu_pct, sum(d.tc_gpu_ns) AS tc_gpu_ns, sum(d.cpu_total_ns) AS cpu_total_ns, sum(d.covered_ns) AS covered_ns FROM detail d JOIN page_op o ON o.op_id = d.op_id GROUP BY ${group} ${pass} HAVING sum(d.gpu_total_ns) > 0 ORDER BY gpu_total_ns DESC`
-    : `SELECT ${name} AS name ${pass}, count(DISTINCT s.op_id) AS ops, sum(s.calls) AS launches, sum(s.gpu_ns) AS gpu_total_ns, 100.0 * sum(s.gpu_ns) / sum(sum(s.gpu_ns)) OVER () AS gpu_pct FROM ${stepsOf(context.range)} s JOIN page_op o ON o.op_id = s.op_id GROUP BY ${group} ${pass} ORDER BY gpu_total_ns DESC`;
-  const rows = await context.query(sql);
+    ? `SELECT name ${pass && ", direction"}, ops, calls, gpu_total_ns, gpu_pct, tc_gpu_ns, cpu_total_ns, covered_ns FROM page_group WHERE grouping = ? ORDER BY gpu_total_ns DESC`
+    : `SELECT ${name} AS name ${pass}, count(*) AS ops, sum(s.calls) AS launches, sum(s.ns) AS gpu_total_ns, 100.0 * sum(s.ns) / sum(sum(s.ns)) OVER () AS gpu_pct FROM ${opSums(context)} s CROSS JOIN page_op o ON o.op = s.op GROUP BY ${group} ${pass} ORDER BY gpu_total_ns DESC`;
+  const rows = await context.query(sql, context.range.isOwn ? [by] : []);
   const groupOf = (row: Cell[]): string => (pass ? `${str(row[0])} ${str(row[1])}` : str(row[0]));
   const columns: Column[] = rows.columns.map((column) => ({
     name: column,
@@ -126,7 +130,7 @@ async function groupTable(context: Context, place: HTMLElement, by: string): Pro
       rows: withCounters(rows.rows, shown, counters, groupOf),
       order: "-gpu_total_ns",
     });
-    const again = (): void => context.later(groupTable(context, place, by).then((rest) => rest()));
+    const again = (): void => context.later(() => groupTable(context, place, by).then((rest) => rest()));
     keepFocus(place, () => place.replaceChildren(counterChooser(metrics, shown, again), table.element));
   };
   fill(new Map());
@@ -138,18 +142,24 @@ async function groupTable(context: Context, place: HTMLElement, by: string): Pro
 
 const isLayered = (): boolean => chosen.state.more["ops.tree"] !== "path";
 
-// SQL: where an op lies in the picture.
-const placeOfOp = (): string =>
-  `${isLayered() ? "o.layer || '/' || o.op_type" : "o.op_name"} || CASE o.direction WHEN '' THEN '' ELSE ' ' || o.direction END`;
+// SQL: where an op, or a group of ops, lies in the picture, and its GPU time. Table page_group has what view detail gives for groups.
+function treeSql(context: Context): {place: string; ns: string; from: string; op: string} {
+  const pass = (direction: string): string => ` || CASE ${direction} WHEN '' THEN '' ELSE ' ' || ${direction} END`;
+  if (context.range.isOwn && isLayered())
+    return {place: `name${pass("direction")}`, ns: "gpu_total_ns", from: "page_group WHERE grouping = 'place'", op: "op_id"};
+  const place = `${isLayered() ? "o.layer || '/' || o.op_type" : "o.op_name"}${pass("o.direction")}`;
+  if (context.range.isOwn)
+    return {place, ns: "d.gpu_total_ns", from: "detail d JOIN page_op o ON o.op_id = d.op_id", op: "o.op_id"};
+  return {place, ns: "d.ns", from: `${opSums(context)} d CROSS JOIN page_op o ON o.op = d.op`, op: "o.op_id"};
+}
 
 // GPU time of what lies at a path of the picture and below, and its share.
 async function figureOf(context: Context, path: string[]): Promise<string> {
-  const from = !context.range.isOwn
-    ? `SELECT ltrim(${placeOfOp()}, '/') AS p, s.gpu_ns AS ns FROM ${stepsOf(context.range)} s JOIN page_op o ON o.op_id = s.op_id`
-    : `SELECT ltrim(${placeOfOp()}, '/') AS p, d.gpu_total_ns AS ns FROM detail d JOIN page_op o ON o.op_id = d.op_id`;
+  const {place, ns, from} = treeSql(context);
+  const inside = "sum(ns) FILTER (WHERE ?1 = '' OR p = ?1 OR substr(p, 1, length(?1) + 1) = ?1 || '/')";
   const row = (
     await context.query(
-      `SELECT sum(ns) FILTER (WHERE ?1 = '' OR p = ?1 OR substr(p, 1, length(?1) + 1) = ?1 || '/') AS ns, 100.0 * sum(ns) FILTER (WHERE ?1 = '' OR p = ?1 OR substr(p, 1, length(?1) + 1) = ?1 || '/') / sum(ns) AS pct FROM (${from})`,
+      `SELECT ${inside} AS ns, 100.0 * ${inside} / sum(ns) AS pct FROM (SELECT ltrim(${place}, '/') AS p, ${ns} AS ns FROM ${from})`,
       [path.join("/")],
     )
   ).rows[0];
@@ -157,13 +167,13 @@ async function figureOf(context: Context, path: string[]): Promise<string> {
 }
 
 async function treeOf(context: Context): Promise<Tree> {
-  const group = isLayered() ? "1" : "o.op_id";
-  const op = isLayered() ? "CASE WHEN min(o.op_id) = max(o.op_id) THEN min(o.op_id) END" : "o.op_id";
-  const [ns, from] = context.range.isOwn
-    ? ["d.gpu_total_ns", "(SELECT op_id, gpu_total_ns FROM detail)"]
-    : ["d.gpu_ns", stepsOf(context.range)];
+  const {place, ns, from, op} = treeSql(context);
   const rows = await context.query(
-    `SELECT ${placeOfOp()}, sum(${ns}), ${op} FROM ${from} d JOIN page_op o ON o.op_id = d.op_id GROUP BY ${group} HAVING sum(${ns}) > 0`,
+    isLayered() && !context.range.isOwn
+      ? `SELECT ${place}, sum(${ns}), CASE WHEN min(${op}) = max(${op}) THEN min(${op}) END FROM ${from} GROUP BY 1 HAVING sum(${ns}) > 0`
+      : `SELECT * FROM (SELECT ${place}, ${ns} AS ns, ${op} FROM ${from}) WHERE ns > 0`,
+    [],
+    context.range.isOwn && isLayered(),
   );
   const root: Tree = {name: "all ops", value: 0, children: new Map()};
   for (const [text, value, id] of rows.rows) {
@@ -236,8 +246,9 @@ export const ops: Panel = {
       rows,
     );
     const rest = await (select.value === "op" ? opTable(context, rows) : groupTable(context, rows, select.value));
-    context.later(drawTree(context, picture));
-    context.later(rest());
+    if (context.range.isOwn && isLayered()) await drawTree(context, picture);
+    else context.later(() => drawTree(context, picture)); // summed up from all ops
+    context.later(rest);
     const next = h("p");
     const lead = (): void =>
       next.replaceChildren(

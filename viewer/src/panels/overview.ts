@@ -6,13 +6,13 @@ import {number, quantity} from "../format";
 import {named, num, str, type Context, type Named, type Panel} from "../panel";
 import {chosen} from "../state";
 import {Table, type Column} from "../table";
-import {summaryOfRange, topOps} from "./sums";
+import {notOfRange, summaryOfRange, topOps} from "./sums";
 
 async function one(context: Context, sql: string): Promise<Named | undefined> {
   return named(await context.query(sql))[0];
 }
 
-function facts(summary: Named, covered: Named): HTMLElement {
+function facts(summary: Named, covered: Named, isOfRange: boolean): HTMLElement {
   const deviation = num(summary.aggregated_iterations) > 1 ? ` ± ${quantity(summary.iteration_deviation_ns, "ns")}` : "";
   const range = `${number(num(summary.aggregated_iterations))} of ${number(num(summary.total_iterations))} iterations`;
   const measured = num(covered.gpu_ns) > 0 ? `${number(num(covered.covered_pct))} %` : "none";
@@ -30,7 +30,7 @@ function facts(summary: Named, covered: Named): HTMLElement {
     ],
     ["GPU time with counters", measured, "GPU time in launch configurations that were measured, of all GPU time of ops."],
     [
-      "Launches measured",
+      isOfRange ? "Launches measured, of the whole run" : "Launches measured",
       `${number(num(covered.measured))} of ${number(num(covered.launches))}`,
       "See the panel Coverage for why others were not.",
     ],
@@ -88,6 +88,7 @@ async function findings(context: Context): Promise<HTMLElement> {
     "section",
     {"aria-label": "Findings"},
     h("h2", {}, "What to change"),
+    ...notOfRange(context, "Findings are of the iterations aggregated in the database"),
     all.length === 0 ? h("p", {}, "No rule found anything.") : list,
     rest > 0 ? more : null,
   );
@@ -193,7 +194,7 @@ export const overview: Panel = {
     const verdict = await one(context, "SELECT sentence FROM page_verdict");
     const covered = await one(
       context,
-      "SELECT coalesce((SELECT sum(launches) FROM coverage), 0) AS launches, coalesce((SELECT sum(measured) FROM coverage), 0) AS measured, sum(gpu_total_ns) AS gpu_ns, 100.0 * sum(covered_ns) / nullif(sum(gpu_total_ns), 0) AS covered_pct FROM detail",
+      "SELECT coalesce((SELECT sum(launches) FROM coverage), 0) AS launches, coalesce((SELECT sum(measured) FROM coverage), 0) AS measured, sum(gpu_total_ns) AS gpu_ns, 100.0 * sum(covered_ns) / nullif(sum(gpu_total_ns), 0) AS covered_pct FROM page_group WHERE grouping = 'direction'",
     );
     place.append(h("p", {class: "verdict"}, str(verdict?.sentence)));
     if (!isOwn)
@@ -201,10 +202,10 @@ export const overview: Panel = {
         h(
           "p",
           {class: "hint"},
-          "The sentence above and the findings are of the iterations aggregated in the database, all figures of those chosen. To judge these, make a page of them: --iter_start, --iter_stop, --key_node.",
+          "The sentence above is of the iterations aggregated in the database. To judge those chosen, make a page of them: --iter_start, --iter_stop, --key_node.",
         ),
       );
-    if (summary && covered) place.append(facts(summary, isOwn ? covered : {...covered, ...summary}));
+    if (summary && covered) place.append(facts(summary, isOwn ? covered : {...covered, ...summary}, !isOwn));
     place.append(await findings(context));
     if (summary) place.append(h("section", {"aria-label": "Dashboard"}, h("h2", {}, "Where time goes"), dashboard(summary)));
     place.append(await opTable(context), await system(context));

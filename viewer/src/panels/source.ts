@@ -1,40 +1,56 @@
 // Source: where warps were found waiting, instruction by instruction or line by line, where PC sampling was on.
 
 import {h} from "../dom";
+import {kernelNames} from "../kernel_names";
 import {num, str, type Context, type Panel} from "../panel";
+import {notOfRange} from "./sums";
 import {chosen} from "../state";
 import {Table} from "../table";
 import type {Cell} from "../types";
 
-async function kernelNames(context: Context): Promise<string[]> {
-  return (await context.query("SELECT kernel_name, sum(samples) FROM pc_samples GROUP BY 1 ORDER BY 2 DESC")).rows.map((row) =>
-    str(row[0]),
+// A kernel in one piece of machine code: a program may hold several of the same name.
+interface Code {
+  id: number; // of pc_function
+  kernel: number;
+  title: string;
+  whole: string;
+}
+
+// Those with the most samples first.
+async function codesOf(context: Context): Promise<Code[]> {
+  const names = await kernelNames(context.query);
+  const {rows} = await context.query(
+    "SELECT s.function, s.kernel, count(*) OVER (PARTITION BY s.kernel) AS pieces, printf('%016x', f.cubin_crc) AS crc FROM (SELECT function, kernel, sum(samples) AS samples FROM pc_samples GROUP BY 1, 2) s JOIN pc_function f ON f.id = s.function ORDER BY s.samples DESC, s.function",
   );
+  return rows.map(([id, kernel, pieces, crc]) => {
+    const name = names.get(num(kernel));
+    const telling = name?.telling ?? `kernel ${str(kernel)}`;
+    return {
+      id: num(id),
+      kernel: num(kernel),
+      title: num(pieces) > 1 ? `${telling}, machine code ${str(crc)}` : telling,
+      whole: name?.whole ?? "",
+    };
+  });
 }
 
-// The kernel to begin with: the chosen one, one of the chosen op, or that with the most samples.
-async function wanted(context: Context, names: string[]): Promise<string> {
+// What is shown at first: what was asked for, the chosen kernel, one of the chosen op, or that with the most samples.
+async function wanted(context: Context, codes: [Code, ...Code[]]): Promise<Code> {
   const {state} = context;
-  const asked = chosen.state.more["source.kernel"];
-  if (asked !== undefined && names.includes(asked)) return asked;
-  if (state.kernel !== undefined) {
-    const name = str((await context.query("SELECT name FROM kernel WHERE id = ?", [state.kernel])).rows[0]?.[0]);
-    if (names.includes(name)) return name;
-  }
-  if (state.op !== undefined) {
-    const of = (await context.query("SELECT kernel_name FROM op_kernels WHERE op_id = ?", [state.op])).rows.map((row) =>
-      str(row[0]),
-    );
-    const found = of.find((name) => names.includes(name));
-    if (found !== undefined) return found;
-  }
-  return names[0] ?? "";
+  const asked = chosen.state.more["source.function"];
+  const found =
+    codes.find((code) => String(code.id) === asked) ??
+    (state.kernel === undefined ? undefined : codes.find((code) => code.kernel === state.kernel));
+  if (found !== undefined || state.op === undefined) return found ?? codes[0];
+  const {rows} = await context.query("SELECT kernel FROM op_kernels WHERE op_id = ?", [state.op]);
+  const kernels = rows.map((row) => num(row[0]));
+  return codes.find((code) => kernels.includes(code.kernel)) ?? codes[0];
 }
 
-async function stallList(context: Context, kernel: string): Promise<HTMLElement> {
+async function stallList(context: Context, code: Code): Promise<HTMLElement> {
   const rows = await context.query(
-    "SELECT coalesce(r.name, s.reason) AS name, sum(s.samples) AS samples, 100.0 * sum(s.samples) / sum(sum(s.samples)) OVER () AS pct, r.meaning, r.remedy FROM pc_samples s LEFT JOIN page_pc_reason r ON r.reason = s.reason WHERE s.kernel_name = ? GROUP BY s.reason ORDER BY 2 DESC",
-    [kernel],
+    "SELECT coalesce(r.name, s.reason) AS name, sum(s.samples) AS samples, 100.0 * sum(s.samples) / sum(sum(s.samples)) OVER () AS pct, r.meaning, r.remedy FROM pc_samples s LEFT JOIN page_pc_reason r ON r.reason = s.reason WHERE s.function = ? GROUP BY s.reason ORDER BY 2 DESC",
+    [code.id],
   );
   return new Table({
     id: "reasons",
@@ -44,7 +60,7 @@ async function stallList(context: Context, kernel: string): Promise<HTMLElement>
     columns: [
       {name: "name", label: "Reason", help: "As counters have it."},
       {name: "samples", bar: true},
-      {name: "pct", unit: "%", label: "Of the kernel's samples"},
+      {name: "pct", unit: "%", label: "Of these samples"},
       {name: "meaning", help: "What a warp waits for."},
       {name: "remedy", label: "What usually helps"},
     ],
@@ -53,20 +69,20 @@ async function stallList(context: Context, kernel: string): Promise<HTMLElement>
 }
 
 const SASS = ["sass", "loop", "loop_pct"]
-  .map((column) => `(SELECT ${column} FROM page_sass p WHERE p.kernel_name = s.kernel_name AND p.byte_offset = s.byte_offset)`)
+  .map((column) => `(SELECT ${column} FROM page_sass p WHERE p.function = s.function AND p.byte_offset = s.byte_offset)`)
   .join(", ");
 
-async function places(context: Context, kernel: string, byLine: boolean): Promise<HTMLElement> {
+async function places(context: Context, code: Code, byLine: boolean): Promise<HTMLElement> {
   const at = byLine
     ? "coalesce(source_file, '(not known)') || ':' || coalesce(source_line, '?')"
     : "printf('0x%04x', byte_offset)";
   const order = byLine ? "source_file, source_line" : "byte_offset";
   const rows = await context.query(
     `SELECT ${at} AS place, ${byLine ? "NULL" : "min(source_file) || ':' || min(source_line)"} AS line, sum(samples) AS samples, 100.0 * sum(samples) / sum(sum(samples)) OVER () AS pct, ` +
-      `(SELECT coalesce(r.name, x.reason) FROM pc_samples x LEFT JOIN page_pc_reason r ON r.reason = x.reason WHERE x.kernel_name = s.kernel_name AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY x.reason ORDER BY sum(x.samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles, ` +
+      `(SELECT coalesce(r.name, x.reason) FROM pc_samples x LEFT JOIN page_pc_reason r ON r.reason = x.reason WHERE x.function = s.function AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY x.reason ORDER BY sum(x.samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles, ` +
       (byLine ? "NULL, NULL, NULL" : SASS) +
-      ` FROM pc_samples s WHERE kernel_name = ? GROUP BY ${order} ORDER BY ${order}`,
-    [kernel],
+      ` FROM pc_samples s WHERE function = ? GROUP BY ${order} ORDER BY ${order}`,
+    [code.id],
   );
   const largest = Math.max(0, ...rows.rows.map((row) => num(row[2])));
   const known = (column: number): boolean => rows.rows.some((row) => row[column] !== null);
@@ -83,7 +99,7 @@ async function places(context: Context, kernel: string, byLine: boolean): Promis
       },
       {name: "line", label: "Source line", help: "Where line information is there.", hidden: byLine},
       {name: "samples", bar: true},
-      {name: "pct", unit: "%", label: "Of the kernel's samples"},
+      {name: "pct", unit: "%", label: "Of these samples"},
       {name: "most_for", label: "Most often", help: "The reason that most of its samples have."},
       {name: "cycles"},
       {name: "sass", label: "SASS", help: "As nvdisasm prints it.", hidden: !known(6)},
@@ -117,8 +133,8 @@ export const source: Panel = {
   title: "Source",
   about: "Instructions and source lines at which warps were found waiting, by PC sampling.",
   async show(place, context) {
-    const names = await kernelNames(context);
-    if (names.length === 0) {
+    const [first, ...others] = await codesOf(context);
+    if (first === undefined) {
       place.append(
         h(
           "p",
@@ -128,22 +144,32 @@ export const source: Panel = {
       );
       return;
     }
-    const kernel = await wanted(context, names);
-    const select = h("select", {id: "source-kernel"}, ...names.map((name) => h("option", {}, name)));
-    select.value = kernel;
+    const codes: [Code, ...Code[]] = [first, ...others];
+    const code = await wanted(context, codes);
+    const select = h(
+      "select",
+      {id: "source-function", title: code.whole},
+      ...codes.map(({id, title, whole}) => h("option", {value: id, title: whole}, title)),
+    );
+    select.value = String(code.id);
     select.addEventListener("change", () => {
-      chosen.keep("source.kernel", select.value);
+      chosen.keep("source.function", select.value);
       chosen.choose({});
     });
-    const lines = await context.query("SELECT count(*) FROM pc_samples WHERE kernel_name = ? AND source_line IS NOT NULL", [
-      kernel,
+    const lines = await context.query("SELECT count(*) FROM pc_samples WHERE function = ? AND source_line IS NOT NULL", [
+      code.id,
     ]);
-    place.append(h("div", {class: "tools"}, h("label", {}, "Kernel ", select)), await stallList(context, kernel));
-    if (num(lines.rows[0]?.[0]) > 0) place.append(await places(context, kernel, true));
+    place.append(
+      ...notOfRange(context, "PC samples are of the whole run"),
+      h("div", {class: "tools"}, h("label", {}, "Kernel ", select)),
+      h("p", {class: "mono"}, code.whole),
+      await stallList(context, code),
+    );
+    if (num(lines.rows[0]?.[0]) > 0) place.append(await places(context, code, true));
     else
       place.append(
         h("p", {class: "hint"}, "This kernel has no line information: build it with nvcc -lineinfo, or with Triton as it is."),
       );
-    place.append(await places(context, kernel, false));
+    place.append(await places(context, code, false));
   },
 };

@@ -1,38 +1,61 @@
 // Figures of ops and kernels: those of the database, or, where other iterations are chosen, summed up over them by the database.
 
+import {h} from "../dom";
 import type {Context, Range} from "../panel";
-import type {Cell, Rows} from "../types";
+import type {Rows} from "../types";
 
-// SQL: calls and GPU times of the iterations chosen, in the blocks that they are made of.
-export const stepsOf = (range: Range): string =>
-  `(SELECT k.op_id, k.kernel, k.config, k.uses_tc, s.calls, s.timed, s.total_ns AS gpu_ns, s.least_ns AS gpu_min_ns, s.most_ns AS gpu_max_ns FROM page_step s CROSS JOIN page_kind k ON k.id = s.thing WHERE s.block IN ${range.blocks})`;
+// SQL: calls and GPU times of the iterations chosen, in the blocks that they are made of. Of many blocks what is of one kind is
+// summed up first, so that it is joined once.
+export function stepsOf(range: Range): string {
+  const steps = range.isOwn
+    ? `page_step s CROSS JOIN page_kind k ON k.id = s.thing WHERE s.block IN ${range.blocks}`
+    : `(SELECT thing, sum(calls) AS calls, sum(timed) AS timed, sum(total_ns) AS total_ns, min(least_ns) AS least_ns, max(most_ns) AS most_ns FROM page_step WHERE block IN ${range.blocks} GROUP BY thing) s CROSS JOIN page_kind k ON k.id = s.thing`;
+  return `(SELECT k.op, k.op_id, k.kernel, k.config, k.uses_tc, s.calls, s.timed, s.total_ns AS gpu_ns, s.least_ns AS gpu_min_ns, s.most_ns AS gpu_max_ns FROM ${steps})`;
+}
 
 const TIMES =
   "sum(s.calls) AS calls, sum(s.gpu_ns) AS gpu_total_ns, 1.0 * sum(s.gpu_ns) / sum(s.timed) AS gpu_avg_ns, min(s.gpu_min_ns) AS gpu_min_ns, max(s.gpu_max_ns) AS gpu_max_ns";
 
-// The ops with the most GPU time, at most `most`.
+// The ops with the most GPU time, at most `most`. View detail is in that order.
 export function topOps(context: Context, most: number): Promise<Rows> {
   if (!context.range.isOwn) return opsOfRange(context, most);
   return context.query(
-    "SELECT op_name, op_id, direction, op_type, calls, tc_eligible, uses_tc, gpu_total_ns, gpu_avg_ns, cpu_total_ns FROM detail ORDER BY gpu_total_ns DESC LIMIT ?",
+    "SELECT op_name, op_id, direction, op_type, calls, tc_eligible, uses_tc, gpu_total_ns, gpu_avg_ns, cpu_total_ns FROM detail LIMIT ?",
     [most],
   );
 }
 
-export function opsOfRange(context: Context, most = -1): Promise<Rows> {
+// Likewise. Sums are made by number, and names come to those alone that are shown.
+export function opsOfRange(context: Context, most: number): Promise<Rows> {
+  const {blocks} = context.range;
+  const isSome = most >= 0;
+  const cpu = (column: string): string =>
+    isSome
+      ? `(SELECT sum(${column}) FROM page_op_step WHERE block IN ${blocks} AND thing = t.op)`
+      : `(SELECT ${column} FROM cpu WHERE thing = t.op)`;
   return context.query(
-    `SELECT o.op_name, s.op_id, o.direction, o.op_type, ${TIMES}, max(c.instances) AS instances, max(c.cpu_ns) AS cpu_total_ns, max(s.uses_tc) AS uses_tc, o.tc_eligible, o.data_types, o.input_shapes FROM ${stepsOf(context.range)} s JOIN page_op o ON o.op_id = s.op_id LEFT JOIN (SELECT thing, sum(calls) AS instances, sum(total_ns) AS cpu_ns FROM page_op_step WHERE block IN ${context.range.blocks} GROUP BY thing) c ON c.thing = o.op GROUP BY s.op_id ORDER BY gpu_total_ns DESC LIMIT ?`,
+    `WITH t AS MATERIALIZED (SELECT s.op, ${TIMES}, max(s.uses_tc) AS uses_tc FROM ${stepsOf(context.range)} s GROUP BY s.op ORDER BY gpu_total_ns DESC LIMIT ?1), ` +
+      `cpu AS MATERIALIZED (SELECT thing, sum(calls) AS calls, sum(total_ns) AS total_ns FROM page_op_step WHERE block IN ${blocks} GROUP BY thing) ` +
+      `SELECT o.op_name, o.op_id, o.direction, o.op_type, t.calls, t.gpu_total_ns, t.gpu_avg_ns, t.gpu_min_ns, t.gpu_max_ns, ${cpu("calls")} AS instances, ${cpu("total_ns")} AS cpu_total_ns, t.uses_tc, o.tc_eligible, o.data_types, o.input_shapes FROM t CROSS JOIN page_op o ON o.op = t.op ${isSome ? "ORDER BY t.gpu_total_ns DESC" : ""}`,
     [most],
+    isSome,
   );
 }
 
-export function kernelsOfRange(context: Context): Promise<Rows> {
+export function kernelsOfRange(context: Context, most: number): Promise<Rows> {
   const {op} = context.state;
-  const parameters: Cell[] = op === undefined ? [] : [op];
+  const of = op === undefined ? "" : "WHERE s.op_id = ?2";
   return context.query(
-    `SELECT k.name AS kernel_name, s.kernel, s.op_id, o.op_name, o.direction, ${TIMES}, max(s.uses_tc) AS uses_tc, k.long_name AS long_kernel_name FROM ${stepsOf(context.range)} s JOIN page_op o ON o.op_id = s.op_id JOIN kernel k ON k.id = s.kernel ${op === undefined ? "" : "WHERE s.op_id = ?"} GROUP BY s.op_id, s.kernel ORDER BY gpu_total_ns DESC`,
-    parameters,
+    `WITH t AS MATERIALIZED (SELECT s.op, s.kernel, ${TIMES}, max(s.uses_tc) AS uses_tc FROM ${stepsOf(context.range)} s ${of} GROUP BY s.op, s.kernel ORDER BY gpu_total_ns DESC LIMIT ?1) ` +
+      "SELECT k.name AS kernel_name, t.kernel, o.op_id, o.op_name, o.direction, t.calls, t.gpu_total_ns, t.gpu_avg_ns, t.gpu_min_ns, t.gpu_max_ns, t.uses_tc, k.long_name AS long_kernel_name FROM t CROSS JOIN page_op o ON o.op = t.op JOIN kernel k ON k.id = t.kernel",
+    op === undefined ? [most] : [most, op],
+    most >= 0,
   );
+}
+
+// Said where iterations are chosen and figures are not of them. "The comparison is of ...".
+export function notOfRange({range}: Context, words: string): HTMLElement[] {
+  return range.isOwn ? [] : [h("p", {class: "hint"}, `${words}, not of the iterations chosen.`)];
 }
 
 // What "calls" and times mean in them.
@@ -56,8 +79,8 @@ export function summaryOfRange(context: Context): Promise<Rows> {
   return context.query(
     `WITH one AS (SELECT * FROM page_iteration WHERE ${inRange}), ` +
       `step AS (SELECT * FROM ${stepsOf(context.range)}), ` +
-      "ops AS (SELECT s.op_id, max(s.uses_tc) AS tc, max(o.tc_eligible) AS eligible, sum(s.gpu_ns) AS ns FROM step s JOIN page_op o ON o.op_id = s.op_id GROUP BY 1), " +
-      "kernels AS (SELECT s.kernel, max(s.uses_tc) AS tc, max(k.kind) AS kind, sum(s.gpu_ns) AS ns FROM step s JOIN kernel k ON k.id = s.kernel GROUP BY 1), " +
+      "ops AS (SELECT s.tc, o.tc_eligible AS eligible, s.ns FROM (SELECT op, max(uses_tc) AS tc, sum(gpu_ns) AS ns FROM step GROUP BY op) s CROSS JOIN page_op o ON o.op = s.op), " +
+      "kernels AS (SELECT s.tc, k.kind, s.ns FROM (SELECT kernel, max(uses_tc) AS tc, sum(gpu_ns) AS ns FROM step GROUP BY kernel) s CROSS JOIN kernel k ON k.id = s.kernel), " +
       "mean AS (SELECT avg(length_ns) AS ns, count(*) AS n FROM one) " +
       `SELECT ${shares}, 0.0 AS io_pct, count(*) AS aggregated_iterations, avg(length_ns) AS mean_iteration_ns, ` +
       "(SELECT avg(length_ns) FROM (SELECT length_ns FROM one ORDER BY 1 LIMIT 2 - (SELECT n FROM mean) % 2 OFFSET ((SELECT n FROM mean) - 1) / 2)) AS median_iteration_ns, " +

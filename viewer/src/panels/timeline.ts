@@ -8,7 +8,9 @@ import {
   KINDS,
   loadEvents,
   loadFineBusy,
-  loadOps,
+  loadStrings,
+  numberOfOp,
+  opOf,
   loadTimeline,
   MOST_EVENTS,
   type Lane,
@@ -72,10 +74,15 @@ class TimelineView {
     redrawn(this.element, () => this.draw());
   }
 
-  // Once their names are there.
-  markOp(): void {
-    for (const [id, op] of this.data.opIds) if (op === this.context.state.op) this.wanted.op = id;
-    if (this.wanted.op !== undefined) this.draw();
+  async markOp(): Promise<void> {
+    const {op} = this.context.state;
+    if (op === undefined) return;
+    this.wanted.op = await numberOfOp(this.context, op);
+    if (this.wanted.op !== undefined && this.isShown()) this.draw();
+  }
+
+  isShown(): boolean {
+    return this.element.isConnected;
   }
 
   private startView(): View {
@@ -96,17 +103,14 @@ class TimelineView {
   private tools(): HTMLElement {
     const button = (id: string, words: string, act: () => void): HTMLElement =>
       h("button", {type: "button", id, onclick: act}, words);
-    const jump = h(
-      "select",
-      {"aria-label": "Show an iteration", id: "timeline-iteration"},
-      h("option", {value: ""}, "an iteration"),
-      ...this.data.iterations.map((one) =>
-        h("option", {value: one.iteration}, `${one.iteration}${this.isKept(one) ? "" : " (no events inside)"}`),
-      ),
-    );
+    // A list of ten thousand would take longer to make than the picture.
+    const last = this.data.iterations[this.data.iterations.length - 1]?.iteration ?? 0;
+    const jump = h("input", {type: "number", id: "timeline-iteration", min: 0, max: last, placeholder: "number"});
     jump.addEventListener("change", () => {
       const one = this.data.iterations.find((found) => String(found.iteration) === jump.value);
-      if (one) this.go(one.start, one.end);
+      if (!one) return;
+      this.go(one.start, one.end);
+      this.words.textContent = `Iteration ${one.iteration}${this.isKept(one) ? "" : ": its single events are not in the page"}`;
     });
     return h(
       "div",
@@ -114,7 +118,7 @@ class TimelineView {
       button("zoom-in", "Zoom in", () => this.zoom(0.5)),
       button("zoom-out", "Zoom out", () => this.zoom(2)),
       button("zoom-all", "All", () => this.go(0, this.data.span)),
-      h("label", {}, "Show ", jump),
+      h("label", {}, "Show iteration ", jump),
       this.search,
       this.count,
     );
@@ -187,9 +191,13 @@ class TimelineView {
     this.drag = undefined;
     if (moved) return;
     const found = this.find(event);
-    const op = found && this.data.opIds.get(found.row.op[found.event] ?? -1);
-    if (op !== undefined)
-      chosen.choose({op: op === this.context.state.op ? undefined : op, kernel: undefined, config: undefined});
+    if (found) void this.chooseOp(found);
+  }
+
+  private async chooseOp({row, event}: Found): Promise<void> {
+    const op = await opOf(this.context, row.op[event] ?? -1);
+    if (op && this.isShown())
+      chosen.choose({op: op.id === this.context.state.op ? undefined : op.id, kernel: undefined, config: undefined});
   }
 
   private onKey(event: KeyboardEvent): void {
@@ -230,14 +238,12 @@ class TimelineView {
   private say(found: Found): void {
     const {row, event, lane} = found;
     const [start, end] = [row.start[event] ?? 0, row.end[event] ?? 0];
-    const op = this.data.opNames.get(row.op[event] ?? -1);
-    this.words.textContent = [
-      `${this.nameOf(found)}: ${quantity(end - start, "ns")} from ${quantity(start, "ns")}`,
-      lane.title,
-      op ? `op ${op}` : "",
-    ]
-      .filter(Boolean)
-      .join("; ");
+    const words = `${this.nameOf(found)}: ${quantity(end - start, "ns")} from ${quantity(start, "ns")}; ${lane.title}`;
+    this.words.textContent = words;
+    this.words.title = lane.names === "kernel" ? (this.data.kernels.get(row.name[event] ?? -1)?.whole ?? "") : "";
+    void opOf(this.context, row.op[event] ?? -1).then((op) => {
+      if (op && this.words.textContent === words) this.words.textContent = `${words}; op ${op.name}`;
+    });
   }
 
   // Names that match, then every event that has one of them.
@@ -260,8 +266,9 @@ class TimelineView {
     }
     const of = (names: Map<number, string>): Set<number> =>
       new Set([...names].filter(([, name]) => pattern.test(name)).map(([id]) => id));
+    const wholes = [...this.data.kernels].filter(([, {whole}]) => pattern.test(whole)).map(([id]) => id);
     const matching = {
-      kernel: of(this.data.names.kernel),
+      kernel: new Set([...of(this.data.names.kernel), ...wholes]),
       string: of(this.data.names.string),
       iteration: of(this.data.names.iteration),
     };
@@ -302,8 +309,9 @@ class TimelineView {
     if (!whole && expected > MOST_EVENTS) return;
     this.loading = true;
     const asked = whole ? {from: -1, to: this.data.span + 1} : {from: this.view.from - width, to: this.view.to + width};
-    await loadEvents(this.context, this.data, asked.from, asked.to);
+    const isThere = await loadEvents(this.context, this.data, asked.from, asked.to, () => this.isShown());
     this.loading = false;
+    if (!isThere) return;
     this.loaded = asked;
     if (this.search.value !== "") this.lookFor();
     this.draw();
@@ -353,6 +361,14 @@ class TimelineView {
   }
 }
 
+// What comes once the picture is there, as long as somebody looks at it.
+async function fill(context: Context, data: TimelineData, view: TimelineView): Promise<void> {
+  await loadFineBusy(context, data);
+  if (view.isShown()) await loadStrings(context, data);
+  if (view.isShown()) await view.load();
+  if (view.isShown()) await view.markOp();
+}
+
 export const timeline: Panel = {
   id: "timeline",
   title: "Timeline",
@@ -370,12 +386,10 @@ export const timeline: Panel = {
       );
     const view = new TimelineView(context, data);
     place.append(view.element);
-    void loadFineBusy(context, data)
-      .then(() => view.load())
-      .then(() => loadOps(context, data))
-      .then(() => view.markOp())
-      .catch((error: unknown) =>
+    place.addEventListener("dlkprof:placed", () =>
+      fill(context, data, view).catch((error: unknown) =>
         place.append(h("p", {class: "wrong", role: "alert"}, `Events cannot be shown: ${String(error)}`)),
-      );
+      ),
+    );
   },
 };

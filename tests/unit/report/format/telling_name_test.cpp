@@ -1,8 +1,10 @@
 #include "report/format/telling_name.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace dlkprof::report::telling_name_test {
 namespace {
@@ -72,6 +74,12 @@ TEST(TellingNameTest, HoldsWhateverTheNameIs) {
         std::string("k<>"), std::string("k<\xff\x1b>"), std::string("<"), std::string("k<->"), std::string("Kernel2<>()")}) {
     EXPECT_FALSE(telling_name(whole).empty()) << whole.substr(0, 20);
   }
+}
+
+TEST(TellingNames, NumberDifferentKernelsThatWouldReadTheSame) {
+  const std::string first = "void a::fill<float>(int)", second = "void b::fill<float>(int)", third = "gemm";
+  const std::vector<const std::string*> wholes{&first, &second, nullptr, &first, &third};
+  EXPECT_THAT(telling_names(wholes), testing::ElementsAre("fill f32 #1", "fill f32 #2", "", "fill f32 #1", "gemm"));
 }
 
 }  // namespace
