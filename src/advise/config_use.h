@@ -27,8 +27,7 @@ struct ConfigUse {
 
 // Whether a work belongs to the iterations aggregated.
 [[nodiscard]] inline bool is_aggregated(const model::Profile& profile, std::size_t activity) {
-  const std::uint32_t iteration = profile.fold.activity_iteration[activity];
-  return iteration >= profile.aggregate.first_iteration && iteration <= profile.aggregate.last_iteration;
+  return profile.aggregate.has(profile.fold, profile.fold.activity_iteration[activity]);
 }
 
 }  // namespace dlkprof::advise

@@ -318,8 +318,8 @@ Overview overview_of(const Profile& profile) {
     sum_up(overview);
     if (overview.gpu_ns > 0) overview.verdict = Verdicts::busy;
   }
-  const double iterations = static_cast<double>(std::max<std::uint64_t>(1, profile.aggregate.summary.aggregated_iterations));
-  overview.gpu_ns_per_iteration = static_cast<double>(overview.gpu_ns) / iterations;
+  overview.per_iteration = overview.has_iterations && !profile.aggregate.is_mixed();
+  overview.gpu_ns_per_iteration = static_cast<double>(overview.gpu_ns) / profile.aggregate.summary.shown_iterations();
   return overview;
 }
 

@@ -45,13 +45,14 @@ struct Overview {
   bool has_times = false;         // a timeline: ranges of time rather than counts of launches
   bool has_ops = false;           // rows are groups of ops, else kernels
   bool has_iterations = false;    // of a key node that was found
+  bool per_iteration = false;     // these are of one kind, so that figures per iteration are of use
   std::vector<OverviewRow> rows;  // by GPU time, falling
   Verdicts verdict = Verdicts::nothing;
   bool undisturbed = false;   // what follows is of iterations without the profiler
   double idle_percent = 0;    // of the wall clock
   double waited_percent = 0;  // of the idle time: before launches that the GPU waited for
   std::int64_t gpu_ns = 0;    // of all rows
-  double gpu_ns_per_iteration = 0;
+  double gpu_ns_per_iteration = 0;  // without per_iteration: of all
   double measured_percent = 0;  // of the GPU time, in launch configurations that were measured
   double tensor_percent = 0;    // of the GPU time, in kernels that use tensor cores
   bool tensor_by_name = false;  // more of that is known by names than by counters

@@ -13,7 +13,8 @@ constexpr std::size_t kLeastIterations = model::kLeastIterationsForRule;
 void find_varying_range(const Case& run, Findings& findings) {
   const model::Aggregate& made = run.profile.aggregate;
   const model::Summary& summary = made.summary;
-  if (summary.aggregated_iterations < kLeastIterations || summary.mean_iteration_ns <= 0) return;
+  // Of several kinds their lengths differ, which is no variation.
+  if (made.is_mixed() || summary.aggregated_iterations < kLeastIterations || summary.mean_iteration_ns <= 0) return;
   const double deviation = 100 * summary.iteration_deviation_ns / summary.mean_iteration_ns;
   if (deviation <= kMostDeviation) return;
   const bool is_steady = made.first_iteration == made.steady.first && made.last_iteration == made.steady.last;

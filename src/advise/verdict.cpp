@@ -24,27 +24,31 @@ std::optional<double> filled(const model::Timeline& timeline, const model::Activ
 }
 
 // How long a GPU was idle before a work, since all that was before it had ended when it was called. Idle time before the
-// iterations aggregated is not theirs.
+// iterations aggregated is not theirs; nor, of one kind of iterations, that in the iteration before.
 class IdleGpu {
  public:
   explicit IdleGpu(const model::Profile& profile)
       : timeline_(profile.timeline),
-        begin_(profile.fold.iterations[profile.aggregate.first_iteration].start_ns),
+        fold_(profile.fold),
+        begin_(profile.aggregate.kind == kNone ? profile.fold.iterations[profile.aggregate.first_iteration].start_ns : kNothing),
         ends_(timeline_.devices.size(), kNothing) {}
 
-  // By start on the GPU.
-  std::int64_t before(const model::Activity& activity) {
+  // By start on the GPU; by its number on the timeline.
+  std::int64_t before(std::size_t number) {
+    const model::Activity& activity = timeline_.activities[number];
     std::int64_t& end = ends_[activity.device];
     const std::int64_t before = end;
     end = std::max(end, activity.end_ns);
     if (before == kNothing || activity.call == kNone || timeline_.calls[activity.call].start_ns < before) return 0;
-    return model::elapsed_ns(std::max(before, begin_), activity.start_ns);
+    const std::int64_t begin = begin_ == kNothing ? fold_.iterations[fold_.activity_iteration[number]].start_ns : begin_;
+    return model::elapsed_ns(std::max(before, begin), activity.start_ns);
   }
 
  private:
   static constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
   const model::Timeline& timeline_;
-  std::int64_t begin_;
+  const model::Fold& fold_;
+  std::int64_t begin_;  // kNothing: that of each work's iteration
   std::vector<std::int64_t> ends_;
 };
 
@@ -116,7 +120,7 @@ EvidenceTable gather_evidence(const model::Profile& profile) {
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const model::Activity& activity = timeline.activities[i];
     if (!model::is_timed(activity)) continue;
-    const std::int64_t idle_ns = idle.before(activity);  // of all: iterations before those aggregated keep the GPU busy too
+    const std::int64_t idle_ns = idle.before(i);  // of all: iterations before those aggregated keep the GPU busy too
     if (!is_aggregated(profile, i) || profile.fold.activity_instance[i] == kNone) continue;
     const std::uint32_t op = profile.fold.instances[profile.fold.activity_instance[i]].op;
     const std::uint32_t op_row = rows.op(op);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "model/fold/places.h"
+#include "report/screen/screen.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -58,6 +59,7 @@ void fold_into(model::Profile& profile, const Folding& folding) {
   say_unknown_domains(profile.timeline, folding.fold.domains);
   profile.fold = model::fold(profile.timeline, folding.fold);
   profile.aggregate = model::aggregate(profile.timeline, profile.fold, folding.range);
+  report::judge_kinds(profile);
 }
 
 model::Profile profile_of(model::Timeline timeline, const Folding& folding) {
@@ -90,6 +92,8 @@ void add_folding(CLI::App& app, Folding& folding) {
   add("--iter_stop", folding.range.stop, "<n>",
       "The last one, inclusive (default: the steady range's, or with --iter_start the last)")
       ->check(not_negative());
+  add("--iter_kind", folding.range.kind, "<kind>",
+      "Of these, only iterations of a kind that the report iterations names, such as decode (default: all)");
   add("--domains", folding.fold.domains, "<domain,domain>",
       "NVTX domains that count; default is the one without a name (default: all)")
       ->delimiter(',')
@@ -102,10 +106,10 @@ void check_folding(const Folding& folding) {
     throw UsageError(fmt::format("--iter_stop {} is before --iter_start {}", *range.stop, *range.start), "",
                      "Give the last iteration that counts; it is part of the range.");
   }
-  const bool asks = !folding.fold.key_node.empty() || !folding.fold.domains.empty() || range.start || range.stop;
+  const bool asks = !folding.fold.key_node.empty() || !folding.fold.domains.empty() || range.start || range.stop || !range.kind.empty();
   if (folding.simple() && asks) {
     throw UsageError("simple mode has neither ops nor iterations", "",
-                     "Leave out --mode=simple, or --key_node, --iter_start, --iter_stop and --domains.");
+                     "Leave out --mode=simple, or --key_node, --iter_start, --iter_stop, --iter_kind and --domains.");
   }
 }
 

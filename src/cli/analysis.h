@@ -24,14 +24,14 @@ struct Folding {
   [[nodiscard]] bool simple() const { return mode == Mode::simple; }
   // Whether anything was said of it on the command line.
   [[nodiscard]] bool is_asked() const {
-    return mode != Mode::automatic || !fold.key_node.empty() || !fold.domains.empty() || range.is_asked();
+    return mode != Mode::automatic || !fold.key_node.empty() || !fold.domains.empty() || range.is_asked() || !range.kind.empty();
   }
 };
 
 // What to do where no ops were recorded.
 inline constexpr const char* kRecordOps = "Profile with --mode pytorch, or for another framework with --timeline on.";
 
-// Adds --mode, --key_node, --iter_start, --iter_stop and --domains.
+// Adds --mode, --key_node, --iter_start, --iter_stop, --iter_kind and --domains.
 void add_folding(CLI::App& app, Folding& folding);
 
 // Throws UsageError: an iteration range that ends before it begins, or what simple mode does not have.

@@ -93,8 +93,7 @@ class EventFinder {
   }
 
   [[nodiscard]] bool is_aggregated(std::uint32_t activity) const {
-    const std::uint32_t iteration = profile_.fold.activity_iteration[activity];
-    return profile_.aggregate.first_iteration <= iteration && iteration <= profile_.aggregate.last_iteration;
+    return profile_.aggregate.has(profile_.fold, profile_.fold.activity_iteration[activity]);
   }
 
   void add(std::uint32_t activity, MeasuredEvent event) {

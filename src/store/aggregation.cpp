@@ -65,6 +65,7 @@ void insert_aggregate(const Connection& connection, std::uint64_t id, const mode
   insert_stats(connection, id, CounterKind::kernel, aggregate.kernels);
   insert_stats(connection, id, CounterKind::op_type, aggregate.types);
   insert_all(connection, aggregate.groups, id);
+  insert_all(connection, aggregate.kinds, id);
   Insert<model::Summary>(connection, id).add(aggregate.summary);
 }
 
@@ -105,10 +106,10 @@ int last_id(const OpenDatabase& database) {
 // Whether an aggregation was made by this version and asked for as this one was. All else follows from that.
 bool is_same(const OpenDatabase& database, int id, const model::Profile& profile) {
   Statement row = database.connection.prepare(fmt::format(
-      "SELECT dlkprof_version, key_node_asked, domains, iter_start_asked, iter_stop_asked FROM aggregation WHERE id = {}", id));
+      "SELECT dlkprof_version, key_node_asked, domains, iter_start_asked, iter_stop_asked, iter_kind_asked FROM aggregation WHERE id = {}", id));
   const auto text = [](const std::optional<std::uint32_t>& number) { return number ? std::to_string(*number) : ""; };
   const std::array wanted{std::string(DLKPROF_VERSION), profile.options.key_node, domains_text(profile),
-                          text(profile.range.start), text(profile.range.stop)};
+                          text(profile.range.start), text(profile.range.stop), profile.range.kind};
   if (!row.step()) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (row.text(static_cast<int>(i)) != wanted.at(i)) return false;
@@ -123,6 +124,7 @@ void insert_aggregation(const Connection& connection, int id, const model::Profi
   Insert<model::Profile>(connection, number).add(profile);
   insert_all(connection, profile.fold.groups, number);
   insert_all(connection, profile.fold.ops, number);
+  insert_all(connection, profile.fold.kinds, number);
   insert_all(connection, profile.fold.iterations, number);
   insert_placements(connection, number, profile.fold);
   insert_aggregate(connection, number, profile.aggregate);

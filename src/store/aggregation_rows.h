@@ -35,7 +35,10 @@ void columns(const auto& visit, Of<model::Profile> auto& row) {
         text("range_source", model::name_in(model::kRangeSources, row.aggregate.range_source),
              "How these were chosen: all, as no iteration is whole; found, the steady range; or asked."),
         number("steady_first", if_found(steady.first), "", "Of the steady range; NULL: no iteration is whole."),
-        number("steady_last", if_found(steady.last), "", "Of the steady range, inclusive."));
+        number("steady_last", if_found(steady.last), "", "Of the steady range, inclusive."),
+        text("iter_kind_asked", row.range.kind, "With --iter_kind; empty: all."),
+        nullable(number("kind", row.aggregate.kind, "id of iteration_kind", "Of the iterations of the range, figures are only of "
+                                                                            "this kind; NULL: of all.")));
 }
 
 void columns(const auto& visit, Of<model::Group> auto& row) {
@@ -59,10 +62,17 @@ void columns(const auto& visit, Of<model::Op> auto& row) {
         flag("leaf", row.leaf, "No range lies inside any of its instances."));
 }
 
+void columns(const auto& visit, Of<model::IterationKind> auto& row) {
+  visit(Head{"iteration_kind", "Iterations that do the same work; no rows where all are of one kind.", 2}, aggregation(),
+        row_id("From 0, by GPU time, falling."),
+        text("name", row.name, "prefill, decode where shapes of inputs show it, else kind 1 and so on."));
+}
+
 void columns(const auto& visit, Of<model::Iteration> auto& row) {
   visit(Head{"iteration", "An iteration: from one end of the key node to before the next.", 2}, aggregation(), row_id("From 0."),
         time_in_order("start_ns", row.start_ns, "Of CLOCK_MONOTONIC."),
-        any_time("stop_ns", row.stop_ns, "Of CLOCK_MONOTONIC, inclusive."));
+        any_time("stop_ns", row.stop_ns, "Of CLOCK_MONOTONIC, inclusive."),
+        nullable(reference("kind", row.kind, "iteration_kind", "NULL: it is not whole, or all are of one kind.")));
 }
 
 struct Placement {
@@ -144,6 +154,15 @@ void columns(const auto& visit, const model::GroupRow& row) {
         stats("idle", row.idle, "When none of its kernels ran."));
 }
 
+void columns(const auto& visit, const model::KindRow& row) {
+  visit(Head{"kind_stats", "Figures of the iterations of a kind, of those in the range aggregated.", 2}, aggregation(),
+        rank("From 0, by GPU time, falling."), reference("kind", row.kind, "iteration_kind"),
+        number("iterations", row.iterations), number("wall_ns", row.wall_ns, "ns", "Their lengths together."),
+        number("gpu_ns", row.gpu_ns, "ns", "Of all that was called in them."), real("median_ns", row.median_ns, "ns"),
+        real("mean_ns", row.mean_ns, "ns"), real("deviation_ns", row.deviation_ns, "ns", "Standard deviation of the sample."),
+        text("verdict", row.verdict, "What holds them back, in a sentence; empty: not judged."));
+}
+
 inline auto ops_line(const char* prefix, const model::OpsLine& line, const char* meaning) {
   return group(prefix, number("_gpu_ns", line.gpu_ns, "ns", meaning), number("_cpu_ns", line.cpu_ns, "ns"),
                number("_count", line.count));
@@ -168,6 +187,7 @@ inline auto undisturbed(const std::optional<model::UndisturbedIterations>& found
 
 void columns(const auto& visit, const model::Summary& row) {
   const model::Duration& share = row.share;
+  const auto of_one_kind = [&row](double ns) { return row.mixed_kinds ? std::nullopt : std::optional(ns); };
   visit(Head{"summary_stats", "Figures of the whole. Shares leave out what those before them hold, and are means over GPUs."},
         aggregation(), number("wall_ns", row.wall_ns, "ns"),
         real("tc_utilization_pct", row.tc_utilization, "%", "Of the kernel time of eligible ops; NULL: there are none."),
@@ -179,8 +199,10 @@ void columns(const auto& visit, const model::Summary& row) {
         real("io_pct", share.io, "%", "The CPU reads or writes files."), real("cpu_pct", share.cpu, "%", "The CPU is active."),
         real("other_pct", share.other, "%", "None of these."), number("total_iterations", row.total_iterations),
         number("aggregated_iterations", row.aggregated_iterations), number("start_iteration", row.start_iteration),
-        number("stop_iteration", row.stop_iteration), real("mean_iteration_ns", row.mean_iteration_ns, "ns"),
-        real("iteration_deviation_ns", row.iteration_deviation_ns, "ns", "Standard deviation of the sample."),
+        number("stop_iteration", row.stop_iteration),
+        real("mean_iteration_ns", row.mean_iteration_ns, "ns", "Of all kinds of iterations together."),
+        real("iteration_deviation_ns", of_one_kind(row.iteration_deviation_ns), "ns",
+             "Standard deviation of the sample; NULL: iterations are of several kinds, see view iteration_kinds."),
         ops_line("all_ops", row.all_ops, "All ops."), ops_line("tc_ops", row.tc_ops, "Ops that use tensor cores."),
         ops_line("eligible_without_tc", row.eligible_without_tc, "Ops that can use tensor cores and do not."),
         ops_line("other_ops", row.other_ops, "All other ops."),
@@ -188,7 +210,8 @@ void columns(const auto& visit, const model::Summary& row) {
         ops_line("tc_kernels", row.tc_kernels, "Kernels that use tensor cores."),
         ops_line("memory", row.memory, "Copies and sets."), ops_line("other_kernels", row.other_kernels, "All other kernels."),
         number("graph_gpu_ns", row.graph_gpu_ns, "ns", "In kernels of CUDA graphs."),
-        real("median_iteration_ns", row.median_iteration_ns, "ns"), undisturbed(row.undisturbed),
+        real("median_iteration_ns", of_one_kind(row.median_iteration_ns), "ns", "NULL: as iteration_deviation_ns."),
+        undisturbed(row.undisturbed),
         left_out("before", row.before, "Warm-up: iterations before those aggregated."),
         left_out("after", row.after, "Iterations after those aggregated."));
 }

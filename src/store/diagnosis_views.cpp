@@ -126,7 +126,8 @@ View gaps_view() {
           " JOIN placement p ON p.aggregation = a.id AND p.activity = g.id "
           "JOIN op o ON o.aggregation = a.id AND o.id = p.op JOIN kernel k ON k.id = g.kernel "
           "LEFT JOIN call c ON c.id = g.call WHERE g.start_ns > g.free_ns "
-          "AND p.iteration BETWEEN a.first_iteration AND a.last_iteration"};
+          "AND p.iteration BETWEEN a.first_iteration AND a.last_iteration "
+          "AND (a.kind IS NULL OR a.kind IS (SELECT i.kind FROM iteration i WHERE i.aggregation = a.id AND i.id = p.iteration))"};
 }
 
 }  // namespace

@@ -42,10 +42,13 @@ void AggregationReader::head() {
 }
 
 void AggregationReader::iterations() {
+  read_all(reading_, run_.fold.kinds, condition_);
   read_all(reading_, run_.fold.iterations, condition_);
   const model::Aggregate& range = run_.aggregate;
   if (range.first_iteration > range.last_iteration || range.last_iteration >= run_.fold.iterations.size())
     Rows(reading_, table_of<model::Iteration>()).fail("those that the aggregation is of are missing");
+  if (range.kind != model::kNone && range.kind >= run_.fold.kinds.size())
+    Rows(reading_, table_of<model::IterationKind>()).fail("that which the aggregation is of is missing");
 }
 
 void AggregationReader::placements() {

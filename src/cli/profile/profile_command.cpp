@@ -84,6 +84,7 @@ std::string fingerprint_of(const ProfileCommand& command) {
   for (const std::string& domain : folding.fold.domains) print.add(domain);
   print.add(iteration(folding.range.start));
   print.add(iteration(folding.range.stop));
+  if (!folding.range.kind.empty()) print.add("kind " + folding.range.kind);
   if (command.stacks) print.add("stacks");
   return print.text();
 }

@@ -168,7 +168,7 @@ void write_iterations(const Run& run, const RunIds& ids, Packets& packets) {
         event.number(kEventCategory, kIteration);
         event.text(kEventName, fmt::format("Iteration {}", i));
         annotate(event, kIterationNumber, kAnnotationUint, i);
-        annotate(event, kIsAggregated, kAnnotationUint, is_in(aggregate.first_iteration, aggregate.last_iteration));
+        annotate(event, kIsAggregated, kAnnotationUint, aggregate.has(run.fold(), i) ? 1U : 0U);
         annotate(event, kIsSteady, kAnnotationUint, is_in(aggregate.steady.first, aggregate.steady.last));
       });
     });

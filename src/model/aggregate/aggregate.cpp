@@ -5,12 +5,15 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "model/aggregate/aggregate_parts.h"
 #include "model/fold/places.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {
 namespace {
+
+constexpr std::size_t kMostKindColumns = 40;
 
 void check_range(std::uint32_t first, std::uint32_t last, std::size_t iterations) {
   const std::string there_are = fmt::format("There are iterations 0 to {}.", iterations - 1);
@@ -19,6 +22,17 @@ void check_range(std::uint32_t first, std::uint32_t last, std::size_t iterations
   if (first > last) {
     throw UsageError(fmt::format("--iter_start {} is after --iter_stop {}", first, last), "", there_are);
   }
+}
+
+// The kind that is asked for by its name, or by its number from 1.
+std::uint32_t kind_of(const Fold& fold, const std::string& asked) {
+  std::string names;
+  for (std::uint32_t i = 0; i < fold.kinds.size(); ++i) {
+    if (asked == fold.kinds[i].name || asked == std::to_string(i + 1)) return i;
+    names += (i == 0 ? "" : ", ") + fold.kinds[i].name;
+  }
+  throw UsageError(fmt::format("--iter_kind: there are no iterations of kind {}", printable(asked, kMostKindColumns)), "",
+                   names.empty() ? "All iterations of this run are of one kind: leave it out." : "There are: " + names);
 }
 
 }  // namespace
@@ -42,16 +56,24 @@ Aggregate aggregated_range(const Fold& fold, const IterationRange& range) {
     made.range_source = RangeSource::asked;
     check_range(made.first_iteration, made.last_iteration, fold.iterations.size());
   }
-  return made;
+  if (range.kind.empty()) return made;
+  made.kind = kind_of(fold, range.kind);
+  for (std::uint32_t i = made.first_iteration; i <= made.last_iteration; ++i) {
+    if (made.has(fold, i)) return made;
+  }
+  throw UsageError(fmt::format("--iter_kind: iterations {} to {} have none of kind {}", made.first_iteration, made.last_iteration,
+                               fold.kinds[made.kind].name),
+                   "", "Give others with --iter_start and --iter_stop, or leave these out.");
 }
 
 Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range) {
   Aggregate made = aggregated_range(fold, range);
-  const IterationSlice slice{timeline, fold, made.first_iteration, made.last_iteration, TensorCoreTable(timeline)};
+  const IterationSlice slice{timeline, fold, made.first_iteration, made.last_iteration, TensorCoreTable(timeline), made.kind};
   made.kernels = make_kernel_rows(slice);
   made.ops = make_op_rows(slice, made.kernels);
   made.types = make_type_rows(slice, made.ops);
   made.groups = make_group_rows(slice, made.ops);
+  made.kinds = make_kind_rows(slice);
   made.summary = make_summary(slice, made);
   return made;
 }

@@ -116,6 +116,18 @@ struct OpsLine {
   std::uint64_t count = 0;
 };
 
+// Iterations of one kind, of those in the range.
+struct KindRow {
+  std::uint32_t kind = 0;  // index into Fold::kinds
+  std::uint64_t iterations = 0;
+  std::int64_t wall_ns = 0;
+  std::int64_t gpu_ns = 0;  // of what was called in them
+  double median_ns = 0, mean_ns = 0;
+  double deviation_ns = 0;  // sample standard deviation
+  std::string verdict;      // what holds them back, in a sentence: report::judge_kinds(); empty: not judged
+  friend bool operator==(const KindRow&, const KindRow&) = default;
+};
+
 // Iterations that figures are not of.
 struct LeftOut {
   std::uint64_t iterations = 0;
@@ -132,6 +144,11 @@ struct Summary {
   std::uint64_t aggregated_iterations = 0, start_iteration = 0, stop_iteration = 0;
   double mean_iteration_ns = 0, median_iteration_ns = 0;
   double iteration_deviation_ns = 0;  // sample standard deviation
+  bool mixed_kinds = false;           // of several kinds of iterations: median and deviation are of no use, and Aggregate::kinds are
+  // What sums over all iterations are divided by where they are shown per iteration: a mean over several kinds is that of none.
+  [[nodiscard]] double shown_iterations() const {
+    return mixed_kinds || aggregated_iterations == 0 ? 1 : static_cast<double>(aggregated_iterations);
+  }
   LeftOut before, after;              // the start iteration, the stop iteration
   OpsLine all_ops, tc_ops, eligible_without_tc, other_ops;
   OpsLine all_kernels, tc_kernels, memory, other_kernels;
@@ -144,6 +161,7 @@ enum class RangeSource : std::uint8_t { all, found, asked };
 
 struct Aggregate {
   std::uint32_t first_iteration = 0, last_iteration = 0;  // inclusive
+  std::uint32_t kind = kNone;                             // index into Fold::kinds: of these, only such; kNone: all
   RangeSource range_source = RangeSource::all;
   SteadyRange steady;  // also where another range was asked for
   Summary summary;
@@ -151,16 +169,25 @@ struct Aggregate {
   std::vector<KernelRow> kernels;  // by GPU time, falling
   std::vector<OpTypeRow> types;    // by GPU time, falling
   std::vector<GroupRow> groups;    // by name; those that occur
+  std::vector<KindRow> kinds;      // of the range, also where one kind was asked for; those that occur, by Fold::kinds
+
+  // Whether figures are of this iteration.
+  [[nodiscard]] bool has(const Fold& fold, std::uint32_t iteration) const {
+    return first_iteration <= iteration && iteration <= last_iteration && (kind == kNone || fold.iterations[iteration].kind == kind);
+  }
+  // Whether figures are of iterations of several kinds: a median of all would be that of none.
+  [[nodiscard]] bool is_mixed() const { return kind == kNone && kinds.size() > 1; }
 };
 
 struct IterationRange {
   std::optional<std::uint32_t> start, stop;
+  std::string kind;  // name of one of Fold::kinds, or its number from 1; empty: all
   [[nodiscard]] bool is_asked() const { return start || stop; }
   friend bool operator==(const IterationRange&, const IterationRange&) = default;
 };
 
 // Without a range: of the steady one. With a part of it: from the first iteration, or to the last. Throws UsageError where there
-// are no such iterations, saying which there are.
+// are no such iterations or none of such a kind, saying which there are.
 [[nodiscard]] Aggregate aggregate(const Timeline& timeline, const Fold& fold, const IterationRange& range = {});
 
 // Of each iteration.

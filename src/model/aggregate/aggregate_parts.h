@@ -17,8 +17,11 @@ struct IterationSlice {
   const Fold& fold;
   std::uint32_t first_iteration = 0, last_iteration = 0;  // inclusive
   TensorCoreTable tensor_cores;
+  std::uint32_t kind = kNone;  // as Aggregate::kind
 
-  [[nodiscard]] bool has(std::uint32_t iteration) const { return first_iteration <= iteration && iteration <= last_iteration; }
+  [[nodiscard]] bool has(std::uint32_t iteration) const {
+    return first_iteration <= iteration && iteration <= last_iteration && (kind == kNone || fold.iterations[iteration].kind == kind);
+  }
   [[nodiscard]] std::uint32_t op_of(std::size_t activity) const { return fold.instances[fold.activity_instance[activity]].op; }
   // Calls `visit(index, work)` for the works that count, in their order.
   template <typename Visit>
@@ -33,6 +36,8 @@ struct IterationSlice {
 [[nodiscard]] std::vector<OpRow> make_op_rows(const IterationSlice& slice, const std::vector<KernelRow>& kernels);
 [[nodiscard]] std::vector<OpTypeRow> make_type_rows(const IterationSlice& slice, const std::vector<OpRow>& ops);
 [[nodiscard]] std::vector<GroupRow> make_group_rows(const IterationSlice& slice, const std::vector<OpRow>& ops);
+
+[[nodiscard]] std::vector<KindRow> make_kind_rows(const IterationSlice& slice);
 
 [[nodiscard]] Duration find_shares(const IterationSlice& slice);
 // From the rows of `aggregate`.

@@ -57,6 +57,7 @@ class GroupRows {
       return std::size_t{instance == kNone ? kNone : fold_.instances[instance].iteration};
     });
     for (std::uint32_t i = slice_.first_iteration; i <= slice_.last_iteration; ++i) {
+      if (!slice_.has(i)) continue;
       for (const std::uint32_t instance : instances[i]) add_instance(fold_.instances[instance]);
       for (const std::uint32_t activity : activities[i]) add_activity(activity);
       for (const std::uint32_t call : calls[i]) add_call(timeline_.calls[call]);

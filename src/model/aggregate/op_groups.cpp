@@ -108,8 +108,7 @@ class OpGroups {
   void add_activities() {
     CounterJoin join(profile_.timeline);
     for (std::size_t i = 0; i < profile_.timeline.activities.size(); ++i) {
-      const std::uint32_t iteration = profile_.fold.activity_iteration[i];
-      if (iteration < profile_.aggregate.first_iteration || iteration > profile_.aggregate.last_iteration) continue;
+      if (!profile_.aggregate.has(profile_.fold, profile_.fold.activity_iteration[i])) continue;
       const std::uint32_t number = group_of(i);
       if (number == kNone) continue;
       const Activity& activity = profile_.timeline.activities[i];

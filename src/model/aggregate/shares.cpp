@@ -186,13 +186,34 @@ std::vector<WallUse> find_uses(const IterationSlice& slice, const std::vector<st
   return uses;
 }
 
+void add(WallUse& sum, const WallUse& one) {
+  for (const auto member : {&WallUse::wall_ns, &WallUse::gpu_ns, &WallUse::tc_ns, &WallUse::non_tc_ns, &WallUse::memory_ns,
+                            &WallUse::dataloader_ns, &WallUse::cpu_ns, &WallUse::other_ns})
+    add_ns(sum.*member, one.*member);
+}
+
+// Of the iterations of one kind, which others lie between.
+WallUse use_of_kind(const IterationSlice& slice) {
+  std::vector<std::int64_t> borders;
+  for (std::uint32_t i = slice.first_iteration; i <= slice.last_iteration; ++i)
+    borders.push_back(slice.fold.iterations[i].start_ns);
+  borders.push_back(std::max(borders.back(), iteration_end_ns(slice.fold, slice.last_iteration)));
+  const std::vector<WallUse> uses = find_uses(slice, borders);
+  WallUse sum;
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (slice.has(slice.first_iteration + static_cast<std::uint32_t>(i))) add(sum, uses[i]);
+  }
+  return sum;
+}
+
 }  // namespace
 
 Duration find_shares(const IterationSlice& slice) {
   const std::vector<std::int64_t> window{slice.fold.iterations[slice.first_iteration].start_ns,
                                          iteration_end_ns(slice.fold, slice.last_iteration)};
   if (window.back() <= window.front()) return {};
-  const WallUse use = find_uses(slice, window).front();
+  const WallUse use = slice.kind == kNone ? find_uses(slice, window).front() : use_of_kind(slice);
+  if (use.wall_ns <= 0) return {};
   const auto share_of = [&use](std::int64_t ns) { return 100 * static_cast<double>(ns) / static_cast<double>(use.wall_ns); };
   return {.gpu = share_of(use.gpu_ns),
           .tc = share_of(use.tc_ns),

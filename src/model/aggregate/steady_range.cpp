@@ -67,12 +67,32 @@ SteadyPart steady_part(std::span<const double> lengths) {
   return {first, reversed.size() - leading_to_cut(reversed)};
 }
 
+namespace {
+
+// Lengths as parts of the median of their kind, so that kinds that alternate are no variation.
+void scale_by_kind(const Fold& fold, std::vector<double>& lengths) {
+  std::vector<std::vector<double>> of_kind(fold.kinds.size());
+  const auto kind_of = [&fold](std::size_t whole) { return fold.iterations[whole + 1].kind; };
+  for (std::size_t i = 0; i < lengths.size(); ++i) of_kind.at(kind_of(i)).push_back(lengths[i]);
+  std::vector<double> medians;
+  for (std::vector<double>& some : of_kind) {
+    std::sort(some.begin(), some.end());
+    medians.push_back(some.empty() ? 0 : quantile(some, 0.5));
+  }
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    if (medians[kind_of(i)] > 0) lengths[i] /= medians[kind_of(i)];
+  }
+}
+
+}  // namespace
+
 SteadyRange find_steady_range(const Fold& fold) {
   const auto last = static_cast<std::uint32_t>(fold.iterations.size() - 1);
   if (fold.key_nodes_found == 0) return {0, last, false, "no iterations were found"};
   if (last < 2) return {0, last, false, "no iteration is whole: the key node ends only once"};
   std::vector<double> lengths;
   for (std::uint32_t i = 1; i < last; ++i) lengths.push_back(static_cast<double>(iteration_length_ns(fold, i)));
+  if (!fold.kinds.empty()) scale_by_kind(fold, lengths);
   const SteadyPart part = steady_part(lengths);
   const bool few = lengths.size() < kLeastIterationsForRule;
   const auto first = static_cast<std::uint32_t>(1 + part.first);

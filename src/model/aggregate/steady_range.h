@@ -12,6 +12,7 @@
 //  3. Of what is proposed, the longest part is cut that ends with an iteration beyond the outer fences (3 interquartile ranges)
 //     of the iterations after the proposal, and in which most iterations are beyond them. So noise is never cut.
 //  4. The same once more from the end.
+// Where iterations are of several kinds (iteration_kinds.h), lengths are parts of the median length of their kind.
 // Fences are at least 10 % of the median away from the quartiles: such differences are "little time variation" (guide, 12.4).
 //
 // MSER: K. P. White Jr., "An effective truncation heuristic for bias reduction in simulation output", Simulation 69(6), 1997.

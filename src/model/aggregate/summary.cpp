@@ -100,26 +100,44 @@ void add_kernels(const Timeline& timeline, const std::vector<KernelRow>& rows, S
   }
 }
 
+struct Lengths {
+  std::size_t n = 0;
+  double mean = 0, median = 0, deviation = 0;
+};
+
+// `wall_ns`: their sum. At least one.
+Lengths describe(std::vector<double> lengths, std::int64_t wall_ns) {
+  Lengths found{.n = lengths.size()};
+  const auto n = static_cast<double>(lengths.size());
+  found.mean = static_cast<double>(wall_ns) / n;
+  double squares = 0;
+  for (const double length : lengths) squares += (length - found.mean) * (length - found.mean);
+  std::sort(lengths.begin(), lengths.end());
+  found.median = quantile(lengths, 0.5);
+  if (lengths.size() > 1) found.deviation = std::sqrt(squares / (n - 1));
+  return found;
+}
+
 void add_iterations(const IterationSlice& slice, Summary& summary) {
   const Fold& fold = slice.fold;
   const std::uint32_t first = slice.first_iteration;
   const std::uint32_t last = slice.last_iteration;
   summary.total_iterations = fold.key_nodes_found == 0 ? 0 : fold.iterations.size();
-  summary.aggregated_iterations = std::uint64_t{last} - first + 1;
   summary.start_iteration = first;
   summary.stop_iteration = last;
-  summary.wall_ns = elapsed_ns(fold.iterations[first].start_ns, iteration_end_ns(fold, last));
-  const auto n = static_cast<double>(summary.aggregated_iterations);
-  summary.mean_iteration_ns = static_cast<double>(summary.wall_ns) / n;
   std::vector<double> lengths;
-  double squares = 0;
   for (std::uint32_t i = first; i <= last; ++i) {
-    const double length = lengths.emplace_back(static_cast<double>(iteration_length_ns(fold, i)));
-    squares += (length - summary.mean_iteration_ns) * (length - summary.mean_iteration_ns);
+    if (!slice.has(i)) continue;
+    const std::int64_t length = iteration_length_ns(fold, i);
+    lengths.push_back(static_cast<double>(length));
+    add_ns(summary.wall_ns, length);
   }
-  std::sort(lengths.begin(), lengths.end());
-  summary.median_iteration_ns = quantile(lengths, 0.5);
-  if (first < last) summary.iteration_deviation_ns = std::sqrt(squares / (n - 1));
+  if (slice.kind == kNone) summary.wall_ns = elapsed_ns(fold.iterations[first].start_ns, iteration_end_ns(fold, last));
+  const Lengths found = describe(std::move(lengths), summary.wall_ns);
+  summary.aggregated_iterations = found.n;
+  summary.mean_iteration_ns = found.mean;
+  summary.median_iteration_ns = found.median;
+  summary.iteration_deviation_ns = found.deviation;
 }
 
 void add_gpu_times(const IterationSlice& slice, Summary& summary) {
@@ -132,9 +150,9 @@ void add_gpu_times(const IterationSlice& slice, Summary& summary) {
   for (std::size_t i = 0; i < slice.timeline.activities.size(); ++i) {
     const Activity& activity = slice.timeline.activities[i];
     const std::uint32_t iteration = fold.activity_iteration[i];
-    if (!slice.has(iteration)) {
+    if (iteration < first || iteration > last) {
       add_ns((iteration < first ? summary.before : summary.after).gpu_ns, gpu_ns(activity));
-    } else if (activity.in_graph) {
+    } else if (activity.in_graph && slice.has(iteration)) {
       add_ns(summary.graph_gpu_ns, gpu_ns(activity));
     }
   }
@@ -142,11 +160,47 @@ void add_gpu_times(const IterationSlice& slice, Summary& summary) {
 
 }  // namespace
 
+std::vector<KindRow> make_kind_rows(const IterationSlice& slice) {
+  const Fold& fold = slice.fold;
+  std::vector<KindRow> rows(fold.kinds.size());
+  if (rows.empty()) return rows;
+  std::vector<std::vector<double>> lengths(rows.size());
+  const auto row_of = [&](std::uint32_t iteration) {
+    const bool counts = slice.first_iteration <= iteration && iteration <= slice.last_iteration;
+    return counts ? fold.iterations[iteration].kind : kNone;
+  };
+  for (std::uint32_t i = slice.first_iteration; i <= slice.last_iteration; ++i) {
+    if (row_of(i) == kNone) continue;
+    const std::int64_t length = iteration_length_ns(fold, i);
+    lengths[row_of(i)].push_back(static_cast<double>(length));
+    add_ns(rows[row_of(i)].wall_ns, length);
+  }
+  for (std::size_t i = 0; i < slice.timeline.activities.size(); ++i) {
+    const std::uint32_t row = row_of(fold.activity_iteration[i]);
+    if (row != kNone) add_ns(rows[row].gpu_ns, gpu_ns(slice.timeline.activities[i]));
+  }
+  for (std::uint32_t kind = 0; kind < rows.size(); ++kind) {
+    KindRow& row = rows[kind];
+    row.kind = kind;
+    row.iterations = lengths[kind].size();
+    if (row.iterations == 0) continue;
+    const Lengths found = describe(std::move(lengths[kind]), row.wall_ns);
+    row.median_ns = found.median;
+    row.mean_ns = found.mean;
+    row.deviation_ns = found.deviation;
+  }
+  std::erase_if(rows, [](const KindRow& row) { return row.iterations == 0; });
+  return rows;
+}
+
 Summary make_summary(const IterationSlice& slice, const Aggregate& aggregate) {
   Summary summary;
   add_iterations(slice, summary);
+  summary.mixed_kinds = aggregate.is_mixed();
   add_gpu_times(slice, summary);
-  summary.undisturbed = undisturbed_iterations(slice.timeline, slice.fold, slice.first_iteration, slice.last_iteration);
+  // Steps that the program took by itself are not known by what they launched: of several kinds nobody can say which they were.
+  if (slice.fold.kinds.empty())
+    summary.undisturbed = undisturbed_iterations(slice.timeline, slice.fold, slice.first_iteration, slice.last_iteration);
   summary.share = find_shares(slice);
   add_ops(slice, aggregate.ops, summary);
   add_kernels(slice.timeline, aggregate.kernels, summary);

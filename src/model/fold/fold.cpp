@@ -7,6 +7,7 @@
 #include "model/fold/asked_key_node.h"
 #include "model/fold/compiled_launches.h"
 #include "model/fold/instances.h"
+#include "model/fold/iteration_kinds.h"
 #include "model/fold/iterations.h"
 #include "model/fold/key_node.h"
 #include "model/fold/op_paths.h"
@@ -14,6 +15,7 @@
 #include "model/fold/op_tree.h"
 #include "model/fold/places.h"
 #include "model/fold/time_arithmetic.h"
+#include "model/fold/token_lengths.h"
 #include "model/markers/range_markers.h"
 #include "model/timeline/text_table.h"
 
@@ -78,6 +80,7 @@ Fold fold_with(const Timeline& timeline, const FoldOptions& options, bool call_t
   set_iterations(timeline, IterationSplit(std::move(key_node.stops)), instances, fold);
   fold.instances = std::move(instances.all);
   fold.activity_instance = std::move(instances.activity_instance);
+  find_iteration_kinds(timeline, find_token_uses(timeline, markers, texts), fold);
   return fold;
 }
 

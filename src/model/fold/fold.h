@@ -55,6 +55,12 @@ struct OpInstance {
 // Times are those of the timeline. [start, stop] is inclusive, as in the guide.
 struct Iteration {
   std::int64_t start_ns = 0, stop_ns = 0;
+  std::uint32_t kind = kNone;  // index into Fold::kinds; kNone: it is not whole, or all are of one kind
+};
+
+// Iterations that do the same work (iteration_kinds.h).
+struct IterationKind {
+  std::string name;  // prefill, decode where shapes of inputs show it, else "kind 1" and so on by GPU time
 };
 
 enum class KeyNodeSource : std::uint8_t { none, asked, framework, repetition };
@@ -67,6 +73,7 @@ struct Fold {
   std::vector<std::uint32_t> activity_instance;   // of each Timeline::activities: index into instances
   std::vector<std::uint32_t> activity_iteration;  // of each Timeline::activities: index into iterations
   std::vector<Iteration> iterations;              // N + 1 where the key node was found N times; one where never
+  std::vector<IterationKind> kinds;               // by GPU time, falling; empty where all whole iterations are of one
   std::uint32_t key_nodes_found = 0;              // N
   std::string key_node;                           // the name it was found by
   KeyNodeSource key_node_source = KeyNodeSource::none;

@@ -12,10 +12,10 @@ std::vector<Iteration> IterationSplit::intervals(const Timeline& timeline) const
   intervals.reserve(stops_.size() + 1);
   std::int64_t start = timeline.first_ns;
   for (const std::int64_t stop : stops_) {
-    intervals.push_back({start, stop == kEarliest ? stop : stop - 1});
+    intervals.push_back({.start_ns = start, .stop_ns = stop == kEarliest ? stop : stop - 1});
     start = stop;
   }
-  intervals.push_back({start, std::max(start, timeline.last_ns)});
+  intervals.push_back({.start_ns = start, .stop_ns = std::max(start, timeline.last_ns)});
   return intervals;
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "model/fold/time_arithmetic.h"
+#include "model/fold/token_lengths.h"
 
 namespace dlkprof::model {
 namespace {
@@ -191,6 +192,7 @@ std::vector<std::int64_t> find_stops(const Timeline& timeline, std::vector<KeyIn
 KeyNode find_key_node(const Timeline& timeline, const RangeMarkers& markers, const TextTable& texts) {
   const Candidates candidates = find_candidates(timeline, markers);
   if (const auto repeating = choose(candidates, texts, 2)) return take_marker(timeline, markers, texts, *repeating);
+  if (auto module = find_generating_module(timeline, markers, texts)) return *std::move(module);
   if (auto repeating = find_repeating_launch(timeline)) return *std::move(repeating);
   if (const auto once = choose(candidates, texts, 1)) return take_marker(timeline, markers, texts, *once);
   return {};

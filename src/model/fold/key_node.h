@@ -25,7 +25,8 @@ struct KeyInstance {
   std::uint32_t device = kNone;  // index into Timeline::devices: where its first work ran
 };
 
-// By what frameworks mark, or by repetition of the sequence of launches where nothing is marked.
+// By what frameworks mark; else the module that a generating loop calls (token_lengths.h); else by repetition of the sequence of
+// launches.
 [[nodiscard]] KeyNode find_key_node(const Timeline& timeline, const RangeMarkers& markers, const TextTable& texts);
 
 // Of each range the device that its first work ran on, inner ranges' included; empty where there are no two devices.

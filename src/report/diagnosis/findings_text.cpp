@@ -19,8 +19,8 @@ constexpr std::size_t kFindingIndent = 4;
 std::string gain_text(const Finding& finding, const model::Summary& summary) {
   if (!finding.bound_ns || summary.wall_ns <= 0 || summary.aggregated_iterations == 0) return "";
   const auto bound = static_cast<double>(*finding.bound_ns);
-  return fmt::format("estimated gain: at most {:.1f} % ({} per iteration)", 100 * bound / static_cast<double>(summary.wall_ns),
-                     short_quantity(bound / static_cast<double>(summary.aggregated_iterations), "ns"));
+  return fmt::format("estimated gain: at most {:.1f} % ({}{})", 100 * bound / static_cast<double>(summary.wall_ns),
+                     short_quantity(bound / summary.shown_iterations(), "ns"), summary.mixed_kinds ? "" : " per iteration");
 }
 
 std::string paragraph(const std::string& text, const Page& page) {

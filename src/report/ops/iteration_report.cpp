@@ -42,8 +42,7 @@ class Calls {
       : timeline_(profile.timeline), fold_(profile.fold), tensor_cores_(profile.timeline) {
     std::vector<bool> call_seen(timeline_.calls.size());
     for (std::uint32_t i = 0; i < timeline_.activities.size(); ++i) {
-      const std::uint32_t iteration = fold_.activity_iteration[i];
-      if (iteration < profile.aggregate.first_iteration || iteration > profile.aggregate.last_iteration) continue;
+      if (!profile.aggregate.has(fold_, fold_.activity_iteration[i])) continue;
       shown_.push_back(i);
       const std::uint32_t call = timeline_.activities[i].call;
       is_first_.push_back(call != model::kNone && !call_seen[call]);

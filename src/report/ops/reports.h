@@ -17,6 +17,9 @@ namespace dlkprof::report {
 // Shapes are empty: no framework's markers say them.
 [[nodiscard]] Rows iteration_report(const model::Profile& profile);
 
+// A row per kind of iterations, by GPU time, falling; of one kind a row "all".
+[[nodiscard]] Rows iterations_report(const model::Profile& profile);
+
 // A row per kernel of an op (guide, 10.5), then its counters. The report `kernels` is another one: it shows launches that were
 // measured, section by section.
 [[nodiscard]] Rows kernel_report(const model::Profile& profile);

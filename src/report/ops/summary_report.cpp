@@ -74,7 +74,8 @@ SummaryTable iterations(const model::Profile& profile) {
   const model::Aggregate& made = profile.aggregate;
   const Summary& summary = made.summary;
   const bool known = !is_empty(profile.timeline);
-  const bool spread = known && summary.aggregated_iterations > 1;
+  const bool of_one = known && !summary.mixed_kinds;  // else the table of kinds has them
+  const bool spread = of_one && summary.aggregated_iterations > 1;
   const bool found = made.range_source == model::RangeSource::found;
   SummaryTable table{"Iterations",
                      {},
@@ -82,15 +83,31 @@ SummaryTable iterations(const model::Profile& profile) {
                       {"Aggregated Iterations", "", {summary.aggregated_iterations}},
                       {"Start Iteration", "", {summary.start_iteration}},
                       {"Stop Iteration", "", {summary.stop_iteration}},
-                      {"Average Iteration Time (ns)", "ns", {known ? Cell{summary.mean_iteration_ns} : Cell{}}},
+                      {"Average Iteration Time (ns)", "ns", {of_one ? Cell{summary.mean_iteration_ns} : Cell{}}},
                       {"Iteration Time Standard Deviation (ns)", "ns", {spread ? Cell{summary.iteration_deviation_ns} : Cell{}}},
                       {"Key Node", "", {text_cell(profile.fold.key_node)}},
-                      {"Median Iteration Time (ns)", "ns", {known ? Cell{summary.median_iteration_ns} : Cell{}}},
+                      {"Median Iteration Time (ns)", "ns", {of_one ? Cell{summary.median_iteration_ns} : Cell{}}},
                       {"Iteration Range", "", {text_cell(model::name_in(model::kRangeSources, made.range_source))}},
                       {"Steady Range Rule", "", {found ? Cell{model::kSteadyRangeRule} : Cell{}}},
                       {"Steady Range Note", "", {text_cell(std::string(made.steady.note))}}}};
   append_left_out(made, table.rows);
   append_undisturbed(summary.undisturbed, table.rows);
+  return table;
+}
+
+SummaryTable kinds_table(const model::Profile& profile) {
+  SummaryTable table{"Iteration Kinds",
+                     {{"Iterations", ""},
+                      {"Median Iteration Time (ns)", "ns"},
+                      {"Average Iteration Time (ns)", "ns"},
+                      {"Iteration Time Standard Deviation (ns)", "ns"},
+                      {"GPU Time (ns)", "ns"}},
+                     {}};
+  for (const model::KindRow& row : profile.aggregate.kinds) {
+    table.rows.push_back({profile.fold.kinds[row.kind].name,
+                          "",
+                          {row.iterations, row.median_ns, row.mean_ns, row.iterations > 1 ? Cell{row.deviation_ns} : Cell{}, row.gpu_ns}});
+  }
   return table;
 }
 
@@ -128,6 +145,7 @@ std::vector<SummaryTable> summary_tables(const model::Profile& profile, const Su
   for (auto& [name, value] : system_config(profile.timeline, inputs.profile_name)) config.rows.push_back({name, "", {value}});
   std::vector<SummaryTable> tables{std::move(config), high_level(profile), iterations(profile),
                                    all_ops(profile.aggregate.summary, known), all_kernels(profile.aggregate.summary, known)};
+  if (!profile.aggregate.kinds.empty()) tables.insert(tables.begin() + 3, kinds_table(profile));
   if (!inputs.coverage) return tables;
   const auto figures = coverage_figures(profile.timeline);
   if (!figures.empty()) tables.push_back(coverage_table(figures));

@@ -53,7 +53,7 @@ ScreenLines finding_lines(const ShownFinding& shown, std::size_t number, const m
   const model::Summary& summary = profile.aggregate.summary;
   const auto bound = static_cast<double>(finding.bound_ns.value_or(0));
   const double percent = 100 * bound / static_cast<double>(summary.wall_ns);
-  const double iterations = static_cast<double>(std::max<std::uint64_t>(1, summary.aggregated_iterations));
+  const double iterations = summary.shown_iterations();
   const std::string gain = fmt::format("at most {:.1f} %, {}", percent, short_quantity(bound / iterations, "ns"));
   const std::string title = shorten_middle(fmt::format("{}. {}", number, finding.rule->headline), page.width - gain.size() - 2);
   ScreenLines lines{bold(title, page) + std::string(page.width - display_width(title) - gain.size(), ' ') + gain};
@@ -68,7 +68,7 @@ ScreenLines findings_of(const ScreenInputs& inputs, std::size_t advice_lines) {
   const advise::Findings& findings = inputs.overview.findings;
   if (findings.empty()) return {};
   constexpr const char* kHeading = "What to change (gains overlap)";
-  const std::string right = inputs.overview.has_iterations ? "estimated gain per iteration" : "estimated gain";
+  const std::string right = inputs.overview.per_iteration ? "estimated gain per iteration" : "estimated gain";
   ScreenLines lines{bold(kHeading, inputs.page) + pad_left(right, inputs.page.width - std::string_view(kHeading).size())};
   const std::vector<ShownFinding> shown = choose_findings(findings);
   for (std::size_t i = 0; i < shown.size(); ++i) {
@@ -101,6 +101,16 @@ std::string fit_screen(const std::vector<ScreenLines>& parts) {
   return text;
 }
 
+// A sentence of the run, or one of each kind of its iterations.
+ScreenLines verdict_lines(const ScreenInputs& inputs) {
+  constexpr std::size_t kLinesOfOne = 3, kKinds = 3;
+  const model::Aggregate& made = inputs.profile.aggregate;
+  ScreenLines lines;
+  for (std::size_t i = 0; made.is_mixed() && i < std::min(kKinds, made.kinds.size()); ++i)
+    add_lines(lines, wrapped(made.kinds[i].verdict, 0, inputs.page, kLinesOfOne));
+  return lines.empty() ? wrapped(verdict_sentence(inputs), 0, inputs.page, kLinesOfOne) : lines;
+}
+
 }  // namespace
 
 void add_lines(ScreenLines& lines, ScreenLines more) { std::move(more.begin(), more.end(), std::back_inserter(lines)); }
@@ -115,7 +125,7 @@ ScreenLines labelled(const std::string& label, const std::string& words, const P
 std::string screen(const model::Profile& profile, const std::string& file, const Page& page) {
   const advise::Overview overview = advise::overview_of(profile);
   const ScreenInputs inputs{profile, overview, file, {std::max<std::size_t>(page.width, 60), page.styled}};
-  ScreenLines verdict = wrapped(verdict_sentence(inputs), 0, inputs.page, 3);
+  ScreenLines verdict = verdict_lines(inputs);
   for (std::string& line : verdict) line = bold(line, inputs.page);
   std::vector<ScreenLines> parts{
       verdict, fact_lines(inputs), share_lines(inputs), findings_of(inputs, 3), skipped_lines(inputs), next_lines(inputs)};
@@ -123,6 +133,17 @@ std::string screen(const model::Profile& profile, const std::string& file, const
   for (const ScreenLines& part : parts) lines += part.size();
   if (lines > kScreenLines) parts[3] = findings_of(inputs, 2);
   return fit_screen(parts);
+}
+
+void judge_kinds(model::Profile& profile) {
+  if (profile.aggregate.kinds.size() < 2) return;
+  model::Aggregate all = std::move(profile.aggregate);
+  for (model::KindRow& row : all.kinds) {
+    const model::IterationRange range{all.first_iteration, all.last_iteration, profile.fold.kinds[row.kind].name};
+    profile.aggregate = model::aggregate(profile.timeline, profile.fold, range);
+    row.verdict = verdict_of(profile);
+  }
+  profile.aggregate = std::move(all);
 }
 
 std::string verdict_of(const model::Profile& profile) {

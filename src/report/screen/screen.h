@@ -24,4 +24,7 @@ inline constexpr std::size_t kMarkdownLines = 60;
 // The sentence that the screen begins with: what holds the run back.
 [[nodiscard]] std::string verdict_of(const model::Profile& profile);
 
+// Sets KindRow::verdict of all kinds, where there are several. While it works, the profile's aggregate is that of one kind.
+void judge_kinds(model::Profile& profile);
+
 }  // namespace dlkprof::report

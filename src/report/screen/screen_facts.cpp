@@ -77,17 +77,55 @@ std::string program_text(const model::Timeline& timeline) {
   return text + fmt::format("{}", fmt::join(gpus, ", "));
 }
 
+const char* source_text(model::RangeSource source) {
+  return source == model::RangeSource::found ? ", steady" : source == model::RangeSource::asked ? ", as asked" : "";
+}
+
+// What a verdict is about: "each decode iteration".
+std::string whole_of(const ScreenInputs& inputs) {
+  const model::Aggregate& made = inputs.profile.aggregate;
+  if (made.kind != model::kNone) {
+    const std::string& name = inputs.profile.fold.kinds[made.kind].name;
+    return name.starts_with("kind ") ? "each iteration of " + name : fmt::format("each {} iteration", name);
+  }
+  if (inputs.overview.undisturbed) return "each iteration without the profiler";
+  return !inputs.overview.has_iterations ? "the run" : made.is_mixed() ? "all iterations" : "each iteration";
+}
+
+// A line for each kind: "decode: median 24.1 ms; mean 24.3 ms +- 1.20 ms, n = 247; 97.2 % of the GPU time".
+ScreenLines kind_lines(const ScreenInputs& inputs) {
+  constexpr std::size_t kKinds = 4;
+  const model::Aggregate& made = inputs.profile.aggregate;
+  double gpu_ns = 0;
+  for (const model::KindRow& row : made.kinds) gpu_ns += static_cast<double>(row.gpu_ns);
+  ScreenLines lines =
+      labelled("Iteration",
+               fmt::format("{} kinds in iterations {} to {}{}; --iter_kind shows one", made.kinds.size(), made.first_iteration,
+                           made.last_iteration, source_text(made.range_source)),
+               inputs.page, 1);
+  for (std::size_t i = 0; i < std::min(kKinds, made.kinds.size()); ++i) {
+    const model::KindRow& row = made.kinds[i];
+    const std::string spread = row.iterations > 1 ? " +- " + short_quantity(row.deviation_ns, "ns") : "";
+    const std::string share =
+        gpu_ns > 0 ? fmt::format("; {:.1f} % of the GPU time", 100 * static_cast<double>(row.gpu_ns) / gpu_ns) : "";
+    add_lines(lines, labelled("  " + inputs.profile.fold.kinds[row.kind].name,
+                              fmt::format("median {}; mean {}{}, n = {}{}", short_quantity(row.median_ns, "ns"),
+                                          short_quantity(row.mean_ns, "ns"), spread, with_separators(row.iterations), share),
+                              inputs.page, 2));
+  }
+  return lines;
+}
+
 // "median 4.18 ms; mean 4.20 ms +- 30.1 us, n = 18 (2 to 19, steady)"
 std::string iteration_text(const model::Profile& profile) {
   const model::Summary& summary = profile.aggregate.summary;
-  const char* which = profile.aggregate.range_source == model::RangeSource::found   ? ", steady"
-                      : profile.aggregate.range_source == model::RangeSource::asked ? ", as asked"
-                                                                                    : "";
+  const std::string kind = profile.aggregate.kind == model::kNone ? "" : ", " + profile.fold.kinds[profile.aggregate.kind].name;
+  const char* which = source_text(profile.aggregate.range_source);
   std::string spread;
   if (summary.aggregated_iterations > 1) spread = " +- " + short_quantity(summary.iteration_deviation_ns, "ns");
-  return fmt::format("median {}; mean {}{}, n = {} ({} to {}{})", short_quantity(summary.median_iteration_ns, "ns"),
+  return fmt::format("median {}; mean {}{}, n = {} ({} to {}{}{})", short_quantity(summary.median_iteration_ns, "ns"),
                      short_quantity(summary.mean_iteration_ns, "ns"), spread, with_separators(summary.aggregated_iterations),
-                     summary.start_iteration, summary.stop_iteration, which);
+                     summary.start_iteration, summary.stop_iteration, which, kind);
 }
 
 // "median 29.6 ms without the profiler, n = 412, of 31.2 s that the program ran on by itself"
@@ -104,7 +142,9 @@ std::string undisturbed_text(const model::Profile& profile) {
   std::string text = found ? fmt::format("median {}; mean {} +- {}, n = {}, in {} without the profiler",
                                          short_quantity(found->median_ns, "ns"), short_quantity(found->mean_ns, "ns"),
                                          short_quantity(found->deviation_ns, "ns"), with_separators(found->n), rest)
-                           : fmt::format("{} ran without the profiler, and no marker told its iterations apart", rest);
+                     : !profile.fold.kinds.empty()
+                         ? fmt::format("{} ran without the profiler, in iterations of kinds that nothing told apart", rest)
+                         : fmt::format("{} ran without the profiler, and no marker told its iterations apart", rest);
   if (!cupti_left) text += " (CUPTI stayed loaded)";
   return text;
 }
@@ -130,7 +170,7 @@ std::string gpu_text(const ScreenInputs& inputs) {
   if (overview.has_times) {
     text = fmt::format("busy {:.1f} %{}, ", 100 - overview.idle_percent, overview.undisturbed ? " (undisturbed)" : "");
     text += short_quantity(overview.gpu_ns_per_iteration, "ns");
-    text += overview.has_iterations ? " of GPU time per iteration" : " of GPU time";
+    text += overview.per_iteration ? " of GPU time per iteration" : " of GPU time";
   } else {
     text = short_quantity(static_cast<double>(overview.gpu_ns), "ns") + " of GPU time seen";
   }
@@ -178,7 +218,7 @@ std::string condition_text(const ScreenInputs& inputs) {
   if (overview.verdict == Verdicts::launch_bound && !overview.undisturbed)
     return "recording makes launches slower, so that some of the waiting may be the profiler's";
   const auto gpus = static_cast<double>(std::max<std::size_t>(1, inputs.profile.timeline.devices.size()));
-  if (overview.has_iterations && overview.gpu_ns_per_iteration > kAhead * gpus * iteration_ns)
+  if (overview.per_iteration && overview.gpu_ns_per_iteration > kAhead * gpus * iteration_ns)
     return "the CPU runs ahead of the GPU: iterations are timed as they are launched, and the GPU takes longer for one";
   return "";
 }
@@ -192,9 +232,8 @@ bool wants_counters(const model::Timeline& timeline) {
 
 std::string verdict_sentence(const ScreenInputs& inputs) {
   const Overview& overview = inputs.overview;
-  const char* whole = overview.undisturbed      ? "each iteration without the profiler"
-                      : overview.has_iterations ? "each iteration"
-                                                : "the run";
+  const std::string whole_text = whole_of(inputs);
+  const char* whole = whole_text.c_str();
   switch (overview.verdict) {
     case Verdicts::nothing:
       break;
@@ -223,7 +262,11 @@ ScreenLines fact_lines(const ScreenInputs& inputs) {
   const Overview& overview = inputs.overview;
   ScreenLines lines = labelled("Program", shorten_middle(program_text(profile.timeline), inputs.page.width - 12), inputs.page, 1);
   if (overview.has_iterations) {
-    add_lines(lines, labelled("Iteration", iteration_text(profile), inputs.page, 2));
+    if (profile.aggregate.is_mixed()) {
+      add_lines(lines, kind_lines(inputs));
+    } else {
+      add_lines(lines, labelled("Iteration", iteration_text(profile), inputs.page, 2));
+    }
     add_lines(lines, labelled("Undisturbed", undisturbed_text(profile), inputs.page, 2));
     add_lines(lines, labelled("Left out", left_out_iterations(profile), inputs.page, 1));
   } else if (overview.has_times) {

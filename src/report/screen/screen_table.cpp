@@ -69,8 +69,7 @@ std::string row_name(const OverviewRow& row, const std::string& root, bool by_la
 }
 
 Table table_of(const std::vector<const OverviewRow*>& rows, const ScreenInputs& inputs, const std::string& root) {
-  const double iterations =
-      static_cast<double>(std::max<std::uint64_t>(1, inputs.profile.aggregate.summary.aggregated_iterations));
+  const double iterations = inputs.profile.aggregate.summary.shown_iterations();
   Table table{
       "screen",
       {{"Op Name", ""}, {"GPU Time", "ns"}, {"Share", "%"}, {"Measured", "%"}, {"Bound", ""}, {"Tensor", ""}, {"Occupancy", "%"}},
@@ -118,7 +117,7 @@ ScreenLines share_lines(const ScreenInputs& inputs) {
   ScreenLines lines = split(people_rows(shown, columns, inputs.page), '\n');
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   std::string note = fmt::format("{} of {} rows: {:.0f} % of the GPU time{}.", rows.size(), all.size(), percent,
-                                 inputs.overview.has_iterations ? " per iteration" : "");
+                                 inputs.overview.per_iteration ? " per iteration" : "");
   const bool by_name = std::any_of(rows.begin(), rows.end(),
                                    [](const OverviewRow* row) { return row->tc_source == model::TensorCoreSource::name; });
   if (by_name) note += " ( ): by name, not counted.";
