@@ -116,8 +116,7 @@ std::vector<std::uint32_t> each_once(std::vector<std::uint32_t> iterations) {
 std::map<std::string, Spread> launch_calls(const model::Timeline& timeline, const Window& window) {
   std::map<std::uint32_t, std::vector<double>> times;  // by name
   for (const model::Call& call : timeline.calls) {
-    if (call.start_ns < window.bounds().front() || call.start_ns >= window.bounds().back() || call.end_ns <= call.start_ns)
-      continue;
+    if (call.end_ns <= call.start_ns || !window.has(call.start_ns)) continue;
     if (timeline.strings[call.name].find("Launch") == std::string::npos) continue;
     times[call.name].push_back(static_cast<double>(model::elapsed_ns(call.start_ns, call.end_ns)));
   }
@@ -230,10 +229,36 @@ void Gatherer::finish(RunFigures& figures) {
   finish_ops(groups, figures);
 }
 
+// Where iterations of several kinds count.
+void describe_kinds(const model::Profile& profile, const Window& window, RunFigures& figures) {
+  const model::Fold& fold = profile.fold;
+  if (profile.aggregate.kind != kNone) figures.kind = fold.kinds[profile.aggregate.kind].name;
+  if (profile.aggregate.kind != kNone || fold.kinds.empty() || !window.has_iterations()) return;
+  std::vector<KindFigures> kinds(fold.kinds.size());
+  for (std::uint32_t i = window.first(); i <= window.last(); ++i) {
+    const std::uint32_t kind = fold.iterations[i].kind;
+    const auto number = window.index_of(i);
+    if (kind == kNone || !number) continue;
+    if (std::binary_search(figures.part_timed.begin(), figures.part_timed.end(), *number))
+      kinds[kind].part_timed.push_back(static_cast<std::uint32_t>(kinds[kind].gpu_ns.size()));
+    kinds[kind].iteration_ns.push_back(figures.iteration_ns[*number]);
+    kinds[kind].gpu_ns.push_back(figures.gpu_ns[*number]);
+  }
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    KindFigures& made = kinds[kind];
+    made.name = fold.kinds[kind].name;
+    if (made.iteration_ns.empty()) continue;
+    made.iteration = spread_of(made.iteration_ns);
+    made.gpu = spread_of(made.gpu_ns);
+    figures.kinds.push_back(std::move(made));
+  }
+  if (figures.kinds.size() < 2) figures.kinds.clear();
+}
+
 }  // namespace
 
 std::optional<double> RunFigures::samples_per_second() const {
-  if (!batch_size || !has_iterations || !(iteration.median > 0)) return std::nullopt;
+  if (!batch_size || !has_iterations || !kinds.empty() || !(iteration.median > 0)) return std::nullopt;
   return 1e9 * static_cast<double>(*batch_size) / iteration.median;
 }
 
@@ -248,6 +273,7 @@ RunFigures figures_of(const model::Profile& profile) {
   gatherer.gather();
   gatherer.finish(figures);
   figures.launch_calls = launch_calls(profile.timeline, window);
+  describe_kinds(profile, window, figures);
   return figures;
 }
 

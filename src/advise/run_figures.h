@@ -61,6 +61,14 @@ struct OpFigures {
   [[nodiscard]] bool is_regular() const { return !gpu_ns.empty(); }
 };
 
+// Iterations of one kind, where there are several.
+struct KindFigures {
+  std::string name;
+  std::vector<double> iteration_ns, gpu_ns;  // of each
+  std::vector<std::uint32_t> part_timed;     // as RunFigures::part_timed, of these
+  Spread iteration, gpu;
+};
+
 // Of the steady range, or of the iterations asked for.
 struct RunFigures {
   std::string label;
@@ -72,6 +80,8 @@ struct RunFigures {
   std::string key_node;
   bool has_iterations = false;        // false: none is whole, and the whole run stands for one
   std::uint32_t first = 0, last = 0;  // iterations that figures are of, inclusive
+  std::string kind;                   // that all of them are of, where there are others; else empty
+  std::vector<KindFigures> kinds;     // by GPU time; empty where all are of one: else medians of all are those of no kind
   std::optional<std::uint64_t> batch_size;
   bool batch_size_recorded = true;  // false: whoever compares gave it
 

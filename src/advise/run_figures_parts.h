@@ -12,7 +12,7 @@
 
 namespace dlkprof::advise {
 
-// The iterations that count, numbered from 0.
+// The iterations that count, numbered from 0. Of one kind of iterations there are others between them.
 class Window {
  public:
   explicit Window(const model::Profile& profile);
@@ -20,26 +20,32 @@ class Window {
   [[nodiscard]] bool has_iterations() const { return has_iterations_; }
   [[nodiscard]] std::uint32_t first() const { return first_; }
   [[nodiscard]] std::uint32_t last() const { return last_; }
-  [[nodiscard]] std::size_t count() const { return bounds_.size() - 1; }
-  // Where each begins, and the last one ends; in order.
+  [[nodiscard]] std::size_t count() const { return count_; }
+  // Where each begins, and the last one ends, others between them included; in order.
   [[nodiscard]] const std::vector<std::int64_t>& bounds() const { return bounds_; }
+  // Whether what begins at one of bounds() counts.
+  [[nodiscard]] bool counts(std::size_t bound) const { return numbers_[bound] != model::kNone; }
+  [[nodiscard]] bool has(std::int64_t time_ns) const;
   [[nodiscard]] std::vector<double> lengths() const;
   // Of an iteration of the fold's; none where it does not count.
   [[nodiscard]] std::optional<std::uint32_t> index_of(std::uint32_t iteration) const {
     if (iteration < first_ || iteration > last_) return std::nullopt;
-    return has_iterations_ ? iteration - first_ : 0;
+    const std::uint32_t number = numbers_[has_iterations_ ? iteration - first_ : 0];
+    return number == model::kNone ? std::nullopt : std::optional(number);
   }
 
  private:
   bool has_iterations_ = false;
   std::uint32_t first_ = 0, last_ = 0;
+  std::size_t count_ = 0;
   std::vector<std::int64_t> bounds_;
+  std::vector<std::uint32_t> numbers_;  // of what begins at each of them but the last; kNone: it does not count
 };
 
 // How long each GPU was at work in each iteration, overlapping work counting once. Work is added by rising start.
 class BusyTimes {
  public:
-  BusyTimes(std::size_t devices, const Window& window) : window_(window), gpus_(devices), busy_ns_(window.count()) {}
+  BusyTimes(std::size_t devices, const Window& window) : window_(window), gpus_(devices), busy_ns_(window.bounds().size() - 1) {}
   void add(std::uint32_t device, std::int64_t start, std::int64_t end);
   // None where there is no GPU.
   [[nodiscard]] std::optional<Spread> utilization() const;
@@ -52,7 +58,7 @@ class BusyTimes {
   };
   const Window& window_;
   std::vector<Gpu> gpus_;
-  std::vector<double> busy_ns_;  // of each iteration, all GPUs together
+  std::vector<double> busy_ns_;  // of what begins at each of the window's bounds, all GPUs together
 };
 
 // Launches of an op that agree in kernel and configuration.

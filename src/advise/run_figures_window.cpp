@@ -15,13 +15,22 @@ Window::Window(const model::Profile& profile)
   bounds_.push_back(reached);
   for (std::uint32_t i = first_; i <= last_; ++i) {
     reached = std::max(reached, model::iteration_end_ns(fold, i));
-    if (has_iterations_ || i == last_) bounds_.push_back(reached);
+    if (!has_iterations_ && i != last_) continue;
+    bounds_.push_back(reached);
+    const bool counts = !has_iterations_ || profile.aggregate.has(fold, i);
+    numbers_.push_back(counts ? static_cast<std::uint32_t>(count_++) : model::kNone);
   }
+}
+
+bool Window::has(std::int64_t time_ns) const {
+  const auto after = std::upper_bound(bounds_.begin(), bounds_.end(), time_ns);
+  return after != bounds_.begin() && after != bounds_.end() && counts(static_cast<std::size_t>(after - bounds_.begin()) - 1);
 }
 
 std::vector<double> Window::lengths() const {
   std::vector<double> lengths;
   for (std::size_t i = 0; i + 1 < bounds_.size(); ++i) {
+    if (!counts(i)) continue;
     lengths.push_back(static_cast<double>(model::elapsed_ns(bounds_[i], bounds_[i + 1])));
   }
   return lengths;
@@ -42,10 +51,11 @@ void BusyTimes::add(std::uint32_t device, std::int64_t start, std::int64_t end) 
 
 std::optional<Spread> BusyTimes::utilization() const {
   if (gpus_.empty()) return std::nullopt;
-  const std::vector<double> lengths = window_.lengths();
+  const std::vector<std::int64_t>& bounds = window_.bounds();
   std::vector<double> shares;
-  for (std::size_t i = 0; i < lengths.size(); ++i) {
-    if (lengths[i] > 0) shares.push_back(busy_ns_[i] / lengths[i] / static_cast<double>(gpus_.size()));
+  for (std::size_t i = 0; i < busy_ns_.size(); ++i) {
+    const auto length = static_cast<double>(model::elapsed_ns(bounds[i], bounds[i + 1]));
+    if (length > 0 && window_.counts(i)) shares.push_back(busy_ns_[i] / length / static_cast<double>(gpus_.size()));
   }
   return shares.empty() ? std::nullopt : std::optional(spread_of(std::move(shares)));
 }

@@ -115,6 +115,41 @@ class SelectionTest(EndToEndTest):
         self.assertEqual([6, 12], [row["ID"] for row in capture.rows])
         self.assertEqual(24, capture.summary["launches"])
 
+    def test_the_profiler_is_started_and_stopped_by_another_thread(self):
+        """Launches of a step are 6, of which the first is ADD: those between a start and a stop count, whatever thread calls them."""
+        for letters, expected in (
+            ("lsllel", [6, 12]),
+            ("lslelslel", [6, 18]),
+            ("sslellel", [0]),  # twice started, once stopped
+            ("elelsl", [12]),  # stopped before any start, and never after
+            ("lele", []),
+        ):
+            with self.subTest(letters=letters):
+                capture = self.selected("--profile-from-start=off", "-k", ADD, steps=(f"between:{letters}",))
+                self.assertEqual(expected, [row["ID"] for row in capture.rows])
+                self.assertEqual(6 * letters.count("l"), capture.summary["launches"])
+
+    def test_the_profiler_is_started_by_another_thread_in_all_replay_modes(self):
+        letters = "lll" + "sllllllllllell" * 4
+        for mode in ("none", "kernel", "iteration", "sample", "auto"):
+            with self.subTest(mode=mode):
+                options = ["--force", f"--replay-mode={mode}", "--profile-from-start=off", "-k", ADD]
+                self.profile_unharmed(f"between:{letters}", options=options, metrics=())
+                counted = [row for row in self.report_json(self.capture().path, "--reports=coverage") if row["Kernel Name"] == ADD]
+                self.assertEqual(letters.count("l"), sum(row["Launches"] for row in counted))
+                self.assertEqual(40, sum(row["Matched"] for row in counted))
+
+    def test_the_profiler_is_started_and_stopped_while_launches_are_in_flight(self):
+        for mode in ("none", "kernel", "iteration", "sample", "auto"):
+            with self.subTest(mode=mode):
+                options = ["--force", f"--replay-mode={mode}", "--profile-from-start=off", "--samples=all", "-k", ADD]
+                self.profile_unharmed("across:60:200", options=options, metrics=())
+                counted = [row for row in self.report_json(self.capture().path, "--reports=coverage") if row["Kernel Name"] == ADD]
+                self.assertEqual(200, sum(row["Launches"] for row in counted))
+                matched = sum(row["Matched"] for row in counted)
+                self.assertLessEqual(matched, 200)
+                self.assertLessEqual(sum(row["Measured"] for row in counted), matched)
+
     def test_delay(self):
         capture = self.selected("--delay=0.4", "-k", ADD, steps=("train:2", "sleep:500", "train:1"))
         self.assertEqual([12], [row["ID"] for row in capture.rows])

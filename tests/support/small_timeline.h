@@ -150,7 +150,8 @@ inline model::Fold small_fold() {
   fold.call_ns = {100, 100, 140};
   fold.activity_instance = {0, 1, 2, 2};
   fold.activity_iteration = {0, 0, 1, 1};
-  fold.iterations = {{500, 1999}, {2000, 4000}};
+  fold.iterations = {{500, 1999}, {2000, 4000, 0}};
+  fold.kinds = {{"decode"}};
   fold.key_nodes_found = 1;
   fold.key_node = "/step";
   fold.key_node_source = model::KeyNodeSource::framework;
@@ -186,6 +187,7 @@ inline model::Aggregate small_aggregate() {
   made.types = {{"aten::mm", 1, true, true, mm.cpu, mm.gpu, mm.overhead, mm.idle, mm.counters},
                 {"[CUDA memcpy HtoD]", 1, false, false, copy.cpu, copy.gpu, copy.overhead, copy.idle, {}}};
   made.groups = {{0, 2, 1, 1, stats_of({400, 410}), stats_of({500, 510}), stats_of({300, 260}), stats_of({1, 2})}};
+  made.kinds = {{0, 1, 2001, 500, 2001, 2001, 0, "The GPU idles."}};
   made.summary.wall_ns = 3501;
   made.summary.tc_utilization = 90.5;
   made.summary.share = {31, 28, 2, 1, 3, 4, 5, 6};

@@ -118,11 +118,37 @@ Scaling scaling_of(const std::optional<double>& exponent) {
   return *exponent <= 1 + kFlatExponent ? Scaling::linear : Scaling::superlinear;
 }
 
+namespace {
+
+// The rank test, corrected for the number of kinds.
+std::vector<KindPair> compare_kinds(const RunFigures& base, const RunFigures& other) {
+  std::vector<KindPair> pairs;
+  std::vector<std::optional<double>> iteration_ps, gpu_ps;
+  for (const KindFigures& one : base.kinds) {
+    const auto same = [&one](const KindFigures& its) { return its.name == one.name; };
+    const auto found = std::find_if(other.kinds.begin(), other.kinds.end(), same);
+    if (found == other.kinds.end()) continue;
+    pairs.push_back({one.name, medians(one.iteration, found->iteration), medians(one.gpu, found->gpu)});
+    iteration_ps.push_back(mann_whitney(one.iteration_ns, found->iteration_ns));
+    gpu_ps.push_back(mann_whitney(one.gpu_ns, found->gpu_ns));
+  }
+  correct_for_many(iteration_ps);
+  correct_for_many(gpu_ps);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    judge(pairs[i].iteration, iteration_ps[i]);
+    judge(pairs[i].gpu, gpu_ps[i]);
+  }
+  return pairs;
+}
+
+}  // namespace
+
 Comparison compare(const RunFigures& base, const RunFigures& other) {
   Comparison made{.base = &base, .other = &other};
   if (base.batch_size && other.batch_size)
     made.batch_ratio = static_cast<double>(*other.batch_size) / static_cast<double>(*base.batch_size);
   const bool tested = base.has_iterations && other.has_iterations;
+  made.kinds = compare_kinds(base, other);
   made.iteration = medians(base.iteration, other.iteration);
   judge(made.iteration, tested ? mann_whitney(base.iteration_ns, other.iteration_ns) : std::nullopt);
   made.iteration_exponent = exponent_of(made.iteration, made.batch_ratio);

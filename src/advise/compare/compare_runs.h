@@ -54,11 +54,19 @@ struct OpPair {
   [[nodiscard]] const OpFigures& either() const { return base != nullptr ? *base : *other; }
 };
 
+// Iterations of a kind that both runs have, by its name.
+struct KindPair {
+  std::string name;
+  Change iteration, gpu;
+};
+
 struct Comparison {
   const RunFigures* base = nullptr;
   const RunFigures* other = nullptr;
   std::optional<double> batch_ratio;  // other over base
   Change iteration, gpu;
+  std::vector<KindPair> kinds;  // where a run has several
+  [[nodiscard]] bool is_mixed() const { return !base->kinds.empty() || !other->kinds.empty(); }
   std::optional<double> iteration_exponent;
   // Those that launch something in at least half of the iterations of a run, by their time in the slower run, falling.
   std::vector<OpPair> ops;

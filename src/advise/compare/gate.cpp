@@ -142,24 +142,33 @@ Outcome judge_op_counter(const GateRule& rule, const OpPair& pair) {
   return judge_counter(base, other, rule, op_name(*pair.base));
 }
 
-Outcome judge_run(const GateRule& rule, const Comparison& comparison) {
-  if (rule.kind != GateRule::Kind::counter) {
-    const RunFigures &base = *comparison.base, &other = *comparison.other;
-    std::vector<TimePair> pair{rule.kind == GateRule::Kind::iteration_time ? iteration_pair(base, other) : gpu_pair(base, other)};
-    test_times(pair, rule.most_percent);
-    return judge_time(pair.front(), rule.most_percent);
-  }
-  ConfigSums base, other;
-  for (const OpFigures& op : comparison.base->ops) add_configs(op, rule.counter, base);
-  for (const OpFigures& op : comparison.other->ops) add_configs(op, rule.counter, other);
-  return judge_counter(base, other, rule, "the run");
-}
-
 bool is_worse(const Outcome& a, const Outcome& b) {
   const auto rank = [](const Outcome& one) {
     return one.verdict == GateVerdict::broken ? 2 : one.verdict == GateVerdict::unknown ? 1 : 0;
   };
   return rank(a) != rank(b) ? rank(a) > rank(b) : a.percent > b.percent;
+}
+
+// The worst of kinds of iterations, or of all where they are of one.
+Outcome judge_times(const GateRule& rule, std::vector<TimePair> pairs) {
+  if (pairs.empty()) return {GateVerdict::unknown, 0, "iterations are of several kinds, of which the runs have none in common"};
+  test_times(pairs, rule.most_percent);
+  std::vector<Outcome> outcomes;
+  for (const TimePair& pair : pairs) outcomes.push_back(judge_time(pair, rule.most_percent));
+  return std::move(*std::min_element(outcomes.begin(), outcomes.end(), is_worse));
+}
+
+Outcome judge_run(const GateRule& rule, const Comparison& comparison) {
+  if (rule.kind != GateRule::Kind::counter) {
+    const RunFigures &base = *comparison.base, &other = *comparison.other;
+    const bool of_gpu = rule.kind == GateRule::Kind::gpu_time;
+    if (comparison.is_mixed()) return judge_times(rule, kind_pairs(base, other, of_gpu));
+    return judge_times(rule, {of_gpu ? gpu_pair(base, other) : iteration_pair(base, other)});
+  }
+  ConfigSums base, other;
+  for (const OpFigures& op : comparison.base->ops) add_configs(op, rule.counter, base);
+  for (const OpFigures& op : comparison.other->ops) add_configs(op, rule.counter, other);
+  return judge_counter(base, other, rule, "the run");
 }
 
 std::vector<const OpPair*> ops_of(const GateRule& rule, const Comparison& comparison) {

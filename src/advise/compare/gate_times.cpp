@@ -40,6 +40,12 @@ TimePair gpu_times(const Figures& base, const Figures& other, std::string what, 
   return pair;
 }
 
+void allow_slower_cpu(const std::optional<double>& cpu, TimePair& pair) {
+  if (!cpu || *cpu <= 1) return;
+  pair.factor = *cpu;
+  pair.because = fmt::format("the CPU took {:.3g} % longer for the same launch calls", 100 * (*cpu - 1));
+}
+
 }  // namespace
 
 std::optional<double> cpu_ratio(const RunFigures& base, const RunFigures& other) {
@@ -58,12 +64,25 @@ std::optional<double> cpu_ratio(const RunFigures& base, const RunFigures& other)
 TimePair iteration_pair(const RunFigures& base, const RunFigures& other) {
   const auto lengths = [](const RunFigures& run) { return run.has_iterations ? run.iteration_ns : std::vector<double>(); };
   TimePair pair = pair_of("the iteration time", lengths(base), lengths(other));
-  const std::optional<double> cpu = cpu_ratio(base, other);
-  if (cpu && *cpu > 1) {
-    pair.factor = *cpu;
-    pair.because = fmt::format("the CPU took {:.3g} % longer for the same launch calls", 100 * (*cpu - 1));
-  }
+  allow_slower_cpu(cpu_ratio(base, other), pair);
   return pair;
+}
+
+std::vector<TimePair> kind_pairs(const RunFigures& base, const RunFigures& other, bool of_gpu) {
+  std::vector<TimePair> pairs;
+  const std::optional<double> cpu = cpu_ratio(base, other);
+  for (const KindFigures& one : base.kinds) {
+    const auto found =
+        std::find_if(other.kinds.begin(), other.kinds.end(), [&one](const KindFigures& its) { return its.name == one.name; });
+    if (found == other.kinds.end()) continue;
+    const std::string what = fmt::format("the {} of {} iterations", of_gpu ? "GPU time" : "time", one.name);
+    if (of_gpu) {
+      pairs.push_back(gpu_times(one, *found, what, base.kernels.median + base.copies.median));
+    } else {
+      allow_slower_cpu(cpu, pairs.emplace_back(pair_of(what, one.iteration_ns, found->iteration_ns)));
+    }
+  }
+  return pairs;
 }
 
 TimePair gpu_pair(const RunFigures& base, const RunFigures& other) {

@@ -39,6 +39,8 @@ struct TimePair {
 };
 [[nodiscard]] TimePair iteration_pair(const RunFigures& base, const RunFigures& other);
 [[nodiscard]] TimePair gpu_pair(const RunFigures& base, const RunFigures& other);
+// Of each kind of iterations that both runs have, where a run has several: lengths, or GPU times.
+[[nodiscard]] std::vector<TimePair> kind_pairs(const RunFigures& base, const RunFigures& other, bool of_gpu);
 [[nodiscard]] TimePair gpu_pair(const OpFigures& base, const OpFigures& other, std::string what);
 
 // The most that a rule and two runs of one program allow, of a time of the base.

@@ -22,6 +22,7 @@
 #include "cli/outputs.h"
 #include "cli/run_loader.h"
 #include "job/compare/compare_jobs_report.h"
+#include "model/fold/places.h"
 #include "report/compare/compare_report.h"
 #include "report/compare/compare_view.h"
 #include "store/database.h"
@@ -77,6 +78,13 @@ advise::RunFigures figures_of(const CompareCommand& command, const std::string& 
   if (first > end || last > end) {
     throw UsageError(fmt::format("{} has no iteration {}", printable(file), std::max(first, last)), "",
                      fmt::format("It has 0 to {}.", end));
+  }
+  if (!asked.kind.empty()) {
+    profile.aggregate.kind = model::find_kind(profile.fold, asked.kind);
+    bool any = false;
+    for (std::uint32_t i = first; i <= last; ++i) any = any || profile.aggregate.has(profile.fold, i);
+    if (!any) throw UsageError(fmt::format("{}: iterations {} to {} have none of that kind", printable(file), first, last),
+                               "--iter_kind", "Give others with --iter_start and --iter_stop.");
   }
   return advise::figures_of(profile);
 }

@@ -24,18 +24,17 @@ void check_range(std::uint32_t first, std::uint32_t last, std::size_t iterations
   }
 }
 
-// The kind that is asked for by its name, or by its number from 1.
-std::uint32_t kind_of(const Fold& fold, const std::string& asked) {
+}  // namespace
+
+std::uint32_t find_kind(const Fold& fold, const std::string& asked) {
   std::string names;
   for (std::uint32_t i = 0; i < fold.kinds.size(); ++i) {
     if (asked == fold.kinds[i].name || asked == std::to_string(i + 1)) return i;
-    names += (i == 0 ? "" : ", ") + fold.kinds[i].name;
+    names += (i == 0 ? "" : ", ") + printable(fold.kinds[i].name, kMostKindColumns);
   }
   throw UsageError(fmt::format("--iter_kind: there are no iterations of kind {}", printable(asked, kMostKindColumns)), "",
                    names.empty() ? "All iterations of this run are of one kind: leave it out." : "There are: " + names);
 }
-
-}  // namespace
 
 void Stats::add(std::int64_t value) {
   least = n == 0 ? value : std::min(least, value);
@@ -57,7 +56,7 @@ Aggregate aggregated_range(const Fold& fold, const IterationRange& range) {
     check_range(made.first_iteration, made.last_iteration, fold.iterations.size());
   }
   if (range.kind.empty()) return made;
-  made.kind = kind_of(fold, range.kind);
+  made.kind = find_kind(fold, range.kind);
   for (std::uint32_t i = made.first_iteration; i <= made.last_iteration; ++i) {
     if (made.has(fold, i)) return made;
   }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "model/aggregate/grouped_indices.h"
@@ -63,6 +64,12 @@ bool alike_grids(const LaunchedKernel& a, const LaunchedKernel& b) {
   return times <= kGridTimes && times >= 1 / kGridTimes;
 }
 
+// All bits of a number, mixed: the last step of MurmurHash3.
+std::uint64_t mixed(std::uint64_t bits) {
+  for (const std::uint64_t factor : {0xff51afd7ed558ccdULL, 0xc4ceb9fe1a85ec53ULL}) bits = (bits ^ bits >> 33U) * factor;
+  return bits ^ bits >> 33U;
+}
+
 // Iterations that are like the first of them.
 class AlikeGroup {
  public:
@@ -102,7 +109,7 @@ class KindFinder {
         group_of_(fold.iterations.size(), kNone) {}
 
   void find(const std::vector<TokenUse>& tokens) {
-    for (std::size_t i = 1; i + 1 < group_of_.size(); ++i) group_of_[i] = group_at(i, tokens.empty() ? TokenUse::unknown : tokens[i]);
+    for (const std::uint32_t i : by_frequency()) group_of_[i] = group_at(i, tokens.empty() ? TokenUse::unknown : tokens[i]);
     if (groups_.size() < 2) return;
     choose_kinds();
     if (std::count(is_kind_.begin(), is_kind_.end(), true) < 2) return;
@@ -113,6 +120,23 @@ class KindFinder {
   }
 
  private:
+  // Whole iterations, those first whose exact work is most frequent: so that groups begin with what is typical of them, and not
+  // with warm-up.
+  std::vector<std::uint32_t> by_frequency() {
+    std::vector<std::uint64_t> works(group_of_.size());
+    std::unordered_map<std::uint64_t, std::size_t> counts;
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t i = 1; i + 1 < group_of_.size(); ++i) {
+      for (const LaunchedKernel& launched : reader_.read(work_of_[i]))  // in any order
+        works[i] += mixed(std::uint64_t{launched.kernel} << 32U | static_cast<std::uint32_t>(launched.count));
+      ++counts[works[i]];
+      order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return counts.at(works[a]) > counts.at(works[b]); });
+    return order;
+  }
+
   // kNone: too many groups are there already, or nothing was launched.
   std::uint32_t group_at(std::size_t iteration, TokenUse tokens) {
     const LaunchedWork& work = reader_.read(work_of_[iteration]);

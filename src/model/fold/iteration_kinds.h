@@ -1,7 +1,8 @@
 // Iterations that do different work, told apart: the prefill and the decode steps of a generating loop, training steps and
 // validation. By what they launch, not by what anything is called.
 //
-// Whole iterations are grouped one after another, each with the first group that it is like:
+// Whole iterations are grouped one after another, those first whose exact launches are most frequent, each with the first group
+// that it is like:
 //  - Two iterations are alike where the weighted Jaccard similarity of their launches is at least kAlike: of each kernel, copy or
 //    set the smaller number of launches, summed, over the same sum of the larger numbers. A kernel whose mean grid differs by more
 //    than kGridTimes does not count as the same.

@@ -12,4 +12,7 @@ namespace dlkprof::model {
 // aggregate() without sums and rows: only which iterations they would be of.
 [[nodiscard]] Aggregate aggregated_range(const Fold& fold, const IterationRange& range);
 
+// The kind of iterations that is asked for: index into Fold::kinds, by its name or by its number from 1. Throws UsageError.
+[[nodiscard]] std::uint32_t find_kind(const Fold& fold, const std::string& asked);
+
 }  // namespace dlkprof::model

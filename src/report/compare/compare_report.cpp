@@ -200,6 +200,16 @@ Table findings_table(const advise::ComparedRuns& compared) {
   return table;
 }
 
+// Of runs whose iterations are of several kinds.
+Table kinds_table(const advise::ComparedRuns& compared) {
+  Table table{"kinds", {{"Run", ""}, {"Kind", ""}, {"Iterations", ""}, {"Iteration Time (ns)", "ns"}, {"GPU Time (ns)", "ns"}}, {}};
+  for (const RunFigures& run : compared.runs) {
+    for (const advise::KindFigures& kind : run.kinds)
+      table.rows.push_back({run.label, kind.name, count_cell(kind.iteration.n), kind.iteration.median, kind.gpu.median});
+  }
+  return table;
+}
+
 }  // namespace
 
 const char* verdict(advise::ChangeVerdict verdict) {
@@ -215,16 +225,18 @@ const char* scaling(advise::Scaling scaling) {
 const Fields<RunFigures>& run_fields() {
   static const Fields<RunFigures> kFields = [] {
     Fields<RunFigures> fields = identity_fields();
-    const auto iteration = [](const RunFigures& run) { return std::optional(run.iteration); };
+    // Medians over iterations of several kinds are those of none: table kinds has them.
+    const auto iteration = [](const RunFigures& run) { return run.kinds.empty() ? std::optional(run.iteration) : std::nullopt; };
     append(fields, spread_fields("Iteration Time", "ns", iteration));
     fields.push_back(number_field<RunFigures>("Time per Sample (ns)", "ns", [](const RunFigures& run) {
-      return run.has_iterations ? run.per_sample(run.iteration.median) : std::nullopt;
+      return run.has_iterations && run.kinds.empty() ? run.per_sample(run.iteration.median) : std::nullopt;
     }));
     fields.push_back(number_field<RunFigures>("Throughput (sample/s)", "sample/s",
                                               [](const RunFigures& run) { return run.samples_per_second(); }));
-    append(fields, spread_fields("GPU Time", "ns", [](const RunFigures& run) { return std::optional(run.gpu); }));
+    append(fields, spread_fields("GPU Time", "ns",
+                                 [](const RunFigures& run) { return run.kinds.empty() ? std::optional(run.gpu) : std::nullopt; }));
     fields.push_back(number_field<RunFigures>("GPU Time per Sample (ns)", "ns", [](const RunFigures& run) {
-      return run.has_iterations ? run.per_sample(run.gpu.median) : std::nullopt;
+      return run.has_iterations && run.kinds.empty() ? run.per_sample(run.gpu.median) : std::nullopt;
     }));
     append(fields, spread_fields(
                        "GPU Utilization", "%", [](const RunFigures& run) { return run.utilization; }, kPercent));
@@ -243,8 +255,10 @@ const Fields<RunFigures>& run_fields() {
 std::vector<Table> compare_tables(const advise::ComparedRuns& compared) {
   const std::vector<OpLine> ops = op_lines(compared);
   const std::vector<KernelLine> kernels = kernel_lines(compared);
-  return {to_table(make_rows("runs", run_fields(), compared.runs)), to_table(make_rows("ops", op_fields(), ops)),
-          to_table(make_rows("kernels", kernel_fields(), kernels)), findings_table(compared)};
+  std::vector<Table> tables{to_table(make_rows("runs", run_fields(), compared.runs)), to_table(make_rows("ops", op_fields(), ops)),
+                            to_table(make_rows("kernels", kernel_fields(), kernels)), findings_table(compared)};
+  if (Table kinds = kinds_table(compared); !kinds.rows.empty()) tables.push_back(std::move(kinds));
+  return tables;
 }
 
 std::string compare_json(const std::vector<Table>& tables) {

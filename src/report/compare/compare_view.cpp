@@ -52,6 +52,11 @@ struct Line {
 
 std::optional<double> known(const advise::Spread& spread) { return spread.n == 0 ? std::nullopt : std::optional(spread.median); }
 
+// Over several kinds of iterations a median says nothing: side_by_side() has a row for each kind.
+std::optional<double> of_one_kind(const RunFigures& run, double value) {
+  return run.iteration.n == 0 || !run.kinds.empty() ? std::nullopt : std::optional(value);
+}
+
 constexpr std::array kLines{
     Line{"Batch size", "batch",
          [](const RunFigures& run) {
@@ -61,17 +66,22 @@ constexpr std::array kLines{
     Line{"Whole iterations", "iterations",
          [](const RunFigures& run) { return std::optional(run.has_iterations ? static_cast<double>(run.iteration.n) : 0.0); },
          as_count},
-    Line{"Iteration time, median", "iteration", [](const RunFigures& run) { return known(run.iteration); }, as_time},
-    Line{"  lower quartile", nullptr, [](const RunFigures& run) { return std::optional(run.iteration.lower); }, as_time},
-    Line{"  upper quartile", nullptr, [](const RunFigures& run) { return std::optional(run.iteration.upper); }, as_time},
+    Line{"Iteration time, median", "iteration", [](const RunFigures& run) { return of_one_kind(run, run.iteration.median); },
+         as_time},
+    Line{"  lower quartile", nullptr, [](const RunFigures& run) { return of_one_kind(run, run.iteration.lower); }, as_time},
+    Line{"  upper quartile", nullptr, [](const RunFigures& run) { return of_one_kind(run, run.iteration.upper); }, as_time},
     Line{
         "Time per sample", "a sample",
-        [](const RunFigures& run) { return run.has_iterations ? run.per_sample(run.iteration.median) : std::optional<double>(); },
+        [](const RunFigures& run) {
+          return run.has_iterations && run.kinds.empty() ? run.per_sample(run.iteration.median) : std::optional<double>();
+        },
         as_time},
     Line{"Samples per second", "samples/s", [](const RunFigures& run) { return run.samples_per_second(); }, as_count},
-    Line{"GPU time an iteration, median", "GPU time", [](const RunFigures& run) { return known(run.gpu); }, as_time},
+    Line{"GPU time an iteration, median", "GPU time", [](const RunFigures& run) { return of_one_kind(run, run.gpu.median); }, as_time},
     Line{"GPU time per sample", nullptr,
-         [](const RunFigures& run) { return run.has_iterations ? run.per_sample(run.gpu.median) : std::optional<double>(); },
+         [](const RunFigures& run) {
+           return run.has_iterations && run.kinds.empty() ? run.per_sample(run.gpu.median) : std::optional<double>();
+         },
          as_time},
     Line{"GPU utilization", "GPU",
          [](const RunFigures& run) { return run.utilization ? known(*run.utilization) : std::optional<double>(); }, as_share},
@@ -94,6 +104,32 @@ std::string ratio_text(const std::optional<double>& before, const std::optional<
   return before && after && *before > 0 ? times_text(*after / *before) : "";
 }
 
+// Length and GPU time of each kind of iterations that a run has, medians.
+void add_kind_rows(const RunFigures& base, const RunFigures& other, CompareGrid& grid) {
+  const auto find = [](const RunFigures& run, const std::string& name) {
+    const auto found = std::find_if(run.kinds.begin(), run.kinds.end(), [&name](const auto& kind) { return kind.name == name; });
+    return found == run.kinds.end() ? nullptr : &*found;
+  };
+  std::vector<std::string> names;
+  for (const RunFigures* run : {&base, &other}) {
+    for (const advise::KindFigures& kind : run->kinds) {
+      if (std::find(names.begin(), names.end(), kind.name) == names.end()) names.push_back(kind.name);
+    }
+  }
+  for (const std::string& name : names) {
+    for (const auto& [what, spread] : {std::pair{"time", &advise::KindFigures::iteration}, std::pair{"GPU time", &advise::KindFigures::gpu}}) {
+      const auto value = [&, member = spread](const RunFigures& run) {
+        const advise::KindFigures* kind = find(run, name);
+        return kind == nullptr ? std::nullopt : std::optional((kind->*member).median);
+      };
+      const auto before = value(base), after = value(other);
+      grid.rows.push_back({{fmt::format("{} iteration, {}", printable(name, kHeadWidth), what), shown(before, as_time),
+                            shown(after, as_time), ratio_text(before, after)},
+                           ""});
+    }
+  }
+}
+
 // Two runs: a figure a row.
 CompareGrid side_by_side(const RunFigures& base, const RunFigures& other) {
   CompareGrid grid{"The whole run", {"", head(base), head(other), "ratio"}, {}, ""};
@@ -103,6 +139,7 @@ CompareGrid side_by_side(const RunFigures& base, const RunFigures& other) {
     if (!before && !after) continue;
     grid.rows.push_back({{line.name, shown(before, line.how), shown(after, line.how), ratio_text(before, after)}, ""});
   }
+  add_kind_rows(base, other, grid);
   return grid;
 }
 

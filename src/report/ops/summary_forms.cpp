@@ -11,14 +11,14 @@
 namespace dlkprof::report {
 namespace {
 
-constexpr std::size_t kFirstOfTables = 4;  // columns of the flat table before those of the tables with columns
 const std::array kTableColumns{Column{"GPU Time (ns)", "ns"}, Column{"CPU Time (ns)", "ns"}, Column{"# Ops", ""},
                                Column{"# Kernels", ""}};
 
-std::size_t flat_column(const std::string& name) {
+// Where a column stands in the flat table, or where it would be added.
+std::size_t flat_column(const Table& flat, const std::string& name) {
   const auto found =
-      std::find_if(kTableColumns.begin(), kTableColumns.end(), [&name](const Column& column) { return column.name == name; });
-  return kFirstOfTables + static_cast<std::size_t>(found - kTableColumns.begin());
+      std::find_if(flat.columns.begin(), flat.columns.end(), [&name](const Column& column) { return column.name == name; });
+  return static_cast<std::size_t>(found - flat.columns.begin());
 }
 
 void add_member(std::string& out, const std::string& name, bool& first) {
@@ -68,6 +68,11 @@ Table flatten(const std::vector<SummaryTable>& tables) {
   Table flat{"summary", {{"Table", ""}, {"Row Name", ""}, {"Value", ""}, {"Unit", ""}}, {}};
   flat.columns.insert(flat.columns.end(), kTableColumns.begin(), kTableColumns.end());
   for (const SummaryTable& table : tables) {
+    for (const Column& column : table.columns) {
+      if (flat_column(flat, column.name) == flat.columns.size()) flat.columns.push_back(column);
+    }
+  }
+  for (const SummaryTable& table : tables) {
     for (const SummaryRow& row : table.rows) {
       std::vector<Cell>& cells = flat.rows.emplace_back(flat.columns.size());
       cells[0] = table.name;
@@ -76,7 +81,7 @@ Table flatten(const std::vector<SummaryTable>& tables) {
         cells[2] = row.cells.front();
         if (!row.unit.empty()) cells[3] = row.unit;
       }
-      for (std::size_t i = 0; i < table.columns.size(); ++i) cells[flat_column(table.columns[i].name)] = row.cells[i];
+      for (std::size_t i = 0; i < table.columns.size(); ++i) cells[flat_column(flat, table.columns[i].name)] = row.cells[i];
     }
   }
   return flat;

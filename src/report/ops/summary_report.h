@@ -33,8 +33,8 @@ struct SummaryInputs {
 // What is given where nothing is known of ops (guide, 3.1): wall clock, GPU time and tensor-core time.
 [[nodiscard]] std::vector<SummaryTable> simple_summary_tables(const model::Profile& profile);
 
-// For csv: all tables in one, with the columns Table, Row Name, Value, Unit, GPU Time (ns), CPU Time (ns), # Ops, # Kernels;
-// what a table does not have is empty.
+// For csv: all tables in one, with the columns Table, Row Name, Value, Unit, GPU Time (ns), CPU Time (ns), # Ops, # Kernels,
+// and where iterations are of several kinds those of their table; what a table does not have is empty.
 [[nodiscard]] Table flatten(const std::vector<SummaryTable>& tables);
 
 // {"report": "summary", "units": {<row or column>: <unit>, ...},

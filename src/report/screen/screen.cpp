@@ -106,8 +106,9 @@ ScreenLines verdict_lines(const ScreenInputs& inputs) {
   constexpr std::size_t kLinesOfOne = 3, kKinds = 3;
   const model::Aggregate& made = inputs.profile.aggregate;
   ScreenLines lines;
-  for (std::size_t i = 0; made.is_mixed() && i < std::min(kKinds, made.kinds.size()); ++i)
-    add_lines(lines, wrapped(made.kinds[i].verdict, 0, inputs.page, kLinesOfOne));
+  for (std::size_t i = 0; made.is_mixed() && i < std::min(kKinds, made.kinds.size()); ++i) {
+    if (!made.kinds[i].verdict.empty()) add_lines(lines, wrapped(made.kinds[i].verdict, 0, inputs.page, kLinesOfOne));
+  }
   return lines.empty() ? wrapped(verdict_sentence(inputs), 0, inputs.page, kLinesOfOne) : lines;
 }
 

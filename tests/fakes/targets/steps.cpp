@@ -19,6 +19,7 @@
 #include "targets/hostile.h"
 #include "targets/hostile_steps.h"
 #include "targets/marked.h"
+#include "targets/profiler_ranges.h"
 #include "targets/training.h"
 
 extern "C" CUresult cuCtxCreate_v2(CUcontext*, unsigned, CUdevice);  // cuda.h may call another cuCtxCreate
@@ -254,6 +255,16 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
          CHECK(cuProfilerStart());
        }},
       {"profiler_stop", [](A) { CHECK(cuProfilerStop()); }},
+      {"between",
+       [](A a) {
+         need_device();
+         report("between", launch_between(g_program.entry, a.text));
+       }},
+      {"across",
+       [](A a) {
+         need_device();
+         report("across", launch_across(g_program.entry, a.number(0), a.number(1)));
+       }},
       {"catch_interrupt", [](A) { std::signal(SIGINT, [](int) { g_interrupted = 1; }); }},
       {"close_all", [](A a) { report("close_all", close_all(a.number(0), train_a_little)); }},
       {"close_twice", [](A a) { report("close_twice", close_twice(a.number(0), train_a_little)); }},

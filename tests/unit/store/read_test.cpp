@@ -107,8 +107,8 @@ TEST_F(ReadTest, DatabasesOfOthersAreRefused) {
 }
 
 TEST_F(ReadTest, OtherVersionsAreRefusedNamingBoth) {
-  EXPECT_THAT(after("PRAGMA user_version=9"),
-              AllOf(HasSubstr("version 9"), HasSubstr("reads version 8"), HasSubstr("as new as")));
+  EXPECT_THAT(after("PRAGMA user_version=10"),
+              AllOf(HasSubstr("version 10"), HasSubstr("reads version 9"), HasSubstr("as new as")));
   EXPECT_THAT(after("PRAGMA user_version=0"), AllOf(HasSubstr("version 0"), HasSubstr("from the captures")));
 }
 

@@ -92,7 +92,7 @@ TEST_F(StoredRunTest, SaysWhatWasAskedFor) {
   EXPECT_EQ(read_stored_run(path()).options, model::FoldOptions());
   EXPECT_EQ(read_stored_run(path()).range, model::IterationRange());
   profile_.options = {"/net/loss", {"default", "TSL"}};
-  for (const model::IterationRange range : {model::IterationRange{1, {}}, {{}, 1}, {0, model::kNone}}) {
+  for (const model::IterationRange& range : {model::IterationRange{1, {}}, {{}, 1}, {0, model::kNone}}) {
     profile_.range = range;
     (void)add_aggregation(path(), profile_);
     EXPECT_EQ(read_stored_run(path()).options, profile_.options);

@@ -80,7 +80,11 @@ TEST_F(ViewsTest, DetailIsTheFiguresOfOps) {
 TEST_F(ViewsTest, MeansOfNothingAreNull) { EXPECT_THAT(rows("SELECT mapped_avg_ns IS NULL FROM detail"), ElementsAre("0", "1")); }
 
 TEST_F(ViewsTest, IterationsAreAllThereAre) {
-  EXPECT_THAT(rows("SELECT * FROM iterations"), ElementsAre("0|500|1999|1500|1|2|600|0", "1|2000|4000|2001|1|2|500|1"));
+  EXPECT_THAT(rows("SELECT * FROM iterations"), ElementsAre("0|500|1999|1500|1|2|600|0|", "1|2000|4000|2001|1|2|500|1|decode"));
+}
+
+TEST_F(ViewsTest, KindsOfIterationsHaveTheirFigures) {
+  EXPECT_THAT(rows("SELECT * FROM iteration_kinds"), ElementsAre("decode|1|2001|500|2001.0|2001.0|0.0|100.0|The GPU idles."));
 }
 
 TEST_F(ViewsTest, KernelsAreTheRunsInTheirPlaces) {
