@@ -93,7 +93,7 @@ void add_folding(CLI::App& app, Folding& folding) {
       "The last one, inclusive (default: the steady range's, or with --iter_start the last)")
       ->check(not_negative());
   add("--iter_kind", folding.range.kind, "<kind>",
-      "Of these, only iterations of a kind that the report iterations names, such as decode (default: all)");
+      "Of these, one kind alone, as the report iterations names it, such as decode");
   add("--domains", folding.fold.domains, "<domain,domain>",
       "NVTX domains that count; default is the one without a name (default: all)")
       ->delimiter(',')

@@ -37,7 +37,7 @@ constexpr std::array kReports{
            .rows = of_profile<iteration_report>,
            .of_ops = true},
     Report{.name = "iterations",
-           .a_row_per = "a kind of iterations, such as prefill and decode: number, length, GPU time, what holds them back",
+           .a_row_per = "a [kind of iterations](ops-and-iterations.md#kinds-of-iterations), and what holds it back",
            .order = "GPU time",
            .rows = of_profile<iterations_report>,
            .of_ops = true,

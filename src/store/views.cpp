@@ -220,7 +220,7 @@ View group_nodes_view() {
 
 View iteration_kinds_view() {
   return {"iteration_kinds",
-          "Kinds of iterations, of those in the range aggregated, by GPU time; no rows where all do the same work.",
+          "Kinds of iterations, of those in the range aggregated; empty where all do the same work.",
           {{"kind", "n.name"},
            {"iterations", "s.iterations"},
            {"wall_ns", "s.wall_ns"},

@@ -142,7 +142,7 @@ class SelectionTest(EndToEndTest):
     def test_the_profiler_is_started_and_stopped_while_launches_are_in_flight(self):
         for mode in ("none", "kernel", "iteration", "sample", "auto"):
             with self.subTest(mode=mode):
-                options = ["--force", f"--replay-mode={mode}", "--profile-from-start=off", "--samples=all", "-k", ADD]
+                options = ["--force", f"--replay-mode={mode}", "--profile-from-start=off", "-k", ADD]
                 self.profile_unharmed("across:60:200", options=options, metrics=())
                 counted = [row for row in self.report_json(self.capture().path, "--reports=coverage") if row["Kernel Name"] == ADD]
                 self.assertEqual(200, sum(row["Launches"] for row in counted))
