@@ -48,14 +48,14 @@ struct Overview {
   bool per_iteration = false;     // these are of one kind, so that figures per iteration are of use
   std::vector<OverviewRow> rows;  // by GPU time, falling
   Verdicts verdict = Verdicts::nothing;
-  bool undisturbed = false;   // what follows is of iterations without the profiler
-  double idle_percent = 0;    // of the wall clock
-  double waited_percent = 0;  // of the idle time: before launches that the GPU waited for
-  std::int64_t gpu_ns = 0;    // of all rows
+  bool undisturbed = false;         // what follows is of iterations without the profiler
+  double idle_percent = 0;          // of the wall clock
+  double waited_percent = 0;        // of the idle time: before launches that the GPU waited for
+  std::int64_t gpu_ns = 0;          // of all rows
   double gpu_ns_per_iteration = 0;  // without per_iteration: of all
-  double measured_percent = 0;  // of the GPU time, in launch configurations that were measured
-  double tensor_percent = 0;    // of the GPU time, in kernels that use tensor cores
-  bool tensor_by_name = false;  // more of that is known by names than by counters
+  double measured_percent = 0;      // of the GPU time, in launch configurations that were measured
+  double tensor_percent = 0;        // of the GPU time, in kernels that use tensor cores
+  bool tensor_by_name = false;      // more of that is known by names than by counters
   // Of the GPU time: in rows that a verdict names. `known_percent` is their sum.
   std::optional<Verdict> most;  // what bounds the most
   double most_percent = 0, known_percent = 0;

@@ -92,8 +92,7 @@ void add_folding(CLI::App& app, Folding& folding) {
   add("--iter_stop", folding.range.stop, "<n>",
       "The last one, inclusive (default: the steady range's, or with --iter_start the last)")
       ->check(not_negative());
-  add("--iter_kind", folding.range.kind, "<kind>",
-      "Of these, one kind alone, as the report iterations names it, such as decode");
+  add("--iter_kind", folding.range.kind, "<kind>", "Of these, one kind alone, as the report iterations names it, such as decode");
   add("--domains", folding.fold.domains, "<domain,domain>",
       "NVTX domains that count; default is the one without a name (default: all)")
       ->delimiter(',')
@@ -106,7 +105,8 @@ void check_folding(const Folding& folding) {
     throw UsageError(fmt::format("--iter_stop {} is before --iter_start {}", *range.stop, *range.start), "",
                      "Give the last iteration that counts; it is part of the range.");
   }
-  const bool asks = !folding.fold.key_node.empty() || !folding.fold.domains.empty() || range.start || range.stop || !range.kind.empty();
+  const bool asks =
+      !folding.fold.key_node.empty() || !folding.fold.domains.empty() || range.start || range.stop || !range.kind.empty();
   if (folding.simple() && asks) {
     throw UsageError("simple mode has neither ops nor iterations", "",
                      "Leave out --mode=simple, or --key_node, --iter_start, --iter_stop, --iter_kind and --domains.");

@@ -105,11 +105,13 @@ int last_id(const OpenDatabase& database) {
 
 // Whether an aggregation was made by this version and asked for as this one was. All else follows from that.
 bool is_same(const OpenDatabase& database, int id, const model::Profile& profile) {
-  Statement row = database.connection.prepare(fmt::format(
-      "SELECT dlkprof_version, key_node_asked, domains, iter_start_asked, iter_stop_asked, iter_kind_asked FROM aggregation WHERE id = {}", id));
+  Statement row =
+      database.connection.prepare(fmt::format("SELECT dlkprof_version, key_node_asked, domains, iter_start_asked, "
+                                              "iter_stop_asked, iter_kind_asked FROM aggregation WHERE id = {}",
+                                              id));
   const auto text = [](const std::optional<std::uint32_t>& number) { return number ? std::to_string(*number) : ""; };
   const std::array wanted{std::string(DLKPROF_VERSION), profile.options.key_node, domains_text(profile),
-                          text(profile.range.start), text(profile.range.stop), profile.range.kind};
+                          text(profile.range.start),    text(profile.range.stop), profile.range.kind};
   if (!row.step()) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     if (row.text(static_cast<int>(i)) != wanted.at(i)) return false;

@@ -37,8 +37,9 @@ void columns(const auto& visit, Of<model::Profile> auto& row) {
         number("steady_first", if_found(steady.first), "", "Of the steady range; NULL: no iteration is whole."),
         number("steady_last", if_found(steady.last), "", "Of the steady range, inclusive."),
         text("iter_kind_asked", row.range.kind, "With --iter_kind; empty: all."),
-        nullable(number("kind", row.aggregate.kind, "id of iteration_kind", "Of the iterations of the range, figures are only of "
-                                                                            "this kind; NULL: of all.")));
+        nullable(number("kind", row.aggregate.kind, "id of iteration_kind",
+                        "Of the iterations of the range, figures are only of "
+                        "this kind; NULL: of all.")));
 }
 
 void columns(const auto& visit, Of<model::Group> auto& row) {
@@ -211,8 +212,7 @@ void columns(const auto& visit, const model::Summary& row) {
         ops_line("memory", row.memory, "Copies and sets."), ops_line("other_kernels", row.other_kernels, "All other kernels."),
         number("graph_gpu_ns", row.graph_gpu_ns, "ns", "In kernels of CUDA graphs."),
         real("median_iteration_ns", of_one_kind(row.median_iteration_ns), "ns", "NULL: as iteration_deviation_ns."),
-        undisturbed(row.undisturbed),
-        left_out("before", row.before, "Warm-up: iterations before those aggregated."),
+        undisturbed(row.undisturbed), left_out("before", row.before, "Warm-up: iterations before those aggregated."),
         left_out("after", row.after, "Iterations after those aggregated."));
 }
 

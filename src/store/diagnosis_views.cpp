@@ -89,6 +89,22 @@ std::string phase_of_op(const std::string& otherwise) {
 
 namespace {
 
+View iteration_kinds_view() {
+  return {"iteration_kinds",
+          "Kinds of iterations, of those in the range aggregated; empty where all do the same work.",
+          {{"kind", "n.name"},
+           {"iterations", "s.iterations"},
+           {"wall_ns", "s.wall_ns"},
+           {"gpu_ns", "s.gpu_ns"},
+           {"median_ns", "s.median_ns"},
+           {"mean_ns", "s.mean_ns"},
+           {"deviation_ns", "s.deviation_ns"},
+           {"gpu_pct", "100.0 * s.gpu_ns / nullif(sum(s.gpu_ns) OVER (), 0)", "%", "Of the GPU time of all kinds."},
+           {"verdict", "s.verdict"}},
+          "FROM kind_stats s JOIN iteration_kind n ON n.aggregation = s.aggregation AND n.id = s.kind WHERE s.aggregation = " +
+              kNewest + " ORDER BY s.rank"};
+}
+
 View phases_view() {
   const std::string name = phase_of_op("WHEN k.kind = 1 AND k.name LIKE '%HtoD%' THEN 'data' ELSE 'other'");
   return {
@@ -133,7 +149,7 @@ View gaps_view() {
 }  // namespace
 
 std::vector<View> diagnosis_views() {
-  return {findings_view(), verdicts_view(), stalls_view(), occupancy_view(), phases_view(), gaps_view()};
+  return {findings_view(), verdicts_view(), stalls_view(), occupancy_view(), phases_view(), gaps_view(), iteration_kinds_view()};
 }
 
 }  // namespace dlkprof::store

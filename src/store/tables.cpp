@@ -27,8 +27,8 @@ std::span<const Table> timeline_tables() {
 std::span<const Table> aggregation_tables() {
   using namespace model;
   static const std::vector<Table> tables =
-      tables_of<Profile, model::Group, Op, IterationKind, Iteration, Placement, OpRow, OpKernel, KernelRow, OpTypeRow, GroupRow, KindRow, Summary,
-                CounterRow, DiagnosedFinding, DiagnosedVerdict, StallRow, DiagnosedOccupancy>();
+      tables_of<Profile, model::Group, Op, IterationKind, Iteration, Placement, OpRow, OpKernel, KernelRow, OpTypeRow, GroupRow,
+                KindRow, Summary, CounterRow, DiagnosedFinding, DiagnosedVerdict, StallRow, DiagnosedOccupancy>();
   return tables;
 }
 

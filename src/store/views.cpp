@@ -61,8 +61,8 @@ View iterations_view() {
            {"start_ns", "i.start_ns"},
            {"stop_ns", "i.stop_ns"},
            {"duration_ns", "i.stop_ns - i.start_ns + 1", "ns", ""},
-           {"aggregated", "i.id BETWEEN a.first_iteration AND a.last_iteration AND (a.kind IS NULL OR i.kind IS a.kind)", "0 or 1",
-            "Figures are of it, too."},
+           {"aggregated", "i.id BETWEEN a.first_iteration AND a.last_iteration AND (a.kind IS NULL OR i.kind IS a.kind)",
+            "0 or 1", "Figures are of it, too."},
            {"calls", "coalesce(w.calls, 0)", "", "Kernels, copies and sets that were called in it."},
            {"gpu_ns", "coalesce(w.gpu_ns, 0)", "ns", "Sum of their times on GPUs."},
            {"steady", "i.id BETWEEN a.steady_first AND a.steady_last", "0 or 1",
@@ -218,22 +218,6 @@ View group_nodes_view() {
               " ORDER BY s.rank"};
 }
 
-View iteration_kinds_view() {
-  return {"iteration_kinds",
-          "Kinds of iterations, of those in the range aggregated; empty where all do the same work.",
-          {{"kind", "n.name"},
-           {"iterations", "s.iterations"},
-           {"wall_ns", "s.wall_ns"},
-           {"gpu_ns", "s.gpu_ns"},
-           {"median_ns", "s.median_ns"},
-           {"mean_ns", "s.mean_ns"},
-           {"deviation_ns", "s.deviation_ns"},
-           {"gpu_pct", "100.0 * s.gpu_ns / nullif(sum(s.gpu_ns) OVER (), 0)", "%", "Of the GPU time of all kinds."},
-           {"verdict", "s.verdict"}},
-          "FROM kind_stats s JOIN iteration_kind n ON n.aggregation = s.aggregation AND n.id = s.kind " + of_newest("s") +
-              " ORDER BY s.rank"};
-}
-
 // Every column of table summary_stats but the first, after what was aggregated.
 View summary_view() {
   ViewColumns columns = {
@@ -375,7 +359,7 @@ ViewColumns of(const std::string& table, std::initializer_list<const char*> name
 std::span<const View> views() {
   static const std::vector<View> all = [] {
     std::vector<View> made{summary_view(),           detail_view(),          ops_view(),
-                           iterations_view(),        iteration_kinds_view(), ranges_view(),          kernels_view(),
+                           iterations_view(),        ranges_view(),          kernels_view(),
                            op_kernels_view(),        tensor_view(),          op_types_view(),
                            group_nodes_view(),       metrics_view(),         op_metrics_view(),
                            op_kernel_metrics_view(), op_type_metrics_view(), metric_samples_view(),

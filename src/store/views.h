@@ -26,7 +26,7 @@ inline const std::string kNewest = "(SELECT max(id) FROM aggregation)";
 [[nodiscard]] View metrics_view();
 [[nodiscard]] View metric_samples_view();
 [[nodiscard]] View coverage_view();
-// Of what the diagnosis found; with them phases and gaps, which follow from other tables.
+// Of what the diagnosis found; with them phases, gaps and kinds of iterations, which follow from other tables.
 [[nodiscard]] std::vector<View> diagnosis_views();
 
 }  // namespace dlkprof::store

@@ -83,8 +83,9 @@ advise::RunFigures figures_of(const CompareCommand& command, const std::string& 
     profile.aggregate.kind = model::find_kind(profile.fold, asked.kind);
     bool any = false;
     for (std::uint32_t i = first; i <= last; ++i) any = any || profile.aggregate.has(profile.fold, i);
-    if (!any) throw UsageError(fmt::format("{}: iterations {} to {} have none of that kind", printable(file), first, last),
-                               "--iter_kind", "Give others with --iter_start and --iter_stop.");
+    if (!any)
+      throw UsageError(fmt::format("{}: iterations {} to {} have none of that kind", printable(file), first, last), "--iter_kind",
+                       "Give others with --iter_start and --iter_stop.");
   }
   return advise::figures_of(profile);
 }

@@ -144,12 +144,12 @@ struct Summary {
   std::uint64_t aggregated_iterations = 0, start_iteration = 0, stop_iteration = 0;
   double mean_iteration_ns = 0, median_iteration_ns = 0;
   double iteration_deviation_ns = 0;  // sample standard deviation
-  bool mixed_kinds = false;           // of several kinds of iterations: median and deviation are of no use, and Aggregate::kinds are
+  bool mixed_kinds = false;  // of several kinds of iterations: median and deviation are of no use, and Aggregate::kinds are
   // What sums over all iterations are divided by where they are shown per iteration: a mean over several kinds is that of none.
   [[nodiscard]] double shown_iterations() const {
     return mixed_kinds || aggregated_iterations == 0 ? 1 : static_cast<double>(aggregated_iterations);
   }
-  LeftOut before, after;              // the start iteration, the stop iteration
+  LeftOut before, after;  // the start iteration, the stop iteration
   OpsLine all_ops, tc_ops, eligible_without_tc, other_ops;
   OpsLine all_kernels, tc_kernels, memory, other_kernels;
   std::int64_t graph_gpu_ns = 0;                     // in kernels of CUDA graphs
@@ -173,7 +173,8 @@ struct Aggregate {
 
   // Whether figures are of this iteration.
   [[nodiscard]] bool has(const Fold& fold, std::uint32_t iteration) const {
-    return first_iteration <= iteration && iteration <= last_iteration && (kind == kNone || fold.iterations[iteration].kind == kind);
+    return first_iteration <= iteration && iteration <= last_iteration &&
+           (kind == kNone || fold.iterations[iteration].kind == kind);
   }
   // Whether figures are of iterations of several kinds: a median of all would be that of none.
   [[nodiscard]] bool is_mixed() const { return kind == kNone && kinds.size() > 1; }

@@ -20,7 +20,8 @@ struct IterationSlice {
   std::uint32_t kind = kNone;  // as Aggregate::kind
 
   [[nodiscard]] bool has(std::uint32_t iteration) const {
-    return first_iteration <= iteration && iteration <= last_iteration && (kind == kNone || fold.iterations[iteration].kind == kind);
+    return first_iteration <= iteration && iteration <= last_iteration &&
+           (kind == kNone || fold.iterations[iteration].kind == kind);
   }
   [[nodiscard]] std::uint32_t op_of(std::size_t activity) const { return fold.instances[fold.activity_instance[activity]].op; }
   // Calls `visit(index, work)` for the works that count, in their order.

@@ -36,7 +36,7 @@ struct CalledModule {
 using CalledModules = std::map<std::uint32_t, CalledModule>;  // by name
 
 CalledModules find_called_modules(const Timeline& timeline, const RangeMarkers& markers, const std::vector<std::uint32_t>& roots,
-                     const std::vector<TokenUse>& uses) {
+                                  const std::vector<TokenUse>& uses) {
   std::vector<TokenUse> of_root(roots.size(), TokenUse::unknown);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     if (roots[i] != kNone) of_root[roots[i]] = of_root[roots[i]] + uses[i];

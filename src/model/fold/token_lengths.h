@@ -22,12 +22,13 @@ enum class TokenUse : std::uint8_t { unknown, one, many, mixed };
   return b == TokenUse::unknown ? a : TokenUse::mixed;
 }
 
-// By the input shapes of a range of PyTorch's aten::embedding: "[[32000, 1024], [4, 64], []]" has 4 sequences of 64 tokens. Unknown
-// where the indices have fewer than two dimensions: of a flat list nobody says how many sequences it holds.
+// By the input shapes of a range of PyTorch's aten::embedding: "[[32000, 1024], [4, 64], []]" has 4 sequences of 64 tokens.
+// Unknown where the indices have fewer than two dimensions: of a flat list nobody says how many sequences it holds.
 [[nodiscard]] TokenUse token_use_of(std::string_view shapes);
 
 // Of each range of the timeline what its own message says; empty where no range says anything.
-[[nodiscard]] std::vector<TokenUse> find_token_uses(const Timeline& timeline, const RangeMarkers& markers, const TextTable& texts);
+[[nodiscard]] std::vector<TokenUse> find_token_uses(const Timeline& timeline, const RangeMarkers& markers,
+                                                    const TextTable& texts);
 
 // Whether calls in this order are those of a generating loop: one with many tokens is directly followed by one with one, and at
 // least two have one.

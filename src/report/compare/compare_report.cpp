@@ -202,7 +202,8 @@ Table findings_table(const advise::ComparedRuns& compared) {
 
 // Of runs whose iterations are of several kinds.
 Table kinds_table(const advise::ComparedRuns& compared) {
-  Table table{"kinds", {{"Run", ""}, {"Kind", ""}, {"Iterations", ""}, {"Iteration Time (ns)", "ns"}, {"GPU Time (ns)", "ns"}}, {}};
+  Table table{
+      "kinds", {{"Run", ""}, {"Kind", ""}, {"Iterations", ""}, {"Iteration Time (ns)", "ns"}, {"GPU Time (ns)", "ns"}}, {}};
   for (const RunFigures& run : compared.runs) {
     for (const advise::KindFigures& kind : run.kinds)
       table.rows.push_back({run.label, kind.name, count_cell(kind.iteration.n), kind.iteration.median, kind.gpu.median});
@@ -233,8 +234,9 @@ const Fields<RunFigures>& run_fields() {
     }));
     fields.push_back(number_field<RunFigures>("Throughput (sample/s)", "sample/s",
                                               [](const RunFigures& run) { return run.samples_per_second(); }));
-    append(fields, spread_fields("GPU Time", "ns",
-                                 [](const RunFigures& run) { return run.kinds.empty() ? std::optional(run.gpu) : std::nullopt; }));
+    append(fields, spread_fields("GPU Time", "ns", [](const RunFigures& run) {
+             return run.kinds.empty() ? std::optional(run.gpu) : std::nullopt;
+           }));
     fields.push_back(number_field<RunFigures>("GPU Time per Sample (ns)", "ns", [](const RunFigures& run) {
       return run.has_iterations && run.kinds.empty() ? run.per_sample(run.gpu.median) : std::nullopt;
     }));
@@ -255,7 +257,8 @@ const Fields<RunFigures>& run_fields() {
 std::vector<Table> compare_tables(const advise::ComparedRuns& compared) {
   const std::vector<OpLine> ops = op_lines(compared);
   const std::vector<KernelLine> kernels = kernel_lines(compared);
-  std::vector<Table> tables{to_table(make_rows("runs", run_fields(), compared.runs)), to_table(make_rows("ops", op_fields(), ops)),
+  std::vector<Table> tables{to_table(make_rows("runs", run_fields(), compared.runs)),
+                            to_table(make_rows("ops", op_fields(), ops)),
                             to_table(make_rows("kernels", kernel_fields(), kernels)), findings_table(compared)};
   if (Table kinds = kinds_table(compared); !kinds.rows.empty()) tables.push_back(std::move(kinds));
   return tables;

@@ -81,16 +81,17 @@ void say_kinds(const Comparison& of, Sentences& said) {
   for (const advise::KindPair& kind : of.kinds) {
     const auto& [base_ns, other_ns, ratio, p, verdict] = kind.iteration;
     if (!ratio) continue;
-    const std::string change = verdict == ChangeVerdict::no_change ? "the spread of these iterations explains the difference"
-                                                                   : times_text(*ratio);
+    const std::string change =
+        verdict == ChangeVerdict::no_change ? "the spread of these iterations explains the difference" : times_text(*ratio);
     said.push_back(fmt::format("An iteration of the kind {} takes {} with {} and {} with {}: {}{}; its GPU time is {} and {}.",
                                printable(kind.name, kWordsWidth), time_text_of(base_ns), run_label(*of.base),
                                time_text_of(other_ns), run_label(*of.other), change, p ? " (" + chance(p) + ")" : "",
                                time_text_of(kind.gpu.base_ns), time_text_of(kind.gpu.other_ns)));
   }
   if (of.kinds.empty()) {
-    said.push_back(fmt::format("{} has iterations of several kinds, and the other run has not the same: their lengths are not compared.",
-                               run_label(of.base->kinds.empty() ? *of.other : *of.base)));
+    said.push_back(
+        fmt::format("{} has iterations of several kinds, and the other run has not the same: their lengths are not compared.",
+                    run_label(of.base->kinds.empty() ? *of.other : *of.base)));
   } else {
     said.push_back("Ops are compared over iterations of all kinds: --iter_kind compares one.");
   }

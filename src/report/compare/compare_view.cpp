@@ -70,14 +70,14 @@ constexpr std::array kLines{
          as_time},
     Line{"  lower quartile", nullptr, [](const RunFigures& run) { return of_one_kind(run, run.iteration.lower); }, as_time},
     Line{"  upper quartile", nullptr, [](const RunFigures& run) { return of_one_kind(run, run.iteration.upper); }, as_time},
-    Line{
-        "Time per sample", "a sample",
-        [](const RunFigures& run) {
-          return run.has_iterations && run.kinds.empty() ? run.per_sample(run.iteration.median) : std::optional<double>();
-        },
-        as_time},
+    Line{"Time per sample", "a sample",
+         [](const RunFigures& run) {
+           return run.has_iterations && run.kinds.empty() ? run.per_sample(run.iteration.median) : std::optional<double>();
+         },
+         as_time},
     Line{"Samples per second", "samples/s", [](const RunFigures& run) { return run.samples_per_second(); }, as_count},
-    Line{"GPU time an iteration, median", "GPU time", [](const RunFigures& run) { return of_one_kind(run, run.gpu.median); }, as_time},
+    Line{"GPU time an iteration, median", "GPU time", [](const RunFigures& run) { return of_one_kind(run, run.gpu.median); },
+         as_time},
     Line{"GPU time per sample", nullptr,
          [](const RunFigures& run) {
            return run.has_iterations && run.kinds.empty() ? run.per_sample(run.gpu.median) : std::optional<double>();
@@ -117,7 +117,8 @@ void add_kind_rows(const RunFigures& base, const RunFigures& other, CompareGrid&
     }
   }
   for (const std::string& name : names) {
-    for (const auto& [what, spread] : {std::pair{"time", &advise::KindFigures::iteration}, std::pair{"GPU time", &advise::KindFigures::gpu}}) {
+    for (const auto& [what, spread] :
+         {std::pair{"time", &advise::KindFigures::iteration}, std::pair{"GPU time", &advise::KindFigures::gpu}}) {
       const auto value = [&, member = spread](const RunFigures& run) {
         const advise::KindFigures* kind = find(run, name);
         return kind == nullptr ? std::nullopt : std::optional((kind->*member).median);

@@ -104,9 +104,10 @@ SummaryTable kinds_table(const model::Profile& profile) {
                       {"GPU Time (ns)", "ns"}},
                      {}};
   for (const model::KindRow& row : profile.aggregate.kinds) {
-    table.rows.push_back({profile.fold.kinds[row.kind].name,
-                          "",
-                          {row.iterations, row.median_ns, row.mean_ns, row.iterations > 1 ? Cell{row.deviation_ns} : Cell{}, row.gpu_ns}});
+    table.rows.push_back(
+        {profile.fold.kinds[row.kind].name,
+         "",
+         {row.iterations, row.median_ns, row.mean_ns, row.iterations > 1 ? Cell{row.deviation_ns} : Cell{}, row.gpu_ns}});
   }
   return table;
 }

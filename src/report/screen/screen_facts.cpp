@@ -98,11 +98,10 @@ ScreenLines kind_lines(const ScreenInputs& inputs) {
   const model::Aggregate& made = inputs.profile.aggregate;
   double gpu_ns = 0;
   for (const model::KindRow& row : made.kinds) gpu_ns += static_cast<double>(row.gpu_ns);
-  ScreenLines lines =
-      labelled("Iteration",
-               fmt::format("{} kinds in iterations {} to {}{}; --iter_kind shows one", made.kinds.size(), made.first_iteration,
-                           made.last_iteration, source_text(made.range_source)),
-               inputs.page, 1);
+  ScreenLines lines = labelled("Iteration",
+                               fmt::format("{} kinds in iterations {} to {}{}; --iter_kind shows one", made.kinds.size(),
+                                           made.first_iteration, made.last_iteration, source_text(made.range_source)),
+                               inputs.page, 1);
   for (std::size_t i = 0; i < std::min(kKinds, made.kinds.size()); ++i) {
     const model::KindRow& row = made.kinds[i];
     const std::string spread = row.iterations > 1 ? " +- " + short_quantity(row.deviation_ns, "ns") : "";

@@ -61,7 +61,8 @@ class Loop {
 // Of each iteration; "" where it has none.
 std::vector<std::string> kinds_of(const Fold& fold) {
   std::vector<std::string> names;
-  for (const Iteration& iteration : fold.iterations) names.push_back(iteration.kind == kNone ? "" : fold.kinds[iteration.kind].name);
+  for (const Iteration& iteration : fold.iterations)
+    names.push_back(iteration.kind == kNone ? "" : fold.kinds[iteration.kind].name);
   return names;
 }
 
@@ -146,7 +147,8 @@ TEST(IterationKinds, GridsThatDifferMuchAreNotTheSameWork) {
       if (activity.kernel == large) activity.kernel = small;
     }
     for (Activity& activity : timeline.activities) {
-      if (activity.kernel == small && timeline.configs[activity.config].kernel == large) timeline.configs[activity.config].key.grid.x = 90;
+      if (activity.kernel == small && timeline.configs[activity.config].kernel == large)
+        timeline.configs[activity.config].key.grid.x = 90;
     }
   }
   EXPECT_EQ(fold(timeline).kinds.size(), 2U);
@@ -167,7 +169,8 @@ TEST(IterationKinds, PrefillAndDecodeAreNamedByTheTokensOfTheModule) {
 // Only shapes tell them apart, and prompts of different lengths stay together whatever they launch.
 TEST(IterationKinds, ShapesGoBeforeKernels) {
   Loop loop;
-  for (int i = 0; i < 3; ++i) loop.forward(64, {"a", "b", "c", std::to_string(i)}).forward(1, {"a", "b", "c"}).forward(1, {"a", "b", "c"});
+  for (int i = 0; i < 3; ++i)
+    loop.forward(64, {"a", "b", "c", std::to_string(i)}).forward(1, {"a", "b", "c"}).forward(1, {"a", "b", "c"});
   EXPECT_EQ(loop.folded().kinds.size(), 2U);
   Loop prompts;
   for (int i = 0; i < 4; ++i) {
@@ -315,8 +318,8 @@ TEST(TokenUse, IsReadFromTheShapesOfEmbeddings) {
   EXPECT_EQ(token_use_of("[[32000, 1024], [4, 64], [], [], []]"), TokenUse::many);
   EXPECT_EQ(token_use_of("[[32000, 1024], [4, 1], [], [], []]"), TokenUse::one);
   EXPECT_EQ(token_use_of("[[32000, 1024], [2, 3, 11]]"), TokenUse::many);
-  for (const char* shapes : {"", "[[32000, 1024], [64]]", "[[32000, 1024], []]", "[[32000, 1024], [4, x]]", "[[32000, 1024], [4, 0]]",
-                             "[[32000, 1024], [4, 1", "[4, 1]", "[[32000, 1024]]", "], [1, 1]"})
+  for (const char* shapes : {"", "[[32000, 1024], [64]]", "[[32000, 1024], []]", "[[32000, 1024], [4, x]]",
+                             "[[32000, 1024], [4, 0]]", "[[32000, 1024], [4, 1", "[4, 1]", "[[32000, 1024]]", "], [1, 1]"})
     EXPECT_EQ(token_use_of(shapes), TokenUse::unknown) << shapes;
   EXPECT_EQ(TokenUse::one + TokenUse::many, TokenUse::mixed);
   EXPECT_EQ(TokenUse::unknown + TokenUse::one, TokenUse::one);
