@@ -206,12 +206,12 @@ run_e2e() {
 
 soak_hostile() {
   say "Hostile programs, each with and without dlkprof, in every replay mode"
-  run_e2e -m unittest test_hostile test_bombs test_left_behind test_promises
+  run_e2e run.py test_hostile test_bombs test_left_behind test_promises
 }
 
 soak_campaign() {
   say "Kills, stops and cuts at random moments"
-  run_e2e campaign.py --moments "$soak_moments" ${soak_seed:+--seed "$soak_seed"}
+  run_e2e support/campaign.py --moments "$soak_moments" ${soak_seed:+--seed "$soak_seed"}
 }
 
 soak_mutants() {

@@ -1,5 +1,5 @@
 // Opens pages in a real browser and does what people do with them: node browser.mjs <chromium> <plan.json>. Prints what it saw as JSON;
-// tests/e2e/test_view.py makes the pages and judges it.
+// tests/e2e/read/test_view.py makes the pages and judges it.
 
 import {readFileSync} from "node:fs";
 import {createRequire} from "node:module";

@@ -12,7 +12,7 @@ namespace dlkprof::advise {
 
 // How far GPU times of two runs of one program lie apart: by this share, and for each launch by so many ns, which add up as
 // independent errors do (by the root of the launches). Between recordings of one program on an H200 no op differed by more, most
-// by far less (tests/e2e/test_gate.py holds that of all pairs that the repository has).
+// by far less (tests/e2e/read/test_gate.py holds that of all pairs that the repository has).
 inline constexpr double kRunsDifferShare = 0.01;
 inline constexpr double kRunsDifferNs = 1200;
 

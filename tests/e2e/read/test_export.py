@@ -112,7 +112,7 @@ class PerfettoTest(ExportTest):
         for capture in ("cifar10_b512", "cifar10_b512_iteration", "cifar10_b512_sampled"):
             trace, _ = self.perfetto(capture)
             traces.append((self.folder / f"{capture}.perfetto-trace", len(trace.packets)))
-        done = self.run_command(python_with("google.protobuf"), "-B", SOURCE / "tests/e2e/perfetto_by_protobuf.py",
+        done = self.run_command(python_with("google.protobuf"), "-B", SOURCE / "tests/e2e/support/perfetto_by_protobuf.py",
                                 *(path for path, _ in traces))  # fmt: skip
         self.assertEqual((0, [packets for _, packets in traces]), (done.code, [int(word) for word in done.stdout.split()]), done.stderr)
 

@@ -23,7 +23,3 @@ class ReadmeTest(unittest.TestCase):
         shown = re.findall(r"```text\n(.*?)```", self.text, re.DOTALL)
         self.assertEqual(1, len(shown))
         self.assertLessEqual(shown[0].count("\n"), MOST_LINES)
-
-
-if __name__ == "__main__":
-    unittest.main()

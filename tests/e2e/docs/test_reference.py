@@ -14,7 +14,7 @@ ALIKE = r"-f, --force|--cupti-path|--output_path|--base_name"  # said otherwise 
 VERBS = ("report", "compare", "view", "sweep", "export", "merge", "mcp", "demo", "metrics", "doctor", "help", "completion")
 HEAD = """# The command line
 
-Generated from the program's help (`DLKPROF_REGENERATE=1` with `tests/e2e/test_reference.py`); a test compares the two. `dlkprof help
+Generated from the program's help (`DLKPROF_REGENERATE=1` with `tests/e2e/run.py test_reference`); a test compares the two. `dlkprof help
 <verb>` prints the same for a verb, with examples. Options stand before the program; what follows the program's name is the program's. A
 long option takes `--name value` and `--name=value`; `_` and `-` are the same in its name. A program that is called like a verb, or whose
 name begins with a dash, is given after `--`. A flag such as `--force` may be followed by `true` or `false`.
@@ -70,9 +70,3 @@ class CommandLineTest(EndToEndTest):
             PAGE.write_text(page, encoding="utf-8")
         self.assertEqual(page, PAGE.read_text(encoding="utf-8"))
         self.assertGreater(len(profile), 40)
-
-
-if __name__ == "__main__":
-    import unittest
-
-    unittest.main()

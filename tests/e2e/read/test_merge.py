@@ -213,7 +213,3 @@ class MergeOnDaskTest(MergeTest):
         self.on_dask("--scheduler", address)
         killer.join()
         self.assertEqual(self.bytes_of("local.sqlite"), self.bytes_of("dask.sqlite"))
-
-
-if __name__ == "__main__":
-    unittest.main()
