@@ -42,7 +42,7 @@ struct ProfileOptions {
   CacheControl cache_control = CacheControl::none;
   std::optional<std::uint64_t> samples = 1;  // occurrences measured of each launch key; none: all
   bool keep_counters = false;
-  double max_overhead_seconds = 120;          // of iteration replay: spent in and around windows; 0: no limit
+  double max_overhead_seconds = 120;         // of iteration replay: spent in and around windows; 0: no limit
   std::uint64_t max_memory_mb = 300;         // of iteration replay: host memory that it may add to the program
   std::uint64_t sampling_interval_ns = 0;    // of replay mode sample; 0: the shortest that can be kept up with
   std::optional<std::uint32_t> pc_sampling;  // the period, of 2^n cycles; none: there is no PC sampling

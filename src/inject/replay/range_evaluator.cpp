@@ -41,6 +41,7 @@ class RangeEvaluator::Worker {
     std::vector<PartialCounters::Range> of_passes;
   };
   [[nodiscard]] const cupti::Host& host();
+  void show_device(const Window& window);
   void keep(Window window);
   [[nodiscard]] std::vector<PackedRange> pack(const Window& window);
   [[nodiscard]] PackedRange::Blocks blocks_of(const Window& window, std::size_t range) const;
@@ -52,6 +53,7 @@ class RangeEvaluator::Worker {
   RangeEvaluator& evaluator_;
   const Shared& shared_;
   std::optional<cupti::Host> host_;
+  bool knows_device_ = false;
   std::vector<PartialCounters> partial_;  // by plan
   std::deque<Ranges> complete_;
   std::map<std::pair<std::size_t, std::size_t>, std::shared_ptr<const PackedRange::Blocks>> likes_;  // by plan and pass
@@ -63,8 +65,16 @@ const cupti::Host& RangeEvaluator::Worker::host() {
   return *host_;
 }
 
+// NVPerf takes what it knows of the GPU from the first image that a host evaluates, and never looks again. Images in which ranges
+// were only added up have nothing of it: for a host that saw such a one first, all metrics but times are no number (CUDA 13.0).
+void RangeEvaluator::Worker::show_device(const Window& window) {
+  if (window.launches.empty() || std::exchange(knows_device_, true)) return;
+  (void)host().evaluate(window.image->bytes(), 0, {shared_.plans.at(window.plan).metrics.front()});
+}
+
 void RangeEvaluator::Worker::read(Window window) {
   const Plan& plan = shared_.plans.at(window.plan);
+  show_device(window);
   for (MeasuredLaunch& launch : window.launches) launch.record.metric_set = plan.metric_set;
   if (plan.passes > 1) return keep(std::move(window));
   for (std::size_t range = 0; range < window.launches.size(); ++range) {

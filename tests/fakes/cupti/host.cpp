@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
@@ -36,12 +37,29 @@ std::uint64_t passes_of(const std::string& metric, std::uint64_t plan_passes) {
   return (1ULL << hash % plan_passes) | (1ULL << hash / plan_passes % plan_passes);
 }
 
+std::map<CUpti_Profiler_Host_Object*, bool>& hosts_with_device() {
+  static auto& instance = *new std::map<CUpti_Profiler_Host_Object*, bool>;
+  return instance;
+}
+
 // Metrics that lack a pass are no numbers.
 void blank_what_lacks_passes(const FakeImage& image, const CUpti_Profiler_Host_EvaluateToGpuValues_Params& params) {
   const std::uint64_t collected = image.at(params.rangeIndex).passes;
   for (std::size_t metric = 0; metric < params.numMetrics; ++metric) {
     if ((passes_of(params.ppMetricNames[metric], image.plan_passes) & ~collected) != 0)
       params.pMetricValues[metric] = std::nan("");
+  }
+}
+
+// The real one takes what it knows of the GPU from the first image that it evaluates, and never looks again: where that is one
+// that ranges were only added up in, all metrics but times are no number from then on.
+void blank_without_device(const FakeImage& image, const CUpti_Profiler_Host_EvaluateToGpuValues_Params& params) {
+  {
+    const std::lock_guard lock(state_mutex());
+    if (hosts_with_device().try_emplace(params.pHostObject, image.has_device != 0).first->second) return;
+  }
+  for (std::size_t metric = 0; metric < params.numMetrics; ++metric) {
+    if (std::strcmp(params.ppMetricNames[metric], "gpu__time_duration.sum") != 0) params.pMetricValues[metric] = std::nan("");
   }
 }
 
@@ -109,6 +127,7 @@ CUptiResult cuptiProfilerHostDeinitialize(CUpti_Profiler_Host_Deinitialize_Param
   {
     const std::lock_guard lock(fakes::state_mutex());
     fakes::hosts_of_sass().erase(params->pHostObject);
+    fakes::hosts_with_device().erase(params->pHostObject);
   }
   return FAKE_REAL(cuptiProfilerHostDeinitialize)(params);
 }
@@ -157,7 +176,10 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(CUpti_Profiler_Host_EvaluateToG
     real.counterDataImageSize = fakes::recording().size();
     real.rangeIndex = fake->at(params->rangeIndex).recorded;
     const auto result = FAKE_REAL(cuptiProfilerHostEvaluateToGpuValues)(&real);
-    if (result == CUPTI_SUCCESS) fakes::blank_what_lacks_passes(*fake, *params);
+    if (result == CUPTI_SUCCESS) {
+      fakes::blank_what_lacks_passes(*fake, *params);
+      fakes::blank_without_device(*fake, *params);
+    }
     return result;
   }
   if (const auto* sampled = fakes::as_sample_image(params->pCounterDataImage, params->counterDataImageSize)) {

@@ -48,6 +48,7 @@ void no_capture(const char* function) {
 
 void write_ranges(Session& session) {
   if (session.image->ranges != 0) misuse("cuptiProfilerEndPass into an image that has ranges");
+  session.image->has_device = 1;
   session.image->ranges = std::min(session.ranges.size(), session.most_ranges);  // the others are dropped without a word
   session.image->plan_passes = session.passes;
   for (std::size_t range = 0; range < session.image->ranges; ++range) {

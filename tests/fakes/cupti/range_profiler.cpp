@@ -173,6 +173,7 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_Cou
   auto* image = reinterpret_cast<fakes::FakeImage*>(params->pCounterData);
   image->magic = fakes::kFakeImageMagic;
   image->ranges = 0;
+  image->has_device = 0;
   image->plan_passes = 0;
   image->room = (params->counterDataSize - sizeof *image) / fakes::FakeImage::kRangeBytes;
   return CUPTI_SUCCESS;
@@ -244,6 +245,7 @@ CUptiResult cuptiRangeProfilerDecodeData(CUpti_RangeProfiler_DecodeData_Params* 
   if (profiler->started) fakes::misuse("cuptiRangeProfilerDecodeData between start and stop");
   if (profiler->differs) fakes::misuse("passes over launches that differ");
   auto* decoded = reinterpret_cast<fakes::FakeImage*>(profiler->image);
+  decoded->has_device = 1;
   decoded->ranges = std::min<std::size_t>(profiler->ranges.size(), 1);
   decoded->plan_passes = profiler->passes;
   if (decoded->ranges == 1) decoded->put(0, {profiler->ranges[0], profiler->collected});

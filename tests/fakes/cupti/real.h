@@ -65,6 +65,7 @@ struct FakeImage {
   std::uint64_t ranges;  // measured
   std::uint64_t room;
   std::uint64_t plan_passes;
+  std::uint64_t has_device;  // what measured it wrote of its GPU
 
   [[nodiscard]] static std::size_t bytes(std::size_t room) { return sizeof(FakeImage) + room * kRangeBytes; }
   [[nodiscard]] std::uint64_t all_passes() const { return plan_passes >= 64 ? ~0ULL : (1ULL << plan_passes) - 1; }
