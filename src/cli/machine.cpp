@@ -1,6 +1,7 @@
 #include "cli/machine.h"
 
 #include <cuda.h>
+#include <cupti_version.h>
 #include <dlfcn.h>
 #include <dlkprof/build_facts.h>
 #include <dlkprof/version.h>
@@ -114,8 +115,8 @@ bool has_sys_admin(const std::string& status) {
 
 std::string version_text() {
   const std::string commit = *DLKPROF_COMMIT == '\0' ? "" : "commit " DLKPROF_COMMIT ", ";
-  return fmt::format("dlkprof " DLKPROF_VERSION " ({}built with CUDA {}.{})", commit, CUDA_VERSION / 1000,
-                     CUDA_VERSION % 1000 / 10);
+  return fmt::format("dlkprof " DLKPROF_VERSION " ({}built with CUDA {}.{} and CUPTI {})", commit, CUDA_VERSION / 1000,
+                     CUDA_VERSION % 1000 / 10, CUPTI_API_VERSION);
 }
 
 std::string chip_named(const std::string& word) {

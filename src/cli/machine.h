@@ -22,7 +22,7 @@ struct Driver {
 // NVPerf's name for the chip of a device. open_driver() was called before. Throws Error.
 [[nodiscard]] std::string chip_of_device(std::size_t ordinal, const std::filesystem::path& cupti_path);
 
-// "dlkprof 0.1.0 (commit 1bfcea3, built with CUDA 13.0)".
+// "dlkprof 0.1.0 (commit 1bfcea3, built with CUDA 13.0 and CUPTI 130000)", as CUPTI numbers its interface.
 [[nodiscard]] std::string version_text();
 
 // NVPerf's name for the chip of a data-centre GPU that somebody names as it is sold: GH100 for H200. Another word as it is.

@@ -829,10 +829,17 @@ TEST_F(LoadTimeline, SaysWhatIsDamaged) {
 
 TEST_F(LoadTimeline, ACaptureCutAnywhereGivesWhatIsWhole) {
   const std::filesystem::path path = write(small_capture().records());
+  const Timeline whole = load({path});
+  std::size_t ranges = whole.ranges.size(), calls = whole.calls.size();
   for (auto size = std::filesystem::file_size(path); size > 16; --size) {
     std::filesystem::resize_file(path, size);
-    (void)load({path});
+    const Timeline t = load({path});
+    EXPECT_LE(t.ranges.size(), ranges) << size;
+    EXPECT_LE(t.calls.size(), calls) << size;
+    ranges = t.ranges.size();
+    calls = t.calls.size();
   }
+  EXPECT_EQ(ranges + calls, 0U);
 }
 
 TEST_F(LoadTimeline, RefusesWhatIsNoCapture) {
