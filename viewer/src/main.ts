@@ -45,9 +45,9 @@ async function contextOf(asked: State): Promise<Context> {
   const state = {...asked, run};
   const query: Context["query"] = (words, parameters, isUrgent) => database.query(words, parameters, run, isUrgent);
   const common = {facts, state, database, query, later};
-  if (facts.job) return {...common, keys: [], range: {key: 0, from: 0, to: 0, all: 0, isOwn: true, blocks: "()"}};
+  if (facts.job) return {...common, keys: [], range: {key: 0, from: 0, to: 0, all: 0, isOwn: true, blocks: []}};
   const {keys, iterations} = await (parted[run] ??= howParted(query));
-  const range = rangeOf(state, keys, iterations.get(state.key ?? 0) ?? 0);
+  const range = await rangeOf(state, keys, iterations.get(state.key ?? 0) ?? 0, query);
   return {...common, keys, range};
 }
 

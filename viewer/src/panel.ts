@@ -67,10 +67,10 @@ export interface Range {
   to: number;
   all: number; // so many iterations there are, from 0
   isOwn: boolean; // those of the database, whose views have all figures
-  blocks: string; // SQL: the rows of page_block that they are made of
+  blocks: number[]; // the rows of page_block that they are made of
 }
 
-export function rangeOf(state: State, keys: KeyNode[], iterations: number): Range {
+export async function rangeOf(state: State, keys: KeyNode[], iterations: number, query: Context["query"]): Promise<Range> {
   const node = keys.find((one) => one.key === (state.key ?? 0)) ?? keys[0];
   if (!node) throw new Error("the page holds no iterations");
   const isAsked = state.from !== undefined || state.to !== undefined;
@@ -79,10 +79,12 @@ export function rangeOf(state: State, keys: KeyNode[], iterations: number): Rang
   const last = Math.max(0, iterations - 1);
   const range = {key: node.key, from: Math.min(from, last), to: Math.min(to, last), all: iterations};
   if (!isAsked || (range.from === node.first && range.to === node.last))
-    return {...range, from: node.first, to: node.last, isOwn: node.key === 0, blocks: `(${node.block})`};
+    return {...range, from: node.first, to: node.last, isOwn: node.key === 0, blocks: [node.block]};
   const inside = (name: string): string => `${name}first >= ${range.from} AND ${name}last <= ${range.to}`;
-  const blocks = `(SELECT id FROM page_block WHERE key = ${node.key} AND level >= 0 AND ${inside("")} AND NOT (${inside("parent_")}))`;
-  return {...range, isOwn: false, blocks};
+  const {rows} = await query(
+    `SELECT id FROM page_block WHERE key = ${node.key} AND level >= 0 AND ${inside("")} AND NOT (${inside("parent_")})`,
+  );
+  return {...range, isOwn: false, blocks: rows.map(([id]) => num(id))};
 }
 
 // To where a block of so many iterations begins, or ends.

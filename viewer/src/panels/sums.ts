@@ -4,12 +4,16 @@ import {h} from "../dom";
 import type {Context, Range} from "../panel";
 import type {Rows} from "../types";
 
-// SQL: calls and GPU times of the iterations chosen, in the blocks that they are made of. Of many blocks what is of one kind is
-// summed up first, so that it is joined once.
+// SQL: the blocks that the iterations chosen are made of.
+const blocksOf = ({blocks}: Range): string => `(${blocks.join(", ")})`;
+
+// SQL: calls and GPU times of the iterations chosen, in these blocks. Of several blocks what is of one kind is summed up first, so that
+// it is joined once; in a single block it stands once.
 export function stepsOf(range: Range): string {
-  const steps = range.isOwn
-    ? `page_step s CROSS JOIN page_kind k ON k.id = s.thing WHERE s.block IN ${range.blocks}`
-    : `(SELECT thing, sum(calls) AS calls, sum(timed) AS timed, sum(total_ns) AS total_ns, min(least_ns) AS least_ns, max(most_ns) AS most_ns FROM page_step WHERE block IN ${range.blocks} GROUP BY thing) s CROSS JOIN page_kind k ON k.id = s.thing`;
+  const steps =
+    range.blocks.length === 1
+      ? `page_step s CROSS JOIN page_kind k ON k.id = s.thing WHERE s.block IN ${blocksOf(range)}`
+      : `(SELECT thing, sum(calls) AS calls, sum(timed) AS timed, sum(total_ns) AS total_ns, min(least_ns) AS least_ns, max(most_ns) AS most_ns FROM page_step WHERE block IN ${blocksOf(range)} GROUP BY thing) s CROSS JOIN page_kind k ON k.id = s.thing`;
   return `(SELECT k.op, k.op_id, k.kernel, k.config, k.uses_tc, s.calls, s.timed, s.total_ns AS gpu_ns, s.least_ns AS gpu_min_ns, s.most_ns AS gpu_max_ns FROM ${steps})`;
 }
 
@@ -27,7 +31,7 @@ export function topOps(context: Context, most: number): Promise<Rows> {
 
 // Likewise. Sums are made by number, and names come to those alone that are shown.
 export function opsOfRange(context: Context, most: number): Promise<Rows> {
-  const {blocks} = context.range;
+  const blocks = blocksOf(context.range);
   const isSome = most >= 0;
   const cpu = (column: string): string =>
     isSome
