@@ -13,7 +13,7 @@
 //
 // Jaccard: P. Jaccard, "The distribution of the flora in the alpine zone", New Phytologist 11(2), 1912; weighted: S. Ioffe,
 // "Improved consistent sampling, weighted minhash and L1 sketching", ICDM 2010. The thresholds are ours: in a recording of a
-// Llama that generates on an H200 decode steps have 0.97 and more in common, prefill and decode 0.53. 2/3 is where one launch in
+// Llama that generates on an H200 decode steps have 0.96 and more in common, prefill and decode 0.53. 2/3 is where one launch in
 // five is of another kernel. Lengths that grow change few kernels and few grids by more than kGridTimes, since most work of a
 // decode step is that of one token.
 #pragma once
