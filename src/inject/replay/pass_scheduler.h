@@ -55,6 +55,8 @@ class PassScheduler {
 
   // Whether all samples that are wanted of the key are there. Where all launches of it are wanted, one of each pass is enough.
   [[nodiscard]] bool complete(Key key) const;
+  // Whether the key lacks samples that are wanted of it, and is not given up.
+  [[nodiscard]] bool is_wanted(Key key) const { return key < states_.size() && is_active(states_[key]); }
   // Keys that were wanted and are not complete, those given up among them.
   [[nodiscard]] std::size_t incomplete() const;
   // Launches since a key was last wanted that lacked something.

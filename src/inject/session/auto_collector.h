@@ -29,6 +29,10 @@ class AutoCollector final : public Collector {
   [[nodiscard]] bool enter(Launch& launch) override;
   void skip(const Launch& launch) override { kernels_.skip(launch); }
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
+  // Once it is known that windows come first.
+  [[nodiscard]] bool wants_nodes(CUcontext context, std::span<const Ledger::Entry> known) const override {
+    return windows_first_.value_or(false) && windows_.wants_nodes(context, known);
+  }
   void allocated(std::uint64_t bytes) override { kernels_.allocated(bytes); }
   void context_ends(CUcontext context) override;
   [[nodiscard]] bool poll(const Launch& launch) override { return windows_.poll(launch) && !kernels_.can_measure(); }

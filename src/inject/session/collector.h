@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "inject/session/launch_counter.h"
 
@@ -26,6 +27,10 @@ class Collector {
   virtual void skip(const Launch&) {}
   // At its exit, still alone. Whether nothing can be selected any more.
   [[nodiscard]] virtual bool leave(const CUpti_CallbackData&) { return false; }
+
+  // Whether a graph launch in the context is to be made node by node, for the counters that its kernels lack. `known`: of these,
+  // none before the first time.
+  [[nodiscard]] virtual bool wants_nodes(CUcontext, std::span<const Ledger::Entry>) const { return false; }
 
   // The program has allocated GPU memory.
   virtual void allocated(std::uint64_t) {}

@@ -15,14 +15,19 @@ void CollectorServices::use_profiler() {
 
 void CollectorServices::mark_overhead() const {
   auto& call = this_thread().call;
-  if (!parts_.options.timeline || call.held) return;
+  if (!parts_.options.timeline || call.held || this_thread().nodes != nullptr) return;
   Timeline::begin(call);
   call.held = true;
 }
 
 void CollectorServices::add_untimed(const Launch& launch) const {
   if (!parts_.options.timeline) return;
-  parts_.timeline.add(untimed_activity(launch.record, launch.data.correlationId), launch.data.symbolName);
+  capture::ActivityEvent activity = untimed_activity(launch.record, launch.data.correlationId);
+  if (const NodeLaunches* nodes = this_thread().nodes) {
+    activity.correlation = nodes->graph_launch;
+    activity.graph_node = nodes->node;
+  }
+  parts_.timeline.add(activity, launch.data.symbolName);
 }
 
 std::uint32_t CollectorServices::record_metric_set(std::uint32_t device, const cupti::CollectionPlan& plan,

@@ -11,7 +11,7 @@
 #include "cupti/driver.h"
 #include "cupti/host.h"
 #include "cupti/library.h"
-#include "inject/session/graph_watch.h"
+#include "inject/graphs/graph_watch.h"
 #include "inject/session/launch_counter.h"
 #include "inject/session/ledger.h"
 #include "inject/session/recorder.h"

@@ -17,7 +17,7 @@
 
 #include "inject/sampling/pm_sampling.h"
 #include "inject/session/driver_calls.h"
-#include "inject/session/graph_watch.h"
+#include "inject/graphs/graph_watch.h"
 #include "inject/session/recorder.h"
 #include "inject/session/timing_windows.h"
 #include "inject/timeline/timeline.h"

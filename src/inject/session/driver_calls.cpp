@@ -24,6 +24,15 @@ bool is_one_of(CUpti_CallbackId id, const CUpti_CallbackId (&ids)[N]) {
   return std::find(std::begin(ids), std::end(ids), id) != std::end(ids);
 }
 
+// cuGraphExecKernelNodeSetParams and its kin begin with the executable graph, cuGraphInstantiate... with where it is put.
+DriverCalls::OfGraph graph_role_of(std::string_view call) {
+  using enum DriverCalls::OfGraph;
+  if (call.starts_with("cuGraphInstantiate")) return makes;
+  if (call.starts_with("cuGraphExecDestroy")) return destroys;
+  const bool sets = call.starts_with("cuGraphExec") && call.find("Set") != std::string_view::npos;
+  return sets || call.starts_with("cuGraphExecUpdate") || call.starts_with("cuGraphNodeSetEnabled") ? updates : nothing;
+}
+
 }  // namespace
 
 bool DriverCalls::launches_graph(CUpti_CallbackId id) noexcept { return is_one_of(id, kGraphLaunches); }
@@ -56,6 +65,7 @@ DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
   role.gated = (memory && wanted.replays) || ((graph || capture) && (wanted.replays || wanted.windows));
   role.timed = (memory || waits || graph) && wanted.timeline;
   role.only_timed = role.timed && !role.gated && !graph;
+  if (wanted.windows) role.of_graph = graph_role_of(call);
   return role;
 }
 
@@ -66,7 +76,7 @@ void DriverCalls::watch(CUpti_SubscriberHandle subscriber, bool on) const {
   for (const auto id : kLaunchEntries) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kGraphLaunches) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (CUpti_CallbackId id = 0; id < roles_.size(); ++id) {
-    if (roles_[id].gated || roles_[id].timed) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+    if (roles_[id].gated || roles_[id].timed || roles_[id].of_graph != OfGraph::nothing) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   }
   for (const auto id : kCaptureBegins) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kCaptureEnds) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);

@@ -31,6 +31,12 @@ class DriverCalls {
   // It goes on the timeline, and the session does nothing else about it.
   [[nodiscard]] bool is_only_timed(CUpti_CallbackId id) const noexcept { return id < roles_.size() && roles_[id].only_timed; }
 
+  // What becomes of executable graphs, where windows are wanted.
+  enum class OfGraph : std::uint8_t { nothing, makes, updates, destroys };
+  [[nodiscard]] OfGraph of_graph(CUpti_CallbackId id) const noexcept {
+    return id < roles_.size() ? roles_[id].of_graph : OfGraph::nothing;
+  }
+
   [[nodiscard]] static bool launches_graph(CUpti_CallbackId id) noexcept;
   [[nodiscard]] static bool begins_capture(CUpti_CallbackId id) noexcept;
   [[nodiscard]] static bool ends_capture(CUpti_CallbackId id) noexcept;
@@ -39,6 +45,7 @@ class DriverCalls {
  private:
   struct Role {
     bool gated = false, timed = false, only_timed = false;
+    OfGraph of_graph = OfGraph::nothing;
   };
   [[nodiscard]] static Role role_of(const char* name, const Wanted& wanted);
 

@@ -269,6 +269,7 @@ void Session::finish() noexcept {
     }
     if (ending_.detached_ns != 0) record_detachment(true);
     if (!was_active && ending_.detached_ns == 0) timing_.set_incomplete();  // the end of the program was not timed
+    graphs_.launches().note_unusable(recorder_);
     counter_.append_counts(timing_.complete());
     recorder_.append(capture::EndRecord{unix_now_ns(), counter_.launches()});
   } catch (const std::exception& error) {

@@ -22,7 +22,7 @@
 #include "inject/session/collector_services.h"
 #include "inject/session/cupti_attachment.h"
 #include "inject/session/driver_calls.h"
-#include "inject/session/graph_watch.h"
+#include "inject/graphs/graph_watch.h"
 #include "inject/session/launch_counter.h"
 #include "inject/session/loop_watch.h"
 #include "inject/session/recorder.h"
@@ -54,7 +54,13 @@ class Session {
   [[nodiscard]] bool on_quick_call(CUpti_CallbackId id, const CUpti_CallbackData& data) noexcept;
   void on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
+  static void turn_graph(CUgraphExec to, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
   void on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  [[nodiscard]] bool wants_nodes(const GraphLaunches::Graph& graph, CUcontext context, CUstream stream);
+  void launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
+  [[nodiscard]] CUgraphExec prepare_nodes(ThreadState& thread, CUcontext context);
+  [[nodiscard]] CUresult launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, NodeLaunches& launches);
   void on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_context_end(CUcontext context);
   void on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data);

@@ -6,15 +6,6 @@
 #include "inject/timeline/ranges.h"
 
 namespace dlkprof::inject {
-namespace {
-
-// At a call's exit.
-bool failed(const CUpti_CallbackData& data) {
-  return data.functionReturnValue != nullptr && *static_cast<const CUresult*>(data.functionReturnValue) != CUDA_SUCCESS;
-}
-
-}  // namespace
-
 [[gnu::hot]] void Session::on_callback(void* self, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
   auto& session = *static_cast<Session*>(self);
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && session.quick_.load(std::memory_order_relaxed) &&
@@ -25,7 +16,10 @@ bool failed(const CUpti_CallbackData& data) {
   auto& thread = this_thread();
   // The modules are the program's even where a call of ours has the driver load them.
   const bool loads = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;
-  if (thread.ours && !loads) return;
+  if (thread.ours && !loads) {
+    if (thread.turn_graph_to != nullptr) turn_graph(thread.turn_graph_to, domain, id, data);
+    return;
+  }
   const CuptiAttachment::Callback inside(session.attachment_);
   if (domain == CUPTI_CB_DOMAIN_DRIVER_API && is_launch(id) && session.attachment_.detaching()) return;
   try {
@@ -64,13 +58,14 @@ void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUp
       if (call.held) timeline_.end(call, thread.system_id, id, data);
     } else if (active_.load(std::memory_order_relaxed)) {
       if (const auto launch = read_launch(id, data.functionParams)) on_launch_entry(thread, *launch, data);
-      if (options_.timeline && !call.held) Timeline::begin(call);
+      if (options_.timeline && !call.held && thread.nodes == nullptr) Timeline::begin(call);
     }
     return;
   }
+  if (entry && active_ && DriverCalls::launches_graph(id)) launch_by_nodes(thread, id, data);
   on_other_call(thread, id, data);
   if (!entry && call.held) timeline_.end(call, thread.system_id, id, data);
-  if (entry && active_ && !call.held && calls_.is_timed(id)) Timeline::begin(call);
+  if (entry && active_ && !call.held && calls_.is_timed(id) && thread.nodes == nullptr) Timeline::begin(call);
 }
 
 // Calls that change GPU memory, or run kernels that do, wait while a launch is being replayed: what they write between two
@@ -80,6 +75,7 @@ void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   const bool gated = calls_.is_gated(id);
   if (gated && entry && active_) thread.enter_shared(gate_);
   on_graph_call(thread, id, data);
+  on_executable_graph(id, data);
   if (!options_.profile_from_start && DriverCalls::opens_or_closes_range(id) && !entry) {
     counter_.set_profiler_range(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
   }
@@ -89,24 +85,6 @@ void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
     }
   }
   if (gated && !entry) thread.leave(gate_);
-}
-
-void Session::on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
-  const bool entry = data.callbackSite == CUPTI_API_ENTER;
-  const bool launched = DriverCalls::launches_graph(id), begins = DriverCalls::begins_capture(id);
-  const bool ends = DriverCalls::ends_capture(id);
-  if (!launched && !begins && !ends) return;
-  if (entry && active_ && launched) {
-    counter_.ledger().graph_launched();
-    if (pc_sampling_ && !graphs_.capturing()) sample_pcs(data.context);
-  }
-  graphs_.saw_graph();
-  if (begins && entry) thread.capture_range = current_range();
-  if (begins && !entry && !failed(data)) graphs_.capture_begins();
-  if (begins && !entry && failed(data)) thread.capture_range = kNotCapturing;
-  if (!ends) return;
-  if (entry) graphs_.capture_ends();
-  thread.capture_range = kNotCapturing;
 }
 
 void Session::on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data) {
@@ -124,7 +102,10 @@ void Session::on_context_end(CUcontext context) {
   counter_.context_ends(context);
   const OwnCalls own;  // ending PC sampling and taking the counters down calls the driver
   if (pc_sampling_) pc_sampling_->context_ends(context);
-  collecting([context](Collector& collector) { collector.context_ends(context); });
+  collecting([&](Collector& collector) {
+    collector.context_ends(context);
+    graphs_.launches().context_ends(context);
+  });
 }
 
 // --- Launches ---------------------------------------------------------------------------------------------------------
@@ -136,10 +117,12 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   }
   if (thread.gate != ThreadState::Gate::alone && count_quickly(call, data.context, thread)) return;
   Launch launch = count(call, data, thread);
+  if (thread.nodes != nullptr) thread.nodes->kernels.push_back(launch.entry);
   if (pc_sampling_ && !thread.sampled.contains(data.context, counter_.epoch()) && !graphs_.is_captured(call)) {
     sample_pcs(data.context);
   }
   const bool wanted = collecting([&](Collector& collector) { return collector.wants(launch); });
+  if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (thread.gate != ThreadState::Gate::alone) {
     services_.mark_overhead();
@@ -150,6 +133,9 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     return thread.leave(gate_);
   }
   thread.collecting = wanted && collecting([&](Collector& collector) { return collector.enter(launch); });
+  if (thread.nodes == nullptr) return;
+  if (thread.collecting) ++thread.nodes->measured;
+  if (!thread.collecting) services_.add_untimed(launch);
 }
 
 // When nothing else is to be done.
@@ -183,6 +169,7 @@ void Session::on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUp
     const bool done = collecting([&](Collector& collector) { return collector.leave(data); });
     if (done && !options_.timeline) ending_.due = true;
   }
+  if (thread.nodes != nullptr) return;  // the graph launch is not at its exit
   if (thread.gate == ThreadState::Gate::alone && active_) {
     if (ending_.due) end_early();
     if (ending_.detach_due && active_) detach();

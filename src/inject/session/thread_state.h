@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <shared_mutex>
 #include <utility>
+#include <vector>
 
 #include "inject/own_pointer.h"
 #include "inject/session/counter_cache.h"
@@ -35,6 +36,14 @@ class SeenContexts {
   std::uint64_t epoch_ = 0;
 };
 
+// The launches that are made in place of one graph launch.
+struct NodeLaunches {
+  std::uint32_t graph_launch = 0;       // its correlation
+  std::uint64_t node = 0;               // that is launched now, as CUPTI numbers it
+  std::vector<std::size_t> kernels{};   // the ledger's entries
+  std::size_t launched = 0, measured = 0;
+};
+
 struct alignas(64) ThreadState {
   // Where a thread finds its own without a call: what most launches need of it lies in its first line.
   static OwnPointer<ThreadState> own;
@@ -56,8 +65,12 @@ struct alignas(64) ThreadState {
   SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
   CounterCache counters;
   std::uint64_t capture_range = kNotCapturing;  // the innermost open where it began to capture a stream
+  NodeLaunches* nodes = nullptr;                // of the graph that is being launched node by node
+  CUgraphExec turn_graph_to = nullptr;          // what the next graph launch of ours is turned to
 
+  // Inside of a graph that is launched node by node the gate is held alone for all of them.
   void enter_shared(std::shared_mutex& mutex) {
+    if (nodes != nullptr) return;
     mutex.lock_shared();
     gate = Gate::shared;
   }
@@ -68,6 +81,7 @@ struct alignas(64) ThreadState {
     gate = Gate::alone;
   }
   void leave(std::shared_mutex& mutex) {
+    if (nodes != nullptr) return;
     if (gate == Gate::shared) mutex.unlock_shared();
     if (gate == Gate::alone) mutex.unlock();
     gate = Gate::none;

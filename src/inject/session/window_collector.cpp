@@ -93,6 +93,15 @@ bool WindowCollector::is_stuck(const Launch& launch) const {
   return held != windows_.end() && held->second.windows->scheduler().is_stuck(launch.entry);
 }
 
+bool WindowCollector::wants_nodes(CUcontext context, std::span<const Ledger::Entry> known) const {
+  if (over_ || forbidden_) return false;
+  if (known.empty()) return true;  // what the kernels are is not known before they are launched by themselves
+  const auto held = windows_.find(context);
+  if (held == windows_.end()) return false;
+  const PassScheduler& scheduler = held->second.windows->scheduler();
+  return std::any_of(known.begin(), known.end(), [&](Ledger::Entry entry) { return scheduler.is_wanted(entry); });
+}
+
 template <typename Act>
 void WindowCollector::for_each(Act act) noexcept {
   for (auto& [context, held] : windows_) {

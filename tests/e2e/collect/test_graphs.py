@@ -19,7 +19,16 @@ BACKWARD = {
 }
 
 
-class GraphsTest(EndToEndTest):
+class ReadsDatabase(EndToEndTest):
+    def rows(self, query):
+        with contextlib.closing(sqlite3.connect(self.folder / "dlkprof_dldb.sqlite")) as connection:
+            return connection.execute(query).fetchall()
+
+    def notices(self, column="what"):
+        return " ".join(text for (text,) in self.rows(f"SELECT {column} FROM notice"))
+
+
+class GraphsTest(ReadsDatabase):
     def works(self, *steps, options=(), **more):
         """Of the work in graphs: (iteration, op, direction, type) -> [kernel, how often]."""
         self.profile_unharmed(*steps, options=["--replay-mode=none", *options], **more)
@@ -29,13 +38,6 @@ class GraphsTest(EndToEndTest):
                                           "WHERE in_graph GROUP BY 1, 2, 3, 4, 5"):  # fmt: skip
                 found[row[:4]] = row[4:]
         return found
-
-    def rows(self, query):
-        with contextlib.closing(sqlite3.connect(self.folder / "dlkprof_dldb.sqlite")) as connection:
-            return connection.execute(query).fetchall()
-
-    def notices(self):
-        return " ".join(text for (text,) in self.rows("SELECT what FROM notice"))
 
     def test_each_kernel_has_the_op_that_captured_it(self):
         # Through a clone of the graph, a child graph, an update in the middle, and when the graphs are destroyed.

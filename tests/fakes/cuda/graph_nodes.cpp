@@ -1,6 +1,7 @@
 // CUDA graphs: what is captured, cloned, put into others, instantiated, updated, launched and destroyed; and what CUPTI is told
 // of it, as the real driver was seen to (CUDA 13.0).
 #include <atomic>
+#include <cstdlib>
 
 #include "cuda/state.h"
 
@@ -22,6 +23,7 @@ void tell(CUpti_CallbackId id, CUpti_GraphData data) {
 }
 
 CUgraphNodeType type_of(const CUgraphNode_st& node) {
+  if (node.set) return CU_GRAPH_NODE_TYPE_MEMSET;
   return node.child != nullptr ? CU_GRAPH_NODE_TYPE_GRAPH : CU_GRAPH_NODE_TYPE_KERNEL;
 }
 
@@ -42,7 +44,10 @@ CUgraph clone_of(CUgraph original) {
 
 CUgraph clone_into(CUgraph clone, CUgraph original) {
   for (CUgraphNode_st& node : original->nodes) {
-    CUgraphNode_st copy{.run = node.run, .child = node.child == nullptr ? nullptr : clone_of(node.child)};
+    CUgraphNode_st copy{.run = node.run,
+                        .function = node.function,
+                        .child = node.child == nullptr ? nullptr : clone_of(node.child),
+                        .set = node.set};
     CUgraphNode_st& added = add_node(clone, std::move(copy));
     tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
          {.graph = clone, .originalGraph = original, .node = &added, .originalNode = &node, .nodeType = type_of(added)});
@@ -64,6 +69,10 @@ void launch_nodes(CUgraph graph, std::uint32_t correlation) {
       launch_nodes(node.child, correlation);
       continue;
     }
+    if (node.set) {
+      set_memory(*node.set);
+      continue;
+    }
     KernelRun run = node.run;
     run.correlation = correlation;
     run.graph_node = node.id;
@@ -79,7 +88,9 @@ CUgraph make_graph() {
   return graph;
 }
 
-void capture_node(CUgraph graph, KernelRun run) { add_node(graph, {.run = std::move(run)}); }
+void capture_node(CUgraph graph, KernelRun run, CUfunction function) {
+  add_node(graph, {.run = std::move(run), .function = function});
+}
 
 }  // namespace fakes
 
@@ -105,36 +116,45 @@ CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
 
 CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
   FAKE_ENTRY(cuGraphInstantiateWithFlags);
-  if (graph == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  const cuGraphInstantiateWithFlags_params params{executable, graph, 0};
+  fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", &params);
+  if (graph == nullptr) return call.gives(CUDA_ERROR_INVALID_VALUE);
   const std::uint32_t id = fakes::next_id();
   *executable = new CUgraphExec_st{.id = id, .graph = fakes::clone_into(new CUgraph_st{.id = id}, graph)};
   fakes::tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, {.graph = graph, .graphExec = *executable});
-  return CUDA_SUCCESS;
+  return call.gives(CUDA_SUCCESS);
 }
 
 // Its nodes stay what they are, and run what those of the graph run.
 CUresult cuGraphExecUpdate_v2(CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
   FAKE_ENTRY(cuGraphExecUpdate_v2);
+  const cuGraphExecUpdate_v2_params params{executable, graph, info};
+  fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2, "cuGraphExecUpdate_v2", &params);
   info->result = CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
-  if (graph->nodes.size() != executable->graph->nodes.size()) return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  if (graph->nodes.size() != executable->graph->nodes.size()) return call.gives(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
   for (std::size_t i = 0; i < graph->nodes.size(); ++i) executable->graph->nodes[i].run = graph->nodes[i].run;
   info->result = CU_GRAPH_EXEC_UPDATE_SUCCESS;
-  return CUDA_SUCCESS;
+  return call.gives(CUDA_SUCCESS);
 }
 
+// Goes on with the arguments as the callback has left them, as the real driver was seen to; FAKE_KEEPS_ARGUMENTS is one that does not.
 CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   FAKE_ENTRY(cuGraphLaunch);
-  const cuGraphLaunch_params params{executable, stream};
+  cuGraphLaunch_params params{executable, stream};
   fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "cuGraphLaunch", &params);
+  if (std::getenv("FAKE_KEEPS_ARGUMENTS") == nullptr) executable = params.hGraph;
+  if (executable == nullptr) return call.gives(CUDA_ERROR_INVALID_VALUE);
   fakes::launch_nodes(executable->graph, call.correlation());
   return call.gives(CUDA_SUCCESS);
 }
 
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
   FAKE_ENTRY(cuGraphExecDestroy);
+  const cuGraphExecDestroy_params params{executable};
+  fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuGraphExecDestroy, "cuGraphExecDestroy", &params);
   fakes::destroy(executable->graph);
   delete executable;
-  return CUDA_SUCCESS;
+  return call.gives(CUDA_SUCCESS);
 }
 
 CUresult cuGraphDestroy(CUgraph graph) {

@@ -62,7 +62,7 @@ CUresult launch(CUfunction function, const LaunchShape& shape, void** parameters
   KernelRun run{context, kernel, pack(*kernel, parameters), correlation, shape, 0, false};
   const auto stream = shape.stream;
   if (stream != nullptr && stream != CU_STREAM_PER_THREAD && stream->recording != nullptr) {
-    capture_node(stream->recording, std::move(run));
+    capture_node(stream->recording, std::move(run), function);
     return CUDA_SUCCESS;
   }
   if (const auto* told = hooks(); told != nullptr && told->launch(run)) return CUDA_SUCCESS;

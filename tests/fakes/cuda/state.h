@@ -48,11 +48,14 @@ struct CUlib_st {
   std::deque<CUkern_st> kernels;
   std::set<CUcontext> loaded_in;  // see fakes::load_lazily
 };
-// A kernel, or another graph as its child.
+// A kernel, another graph as its child, or memory that is set.
 struct CUgraphNode_st {
   std::uint64_t id = 0;  // as CUPTI numbers it: that of the graph, and the node's own
   fakes::KernelRun run{};
+  CUfunction function = nullptr;  // that it was launched by
   CUgraph child = nullptr;
+  std::optional<CUDA_MEMSET_NODE_PARAMS> set;
+  std::vector<void*> arguments;  // where those of the run lie, once somebody has asked
 };
 struct CUgraph_st {
   std::uint32_t id = 0;
@@ -82,7 +85,8 @@ void load_lazily(CUkernel kernel);
 
 // What CUPTI is told of graphs, on the thread that calls. A node is told of when it is captured, and so are its clones.
 [[nodiscard]] CUgraph make_graph();
-void capture_node(CUgraph graph, KernelRun run);
+void capture_node(CUgraph graph, KernelRun run, CUfunction function);
+void set_memory(const CUDA_MEMSET_NODE_PARAMS& set);
 
 [[nodiscard]] CUcontext current_context();
 // Calls that wait for the GPU or take memory spoil every recording that is going on (capture mode global).

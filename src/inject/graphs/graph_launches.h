@@ -1,0 +1,87 @@
+// CUDA graphs of the program whose launches can be made node by node, so that counters of their kernels can be collected.
+//
+// At the entry of cuGraphLaunch, from within CUPTI's callback, the session makes the launches of the nodes, and hears of each as
+// of any other launch. The call itself is turned to a graph without nodes: CUPTI's callback shows the arguments that the driver
+// goes on with (seen with CUDA 13.0, driver 580; not documented). Whether they can be changed is tried first, with a graph of our own.
+//
+// Thread-safe, but for works(), empty_in() and context_ends(), which are called by one thread at a time.
+#pragma once
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "cupti/driver.h"
+#include "cupti/graph_nodes.h"
+#include "inject/session/ledger.h"
+#include "inject/session/recorder.h"
+#include "inject/session/thread_state.h"
+
+namespace dlkprof::inject {
+
+// Where a graph launch shows its arguments.
+struct GraphLaunchCall {
+  CUgraphExec& executable;
+  CUstream stream = nullptr;
+};
+// Of the entry of a call that DriverCalls::launches_graph().
+[[nodiscard]] GraphLaunchCall read_graph_launch(CUpti_CallbackId entry, const CUpti_CallbackData& data);
+
+class GraphLaunches {
+ public:
+  struct Graph {
+    std::shared_ptr<const cupti::GraphNodes> nodes;
+    std::vector<Ledger::Entry> kernels;  // their launch configurations, once they were launched by themselves
+    int idle = 0;                        // of such launches, those in a row in which nothing was measured
+  };
+
+  explicit GraphLaunches(const cupti::Driver& driver) : driver_(driver) {}
+
+  // At the exit of the call, which has made `executable` of `graph`: the graph is read. Its clones are the program's.
+  void made(CUgraphExec executable, CUgraph graph);
+  // It is not what was read any more.
+  void updated(CUgraphExec executable);
+  void destroyed(CUgraphExec executable);
+
+  // Null where it cannot be launched node by node, or is not known. To be called at each launch.
+  [[nodiscard]] std::shared_ptr<Graph> find(CUgraphExec executable);
+  // Whether a launch can be turned to another graph; tried the first time, in the current context.
+  [[nodiscard]] bool works(ThreadState& thread);
+  // A graph without nodes; null where none could be made.
+  [[nodiscard]] CUgraphExec empty_in(CUcontext context);
+  void context_ends(CUcontext context) { empty_.erase(context); }
+
+  // Graphs that were launched and cannot be measured, with the reasons.
+  void note_unusable(Recorder& recorder);
+
+  // Programs make graphs without end; of so many nodes in all, no more are kept.
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 18U;
+
+ private:
+  struct Known {
+    std::shared_ptr<Graph> graph;  // null where it is unusable
+    std::string unusable;
+    bool launched = false;
+  };
+  void forget(Known& known);
+  void count_unusable(const Known& known);
+  [[nodiscard]] bool try_out(ThreadState& thread) const;
+
+  const cupti::Driver& driver_;
+  std::mutex mutex_;  // of the next three
+  std::unordered_map<CUgraphExec, Known> known_;
+  std::size_t nodes_ = 0;
+  std::map<std::string, std::size_t> unusable_;  // by reason, of those that are destroyed
+  std::map<CUcontext, CUgraphExec> empty_;
+  std::optional<bool> works_;
+};
+
+}  // namespace dlkprof::inject

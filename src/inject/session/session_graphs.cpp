@@ -1,0 +1,123 @@
+// The session's callbacks about CUDA graphs; and launches of graphs that are made node by node (graph_launches.h).
+#include <optional>
+
+#include "cupti/activity.h"
+#include "inject/graphs/graph_launches.h"
+#include "inject/session/session.h"
+#include "inject/timeline/ranges.h"
+
+namespace dlkprof::inject {
+namespace {
+
+constexpr int kMostIdle = 8;  // launches of a graph node by node, in a row, in which nothing is measured
+
+// At a call's exit.
+bool failed(const CUpti_CallbackData& data) {
+  return data.functionReturnValue != nullptr && *static_cast<const CUresult*>(data.functionReturnValue) != CUDA_SUCCESS;
+}
+
+}  // namespace
+
+void Session::turn_graph(CUgraphExec to, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !DriverCalls::launches_graph(id)) return;
+  const auto& call = *static_cast<const CUpti_CallbackData*>(data);
+  if (call.callbackSite == CUPTI_API_ENTER) read_graph_launch(id, call).executable = to;
+}
+
+void Session::on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const bool entry = data.callbackSite == CUPTI_API_ENTER;
+  const bool launched = DriverCalls::launches_graph(id), begins = DriverCalls::begins_capture(id);
+  const bool ends = DriverCalls::ends_capture(id);
+  if (!launched && !begins && !ends) return;
+  if (entry && active_ && launched) {
+    counter_.ledger().graph_launched();
+    if (pc_sampling_ && !graphs_.capturing()) sample_pcs(data.context);
+  }
+  graphs_.saw_graph();
+  if (begins && entry) thread.capture_range = current_range();
+  if (begins && !entry && !failed(data)) graphs_.capture_begins();
+  if (begins && !entry && failed(data)) thread.capture_range = kNotCapturing;
+  if (!ends) return;
+  if (entry) graphs_.capture_ends();
+  thread.capture_range = kNotCapturing;
+}
+
+// Of which graph an executable one is made, and whether it is so still.
+void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  using enum DriverCalls::OfGraph;
+  const auto what = calls_.of_graph(id);
+  const bool entry = data.callbackSite == CUPTI_API_ENTER;
+  if (what == nothing || entry == (what == makes)) return;
+  if (what == makes) {
+    const auto& call = *static_cast<const cuGraphInstantiateWithFlags_params*>(data.functionParams);  // all begin like this
+    const bool wanted = active_ && collecting([&](Collector& collector) { return collector.wants_nodes(data.context, {}); });
+    if (wanted && !failed(data)) graphs_.launches().made(*call.phGraphExec, call.hGraph);
+    return;
+  }
+  const CUgraphExec executable = *static_cast<const CUgraphExec*>(data.functionParams);  // the first argument
+  if (what == updates) graphs_.launches().updated(executable);
+  if (what == destroys) graphs_.launches().destroyed(executable);
+}
+
+// What selects launches by their number would see others, so no graph is taken apart then.
+bool Session::wants_nodes(const GraphLaunches::Graph& graph, CUcontext context, CUstream stream) {
+  if (graph.idle >= kMostIdle || pc_sampling_ || !counter_.selector().goes_by_name_and_device() || !counter_.selecting()) return false;
+  return collecting([&](Collector& collector) { return collector.wants_nodes(context, graph.kernels); }) &&
+         !graphs_.is_captured(stream) && cupti::devices_in_use(services_->driver) <= 1;
+}
+
+// At the entry of a graph launch. All that comes after the first node is launched must turn the call, or the graph would run
+// twice.
+void Session::launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const GraphLaunchCall call = read_graph_launch(id, data);
+  const auto graph = graphs_.launches().find(call.executable);
+  if (graph == nullptr || !wants_nodes(*graph, data.context, call.stream)) return;
+  services_.mark_overhead();
+  thread.enter_alone(gate_);
+  const CUgraphExec empty = prepare_nodes(thread, data.context);
+  if (empty != nullptr && active_) {
+    NodeLaunches nodes{.graph_launch = data.correlationId};
+    const CUresult result = launch_nodes(thread, *graph->nodes, call.stream, nodes);
+    if (result == CUDA_SUCCESS) call.executable = empty;
+    if (result != CUDA_SUCCESS && nodes.launched > 0) call.executable = nullptr;  // which the driver refuses
+    if (result != CUDA_SUCCESS) graph->idle = kMostIdle;
+    graph->idle = nodes.measured > 0 ? 0 : graph->idle + 1;
+    if (graph->kernels.empty()) graph->kernels = std::move(nodes.kernels);
+  }
+  thread.leave(gate_);
+}
+
+// What has been launched before is to be done: nodes may depend on work of other streams, as launches of one graph wait for one
+// another.
+CUgraphExec Session::prepare_nodes(ThreadState& thread, CUcontext context) {
+  const OwnCalls own(thread);
+  if (!graphs_.launches().works(thread) || services_->driver.cuCtxSynchronize() != CUDA_SUCCESS) return nullptr;
+  return graphs_.launches().empty_in(context);
+}
+
+// The session hears of each launch. Records of activity pause, so that all kernels of the launch are known alike: as launched,
+// by the node, without times.
+CUresult Session::launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, NodeLaunches& launches) {
+  std::optional<cupti::ActivityPause> pause;
+  if (options_.timeline) {
+    const OwnCalls own(thread);
+    pause.emplace();
+  }
+  const OpenCall graph_call = std::exchange(thread.call, {});
+  thread.nodes = &launches;
+  CUresult result = CUDA_SUCCESS;
+  for (std::size_t i = 0; i < nodes.size() && result == CUDA_SUCCESS; ++i) {
+    launches.node = 0;
+    if (library_.cuptiGetGraphNodeId != nullptr) (void)library_.cuptiGetGraphNodeId(nodes.node(i), &launches.node);
+    result = nodes.launch(i, stream);
+    if (result == CUDA_SUCCESS) ++launches.launched;
+  }
+  const OwnCalls own(thread);
+  (void)services_->driver.cuCtxSynchronize();  // before records go on; what kernels have done wrong the program will hear
+  pause.reset();
+  thread.nodes = nullptr;
+  thread.call = graph_call;
+  return result;
+}
+
+}  // namespace dlkprof::inject
