@@ -1,0 +1,50 @@
+"""Kernels inside CUDA graphs are measured one by one, as graph launches are made node by node; the program does not notice."""
+
+import sqlite3
+
+from harness import check, is_asked_for
+from part_coverage import WHOLE, timed
+from part_graphs import base_of, words_of
+
+PART = "graph_counters"
+
+LIMIT = 280
+LEAST = 95.0  # per cent of the GPU time inside graphs: what was captured and is launched a few times alone is not measured
+CASES = {
+    "cifar10": ("cifar10", "--batch_size", "512", "--iters", "80", "--graph"),
+    "transformer": ("transformer", "--layers", "6", "--iters", "80", "--graph"),
+    "llama": ("llama.py", "80", "--reduce-overhead"),
+    "generate": ("llama_generate.py", "8", "--static"),
+}
+UPDATED = {"mlp": ("mlp", "--iters", "600", "--print_every", "200"), "flax_cnn": ("flax_cnn.py", "200")}
+INSIDE = WHOLE + """ SELECT SUM(a.end_ns - a.start_ns), SUM((a.end_ns - a.start_ns) * COALESCE(w.asked, 0)),
+                            COUNT(DISTINCT a.config), COUNT(DISTINCT CASE WHEN w.asked THEN a.config END)
+                     FROM activity a LEFT JOIN whole w ON w.config = a.config WHERE a.in_graph AND a.config IS NOT NULL"""
+
+
+def run(bench):
+    for name, words in {**CASES, **UPDATED}.items():
+        if is_asked_for(name):
+            with bench.board.case(PART, name) as row:
+                row.detail = judge(bench, name, words)
+
+
+def judge(bench, name, words):
+    base = base_of(f"{name}_counters")
+    program = words_of(bench, words)
+    if "--reduce-overhead" in words:
+        bench.commands.run(f"{base}.warm", program, timeout=LIMIT).require_success()  # the compiler's cache
+    alone, seconds_alone = timed(lambda: bench.commands.run(f"{base}.alone", program, timeout=LIMIT).require_success())
+    done, seconds = timed(lambda: bench.dlkprof.profile(base, (), program, timeout=LIMIT).require_success())
+    check(done.stdout == alone.stdout, "the program printed something else")
+    connection = sqlite3.connect(bench.dlkprof.captures / f"{base}_dldb.sqlite")
+    total, whole, configurations, of_these = connection.execute(INSIDE).fetchone()
+    told = [f"{what}: {detail}" for what, detail in connection.execute("SELECT what, detail FROM notice WHERE what LIKE '%one by one%'")]
+    share = 100 * (whole or 0) / (total or 1)
+    detail = (f"{share:.1f} % of the GPU time in graphs has all metrics, {of_these} of {configurations} configurations; "
+              f"{seconds_alone:.1f} s alone, {seconds - seconds_alone:+.1f} s{'; told: ' if told else ''}{'; '.join(told)}")
+    if name in UPDATED:
+        check(told, f"nothing was said of why: {detail}")
+    else:
+        check(share >= LEAST, detail)
+    return detail
