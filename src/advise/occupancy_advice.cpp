@@ -14,7 +14,7 @@ namespace {
 using model::Occupancy;
 
 // Warps are allocated whole, registers in units of 8 a thread and shared memory in units of at least 128 bytes a block, on all
-// GPUs that cuda_occupancy.h knows.
+// GPUs that model/aggregate/occupancy.cpp knows.
 constexpr std::uint32_t kRegisterUnit = 8;
 constexpr std::uint64_t kSharedUnit = 128;
 constexpr std::uint64_t kCurveSharedUnit = 1024;

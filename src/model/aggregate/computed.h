@@ -21,8 +21,8 @@ struct ComputedFigure {
 // Every figure there is, in the order of report columns.
 [[nodiscard]] const std::vector<ComputedFigure>& computed_figures();
 
-// The figures of the launches of a configuration by name. Absent where the capture lacks what they need, or cuda_occupancy.h does
-// not know the GPU.
+// The figures of the launches of a configuration by name. Absent where the capture lacks what they need, or the GPU is not
+// known.
 [[nodiscard]] std::map<std::string, FigureValue> compute_figures(const Timeline& timeline, const Config& config);
 
 }  // namespace dlkprof::model

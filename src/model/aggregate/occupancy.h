@@ -1,4 +1,5 @@
-// Theoretical occupancy of a launch from launch figures alone, with cuda_occupancy.h of the CUDA Toolkit.
+// Theoretical occupancy of a launch from launch figures alone, by the rules that the CUDA C++ Programming Guide gives. Computed
+// here rather than by the toolkit's cuda_occupancy.h, so that reading captures builds without a toolkit; a test compares them.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +24,7 @@ struct Occupancy {
   std::string limiter;                     // "registers", "shared memory", ... ; several joined by ", "
 };
 
-// Throws Error where the device is unknown to cuda_occupancy.h or the figures are not possible.
+// Throws Error where the compute capability is not known or the figures are not possible.
 [[nodiscard]] Occupancy theoretical_occupancy(const capture::DeviceRecord& device, const capture::FunctionRecord& function,
                                               const capture::LaunchKey& launch);
 

@@ -95,6 +95,7 @@ TEST(TheoreticalOccupancy, FollowsTheGpu) {
   capture::DeviceRecord device = h200();
   device.cc_major = 8;
   device.cc_minor = 6;
+  device.max_blocks_per_sm = 16;
   device.max_threads_per_sm = 1536;
   device.shared_per_sm = 102400;
   device.shared_per_block_optin = 101376;
