@@ -171,6 +171,7 @@ check_everything() {
   timed test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds
   timed build_preset ci
   timed test_preset ci --label-exclude '^source$'
+  timed python3 -B tests/checks/reader_build.py build/ci .
   for preset in asan tsan; do
     timed build_preset "$preset"
     timed test_preset "$preset"
@@ -261,6 +262,7 @@ verb_clean() { rm -rf build; }
 
 main() {
   cd "$(dirname "${BASH_SOURCE[0]}")"
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 # what one build folder compiled serves the others, where they compile the same
   case ${1:-} in
     build | demo | clean) "verb_$1" ;;
     soak | test) "verb_$1" "${@:2}" ;;

@@ -4,7 +4,9 @@
 # moved: bin/, lib/ and share/dlkprof/ are fixed. Nothing links the libraries in lib/, which programs load by path. All else
 # goes where GNUInstallDirs says.
 install(TARGETS dlkprof RUNTIME DESTINATION bin)
-install(TARGETS dlkprof_inject_library dlkprof_pytorch_library LIBRARY DESTINATION lib)
+if(DLKPROF_PROFILER)
+  install(TARGETS dlkprof_inject_library dlkprof_pytorch_library LIBRARY DESTINATION lib)
+endif()
 install(DIRECTORY metrics DESTINATION share/dlkprof FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY samples/captures DESTINATION share/dlkprof FILES_MATCHING PATTERN "*.dlkcap")
 install(DIRECTORY python DESTINATION share/dlkprof PATTERN "__pycache__" EXCLUDE)

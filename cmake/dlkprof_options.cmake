@@ -1,11 +1,16 @@
 option(DLKPROF_TESTS "Build the tests" ON)
 option(DLKPROF_BENCH "Build the benchmarks (Google Benchmark)" OFF)
+option(DLKPROF_PROFILER "Build what profiles (CUDA Toolkit); OFF builds what reads captures alone, and no tests" ON)
 option(DLKPROF_PAGE "Build the page of dlkprof view (Node.js and npm); OFF leaves it out" ON)
 option(DLKPROF_WERROR "Warnings are errors" OFF)
 option(DLKPROF_TIDY "Run clang-tidy on src/ along with the compiler" OFF)
 option(DLKPROF_UNITY_TESTS "Compile the unit tests of a layer in one go" OFF)
 set(DLKPROF_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
 
+if(NOT DLKPROF_PROFILER AND (DLKPROF_TESTS OR DLKPROF_BENCH))
+  message(FATAL_ERROR "Tests and benchmarks run through the profiler: add -DDLKPROF_TESTS=OFF -DDLKPROF_BENCH=OFF, "
+                      "or leave out -DDLKPROF_PROFILER=OFF.")
+endif()
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()

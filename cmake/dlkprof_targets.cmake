@@ -5,7 +5,7 @@ set(DLKPROF_THREADED_LAYERS base capture cupti select inject)
 # layers above it and by tests. Who may include whom is checked by cmake/check_layers.py.
 function(dlkprof_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$|/entry\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$|/entry\\.cpp$|/without_toolkit\\.cpp$")
   if(sources)
     add_library(dlkprof_${name} STATIC ${sources})
     target_link_libraries(dlkprof_${name} PUBLIC dlkprof_flags ${ARGN})

@@ -18,6 +18,7 @@
 #include "cli/machine.h"
 #include "cli/verbs.h"
 #include "cupti/host.h"
+#include "cupti/machine.h"
 
 namespace dlkprof::cli {
 namespace {
@@ -28,7 +29,7 @@ struct Doctor {
   bool has_devices = false;  // found by the driver check, asked for by those after it
 
   std::string driver() {
-    const Driver driver = open_driver();
+    const cupti::FoundDriver driver = cupti::find_driver();
     has_devices = !driver.devices.empty();
     std::string words = fmt::format("CUDA {}.{}", driver.version / 1000, driver.version % 1000 / 10);
     for (std::size_t i = 0; i < driver.devices.size(); ++i) words += fmt::format(", {}: {}", i, printable(driver.devices[i], 60));
@@ -37,15 +38,12 @@ struct Doctor {
     return words;
   }
 
-  [[nodiscard]] std::string cupti() const {
-    const cupti::Library& library = cupti::Library::open(cupti_path);
-    return fmt::format("version {}, {}", library.version(), printable(library.path().string()));
-  }
+  [[nodiscard]] std::string cupti() const { return cupti::words_of(cupti::open_library(cupti_path)); }
 
   [[nodiscard]] std::string counters() const {
-    const cupti::Library& library = cupti::Library::open(cupti_path);
+    const cupti::Library& library = cupti::open_library(cupti_path);
     if (!has_devices) return fmt::format("{} chips known; which one this machine has is not", cupti::Host::chips(library).size());
-    const std::string chip = chip_of_device(0, cupti_path);
+    const std::string chip = cupti::chip_of_device(0, cupti_path);
     const cupti::Host host = cupti::Host::create(library, chip);
     return fmt::format("{}: {} counters", chip, host.base_metrics(cupti::MetricType::counter).size());
   }
@@ -108,12 +106,16 @@ int run_doctor(int argc, char** argv) {
 
   bool fine = check("dlkprof", [] { return version_text().substr(std::string_view("dlkprof ").size()); });
   fine &= check("sections and sets", [] { return Doctor::sections(); });
-  fine &= check("injected library", [] { return Doctor::injected_library(); });
+  if (cupti::has_profiler()) fine &= check("injected library", [] { return Doctor::injected_library(); });
   fine &= check("output folder", [&] { return doctor.output(); });
-  fine &= check("CUDA driver", [&] { return doctor.driver(); });
-  fine &= check("CUPTI", [&] { return doctor.cupti(); });
-  fine &= check("counters", [&] { return doctor.counters(); });
-  fine &= check("permission", [] { return Doctor::permission(); });
+  if (cupti::has_profiler()) {
+    fine &= check("CUDA driver", [&] { return doctor.driver(); });
+    fine &= check("CUPTI", [&] { return doctor.cupti(); });
+    fine &= check("counters", [&] { return doctor.counters(); });
+    fine &= check("permission", [] { return Doctor::permission(); });
+  } else {
+    fine = check("profiler", [] { return cupti::require_profiler(), ""; });
+  }
   print_data(fine ? "Profiling can work here.\n" : "Profiling cannot work here yet; captures can be read all the same.\n");
   return fine ? 0 : 1;
 }

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cupti/library.h"
+#include "cupti/machine.h"
 
 namespace dlkprof::cli {
 
@@ -29,11 +29,15 @@ cupti::Catalogue load_catalogue() {
   return cupti::Catalogue::load(folder);
 }
 
-void check_cupti_path(const std::filesystem::path& path) try {
-  if (!path.empty()) (void)cupti::Library::open(path);
-} catch (const Error& error) {
-  throw UsageError(std::string("--cupti-path: ") + error.what(), error.detail(),
-                   "Name a libcupti of CUDA 12.6 or later, or its folder; without --cupti-path the usual places are searched.");
+void check_cupti_path(const std::filesystem::path& path) {
+  if (path.empty()) return;
+  cupti::require_profiler();
+  try {
+    (void)cupti::open_library(path);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--cupti-path: ") + error.what(), error.detail(),
+                     "Name a libcupti of CUDA 12.6 or later, or its folder; without --cupti-path the usual places are searched.");
+  }
 }
 
 bool is_styled(int fd) {

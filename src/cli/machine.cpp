@@ -1,8 +1,5 @@
 #include "cli/machine.h"
 
-#include <cuda.h>
-#include <cupti_version.h>
-#include <dlfcn.h>
 #include <dlkprof/build_facts.h>
 #include <dlkprof/version.h>
 #include <fmt/format.h>
@@ -16,36 +13,12 @@
 
 #include "base/error.h"
 #include "cupti/host.h"
-#include "cupti/library.h"
+#include "cupti/machine.h"
 
 namespace dlkprof::cli {
 namespace {
 
 constexpr unsigned kSysAdminBit = 21;  // CAP_SYS_ADMIN, capabilities(7)
-
-constexpr const char* kDriverRemedy =
-    "Install NVIDIA's driver; in a container start it with the NVIDIA runtime (docker run --gpus all). Reading captures needs "
-    "none.";
-
-// The few driver functions that looking at a machine takes.
-struct DriverCalls {
-  void* library = nullptr;
-
-  template <typename Function>
-  Function* find(const char* name) const {
-    void* symbol = dlsym(library, name);
-    if (symbol == nullptr) throw Error("the CUDA driver is not usable", fmt::format("{} is missing", name), kDriverRemedy);
-    return reinterpret_cast<Function*>(symbol);
-  }
-
-  void check(CUresult result, const char* call) const {
-    if (result == CUDA_SUCCESS) return;
-    const char* name = nullptr;
-    (void)find<decltype(cuGetErrorName)>("cuGetErrorName")(result, &name);
-    throw Error("the CUDA driver is not usable", fmt::format("{}: {}", call, name == nullptr ? "unknown error" : name),
-                kDriverRemedy);
-  }
-};
 
 // As NVIDIA's datasheets name the GPU on each.
 struct SoldAs {
@@ -70,35 +43,6 @@ std::optional<std::string_view> value_of(std::string_view text, std::string_view
 
 }  // namespace
 
-Driver open_driver() {
-  DriverCalls calls{dlopen("libcuda.so.1", RTLD_NOW)};
-  if (calls.library == nullptr) throw Error("there is no CUDA driver", dlerror(), kDriverRemedy);
-  calls.check(calls.find<decltype(cuInit)>("cuInit")(0), "cuInit");
-  Driver driver;
-  calls.check(calls.find<decltype(cuDriverGetVersion)>("cuDriverGetVersion")(&driver.version), "cuDriverGetVersion");
-  int count = 0;
-  calls.check(calls.find<decltype(cuDeviceGetCount)>("cuDeviceGetCount")(&count), "cuDeviceGetCount");
-  for (int ordinal = 0; ordinal < count; ++ordinal) {
-    CUdevice device = 0;
-    calls.check(calls.find<decltype(cuDeviceGet)>("cuDeviceGet")(&device, ordinal), "cuDeviceGet");
-    std::array<char, 256> name{};
-    calls.check(calls.find<decltype(cuDeviceGetName)>("cuDeviceGetName")(name.data(), static_cast<int>(name.size()) - 1, device),
-                "cuDeviceGetName");
-    driver.devices.emplace_back(name.data());
-  }
-  return driver;
-}
-
-std::string chip_of_device(std::size_t ordinal, const std::filesystem::path& cupti_path) {
-  const cupti::Library& library = cupti::Library::open(cupti_path);
-  auto initialize = DLKPROF_PARAMS(CUpti_Profiler_Initialize_Params);
-  DLKPROF_CUPTI(library, cuptiProfilerInitialize, &initialize);
-  auto chip = DLKPROF_PARAMS(CUpti_Device_GetChipName_Params);
-  chip.deviceIndex = ordinal;
-  DLKPROF_CUPTI(library, cuptiDeviceGetChipName, &chip);
-  return chip.pChipName;
-}
-
 std::optional<bool> counters_for_admins_only(const std::string& params) {
   const auto value = value_of(params, "RmProfilingAdminOnly");
   if (!value) return std::nullopt;
@@ -115,8 +59,7 @@ bool has_sys_admin(const std::string& status) {
 
 std::string version_text() {
   const std::string commit = *DLKPROF_COMMIT == '\0' ? "" : "commit " DLKPROF_COMMIT ", ";
-  return fmt::format("dlkprof " DLKPROF_VERSION " ({}built with CUDA {}.{} and CUPTI {})", commit, CUDA_VERSION / 1000,
-                     CUDA_VERSION % 1000 / 10, CUPTI_API_VERSION);
+  return fmt::format("dlkprof " DLKPROF_VERSION " ({}{})", commit, cupti::built_with());
 }
 
 std::string chip_named(const std::string& word) {
@@ -129,7 +72,7 @@ std::string chip_named(const std::string& word) {
 std::string choose_chip(const std::string& asked, const cupti::Library& library, const std::filesystem::path& cupti_path) {
   if (!asked.empty()) return chip_named(asked);
   try {
-    if (!open_driver().devices.empty()) return chip_of_device(0, cupti_path);
+    if (!cupti::find_driver().devices.empty()) return cupti::chip_of_device(0, cupti_path);
   } catch (const Error&) {
     // No GPU here: then the chip must be named.
   }

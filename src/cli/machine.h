@@ -5,22 +5,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "cupti/library.h"
+namespace dlkprof::cupti {
+class Library;
+}
 
 namespace dlkprof::cli {
-
-struct Driver {
-  int version = 0;                   // cuDriverGetVersion: 1000 * major + 10 * minor
-  std::vector<std::string> devices;  // their names, by CUDA ordinal
-};
-
-// Opens libcuda.so.1 and initializes it. Throws Error: no driver, or none that works.
-[[nodiscard]] Driver open_driver();
-
-// NVPerf's name for the chip of a device. open_driver() was called before. Throws Error.
-[[nodiscard]] std::string chip_of_device(std::size_t ordinal, const std::filesystem::path& cupti_path);
 
 // "dlkprof 0.1.0 (commit 1bfcea3, built with CUDA 13.0 and CUPTI 130000)", as CUPTI numbers its interface.
 [[nodiscard]] std::string version_text();

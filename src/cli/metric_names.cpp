@@ -8,12 +8,13 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "cupti/host.h"
+#include "cupti/machine.h"
 
 namespace dlkprof::cli {
 
 void check_metrics_exist(const std::vector<std::string>& metrics, const std::filesystem::path& cupti_path) {
   if (metrics.empty()) return;
-  const auto& library = cupti::Library::open(cupti_path);
+  const auto& library = cupti::open_library(cupti_path);
   auto unknown = metrics;
   std::vector<std::string> bases;
   for (const auto& chip : cupti::Host::chips(library)) {
@@ -48,7 +49,9 @@ void check_metrics_measured(const std::vector<std::string>& metrics, const model
     // Without CUPTI nobody knows which metrics there are.
   }
   const Error words(fmt::format("{} was not measured in this run", printable(fmt::format("{}", fmt::join(missing, ", ")))),
-                    "nor can it be had from counters that were kept",
+                    cupti::has_profiler()
+                        ? "nor can it be had from counters that were kept"
+                        : "this dlkprof was built without the CUDA Toolkit, and evaluates no counters that were kept",
                     fmt::format("Profile with --metrics {}", printable(fmt::format("{}", fmt::join(missing, ",")))));
   if (missing.size() == metrics.size()) throw words;
   say("dlkprof: {}\n", words.message());

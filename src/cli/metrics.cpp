@@ -18,6 +18,7 @@
 #include "cli/machine.h"
 #include "cli/verbs.h"
 #include "cupti/host.h"
+#include "cupti/machine.h"
 #include "model/names.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
@@ -57,7 +58,7 @@ bool parse_metrics(int argc, char** argv, MetricsCommand& command) {
 
 report::Table chips_table(const MetricsCommand& command) {
   report::Table table{"chips", {{"chip", ""}}, {}};
-  for (const std::string& chip : cupti::Host::chips(cupti::Library::open(command.cupti_path))) table.rows.push_back({chip});
+  for (const std::string& chip : cupti::Host::chips(cupti::open_library(command.cupti_path))) table.rows.push_back({chip});
   return table;
 }
 
@@ -91,7 +92,7 @@ select::Pattern compile_query(const std::string& query) {
 constexpr std::array kTypeNames{"counter", "ratio", "throughput"};  // in the order of MetricType
 
 report::Table query_table(const MetricsCommand& command) {
-  const cupti::Library& library = cupti::Library::open(command.cupti_path);
+  const cupti::Library& library = cupti::open_library(command.cupti_path);
   select::Pattern pattern = compile_query(command.query);
   const cupti::Host host = cupti::Host::create(library, choose_chip(command.chip, library, command.cupti_path));
   report::Table table{"metrics", {{"metric", ""}, {"type", ""}, {"hardware", ""}, {"unit", ""}, {"description", ""}}, {}};
@@ -123,7 +124,7 @@ report::Table make_table(const MetricsCommand& command) {
   if (command.list_chips) return chips_table(command);
   if (!command.query.empty()) return query_table(command);
   if (!command.chip.empty())
-    (void)cupti::Host::create(cupti::Library::open(command.cupti_path), chip_named(command.chip));  // refuses a name that is none
+    (void)cupti::Host::create(cupti::open_library(command.cupti_path), chip_named(command.chip));  // refuses a name that is none
   const cupti::Catalogue catalogue = load_catalogue();
   return command.list_sections ? sections_table(catalogue) : sets_table(catalogue);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cupti/elf_file.h"
+#include "cupti/library.h"
 
 namespace dlkprof::cupti {
 namespace {

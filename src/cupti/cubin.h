@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "cupti/library.h"
-
 namespace dlkprof::cupti {
+
+class Library;
 
 using Cubin = std::span<const char>;
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cupti/library.h"
 
 namespace dlkprof::cupti {
 namespace {

@@ -10,9 +10,12 @@
 #include <vector>
 
 #include "capture/options.h"
-#include "cupti/library.h"
+
+struct CUpti_Profiler_Host_Object;  // as cupti_profiler_host.h has it, without which those who ask a host compile
 
 namespace dlkprof::cupti {
+
+class Library;
 
 enum class MetricType : std::uint8_t { counter, ratio, throughput };
 

@@ -141,10 +141,6 @@ class Library : public Functions {
   std::uint32_t version_ = 0;
 };
 
-// Folders of CUDA Toolkits that may be there, best first: CUDA_HOME, CUDA_PATH, the toolkit behind nvcc on PATH,
-// /usr/local/cuda*.
-[[nodiscard]] std::vector<std::filesystem::path> toolkits();
-
 // Files to try for libcupti where the process has none, best first: what is `asked` for alone (a file or a toolkit's folder);
 // where that is empty, those of the toolkits, and the loader's own search.
 [[nodiscard]] std::vector<std::filesystem::path> library_candidates(const std::filesystem::path& asked);

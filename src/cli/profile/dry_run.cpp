@@ -14,6 +14,7 @@
 #include "cli/installation.h"
 #include "cli/machine.h"
 #include "cupti/host.h"
+#include "cupti/machine.h"
 #include "model/names.h"
 #include "report/format/layout.h"
 #include "report/format/table.h"
@@ -64,7 +65,7 @@ PlannedMetric planned(const cupti::Host& host, const std::string& name) {
 }
 
 DryRun make_plan(const ProfileCommand& command, const std::string& chip) {
-  const cupti::Library& library = cupti::Library::open(command.options.cupti_path);
+  const cupti::Library& library = cupti::open_library(command.options.cupti_path);
   const cupti::Host host = cupti::Host::create(library, choose_chip(chip, library, command.options.cupti_path));
   DryRun plan;
   plan.chip = host.chip();

@@ -26,6 +26,7 @@
 #include "cli/profile/kept_memory.h"
 #include "cli/profile/progress.h"
 #include "cli/sass.h"
+#include "cupti/machine.h"
 #include "report/diagnosis/reports.h"
 #include "report/launches/kernel_tables.h"
 #include "report/launches/reports.h"
@@ -281,6 +282,7 @@ capture::ProfileOptions options_for(const ProfileCommand& command) {
 }
 
 void check_profile(const ProfileCommand& command) {
+  cupti::require_profiler();
   (void)select::Selector::compile(command.options.selection);
   check_metrics_exist(command.extra_metrics, command.options.cupti_path);
   (void)injected_library();

@@ -14,7 +14,7 @@
 #include "cli/profile/placeholders.h"
 #include "cli/usage/programs.h"
 #include "cli/verbs.h"
-#include "cupti/pc_sampler.h"
+#include "cupti/pc_period.h"
 #include "report/registry.h"
 
 namespace dlkprof::cli {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cupti/pc_period.h"
 
 namespace dlkprof::inject {
 namespace {

@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "capture/encoding.h"
 #include "cupti/cubin_code.h"
-#include "cupti/library.h"
+#include "cupti/toolkits.h"
 #include "model/sass/sass_loops.h"
 #include "model/sass/sass_text.h"
 

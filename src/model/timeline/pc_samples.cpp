@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "cupti/pc_sampler.h"
+#include "cupti/pc_period.h"
 #include "model/timeline/kernel_table.h"
 
 namespace dlkprof::model {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "capture/encoding.h"
 #include "cupti/host.h"
+#include "cupti/machine.h"
 #include "cupti/untrusted.h"
 
 namespace dlkprof::model {
@@ -73,7 +74,7 @@ RawEvaluator::Chip& RawEvaluator::chip_of(const std::string& name) {
   std::unique_ptr<Chip>& chip = chips_[name];
   if (!chip) {
     chip = std::make_unique<Chip>();
-    chip->host = cupti::Host::create(cupti::Library::open(cupti_path_), name);
+    chip->host = cupti::Host::create(cupti::open_library(cupti_path_), name);
     chip->evaluator.emplace(*chip->host);
   }
   return *chip;

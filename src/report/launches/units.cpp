@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cupti/host.h"
+#include "cupti/machine.h"
 
 namespace dlkprof::report {
 namespace {
@@ -19,7 +20,7 @@ class HostUnits {
 
   std::string unit(const std::string& metric) {
     try {
-      if (!std::exchange(tried_, true)) host_ = cupti::Host::create(cupti::Library::open(path_), chip_);
+      if (!std::exchange(tried_, true)) host_ = cupti::Host::create(cupti::open_library(path_), chip_);
       return host_ ? host_->properties(metric).unit : "";
     } catch (const Error&) {
       return "";  // no CUPTI, or a metric this chip does not have: the unit is not known
