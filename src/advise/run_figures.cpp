@@ -262,6 +262,11 @@ std::optional<double> RunFigures::samples_per_second() const {
   return 1e9 * static_cast<double>(*batch_size) / iteration.median;
 }
 
+const KindFigures* RunFigures::find_kind(const std::string& name) const {
+  const auto found = std::find_if(kinds.begin(), kinds.end(), [&name](const KindFigures& one) { return one.name == name; });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
 RunFigures figures_of(const model::Profile& profile) {
   RunFigures figures;
   describe(profile, figures);

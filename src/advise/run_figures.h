@@ -99,6 +99,8 @@ struct RunFigures {
     return batch_size ? std::optional(value / static_cast<double>(*batch_size)) : std::nullopt;
   }
   [[nodiscard]] std::optional<double> samples_per_second() const;
+  // Of `kinds`, by name; null where the run has no such.
+  [[nodiscard]] const KindFigures* find_kind(const std::string& name) const;
 };
 
 // Of the iterations that were aggregated, nothing else of the aggregate is looked at. The batch size is that which the program's

@@ -125,9 +125,8 @@ std::vector<KindPair> compare_kinds(const RunFigures& base, const RunFigures& ot
   std::vector<KindPair> pairs;
   std::vector<std::optional<double>> iteration_ps, gpu_ps;
   for (const KindFigures& one : base.kinds) {
-    const auto same = [&one](const KindFigures& its) { return its.name == one.name; };
-    const auto found = std::find_if(other.kinds.begin(), other.kinds.end(), same);
-    if (found == other.kinds.end()) continue;
+    const KindFigures* found = other.find_kind(one.name);
+    if (found == nullptr) continue;
     pairs.push_back({one.name, medians(one.iteration, found->iteration), medians(one.gpu, found->gpu)});
     iteration_ps.push_back(mann_whitney(one.iteration_ns, found->iteration_ns));
     gpu_ps.push_back(mann_whitney(one.gpu_ns, found->gpu_ns));

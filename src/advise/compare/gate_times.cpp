@@ -72,9 +72,8 @@ std::vector<TimePair> kind_pairs(const RunFigures& base, const RunFigures& other
   std::vector<TimePair> pairs;
   const std::optional<double> cpu = cpu_ratio(base, other);
   for (const KindFigures& one : base.kinds) {
-    const auto found =
-        std::find_if(other.kinds.begin(), other.kinds.end(), [&one](const KindFigures& its) { return its.name == one.name; });
-    if (found == other.kinds.end()) continue;
+    const KindFigures* found = other.find_kind(one.name);
+    if (found == nullptr) continue;
     const std::string what = fmt::format("the {} of {} iterations", of_gpu ? "GPU time" : "time", one.name);
     if (of_gpu) {
       pairs.push_back(gpu_times(one, *found, what, base.kernels.median + base.copies.median));

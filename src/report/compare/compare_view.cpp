@@ -106,10 +106,6 @@ std::string ratio_text(const std::optional<double>& before, const std::optional<
 
 // Length and GPU time of each kind of iterations that a run has, medians.
 void add_kind_rows(const RunFigures& base, const RunFigures& other, CompareGrid& grid) {
-  const auto find = [](const RunFigures& run, const std::string& name) {
-    const auto found = std::find_if(run.kinds.begin(), run.kinds.end(), [&name](const auto& kind) { return kind.name == name; });
-    return found == run.kinds.end() ? nullptr : &*found;
-  };
   std::vector<std::string> names;
   for (const RunFigures* run : {&base, &other}) {
     for (const advise::KindFigures& kind : run->kinds) {
@@ -120,7 +116,7 @@ void add_kind_rows(const RunFigures& base, const RunFigures& other, CompareGrid&
     for (const auto& [what, spread] :
          {std::pair{"time", &advise::KindFigures::iteration}, std::pair{"GPU time", &advise::KindFigures::gpu}}) {
       const auto value = [&, member = spread](const RunFigures& run) {
-        const advise::KindFigures* kind = find(run, name);
+        const advise::KindFigures* kind = run.find_kind(name);
         return kind == nullptr ? std::nullopt : std::optional((kind->*member).median);
       };
       const auto before = value(base), after = value(other);
