@@ -92,7 +92,8 @@ void add_folding(CLI::App& app, Folding& folding) {
   add("--iter_stop", folding.range.stop, "<n>",
       "The last one, inclusive (default: the steady range's, or with --iter_start the last)")
       ->check(not_negative());
-  add("--iter_kind", folding.range.kind, "<kind>", "Of these, one kind alone, as the report iterations names it, such as decode");
+  add("--iter_kind", folding.range.kind, "<kind>", "Of these, one kind alone, as the report iterations names it, such as decode")
+      ->check(not_empty("The report iterations of a run lists its kinds."));
   add("--domains", folding.fold.domains, "<domain,domain>",
       "NVTX domains that count; default is the one without a name (default: all)")
       ->delimiter(',')

@@ -276,6 +276,11 @@ Parsed parse(CLI::App& app, int argc, char** argv, OptionsEnd end) {
 AppSeen::AppSeen(std::function<void(const CLI::App&)> see) { app_seen() = std::move(see); }
 AppSeen::~AppSeen() { app_seen() = nullptr; }
 
+CLI::Validator not_empty(std::string remedy) {
+  return {[remedy = std::move(remedy)](const std::string& text) { return text.empty() ? "nothing is given. " + remedy : ""; },
+          ""};
+}
+
 CLI::Validator not_negative() {
   return {[](const std::string& text) -> std::string {
             double value = 0;

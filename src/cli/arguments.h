@@ -42,10 +42,12 @@ class AppSeen {
   ~AppSeen();
 };
 
-// For ->check(): a number from 0 on; a whole number in a range; one of these words.
+// For ->check(): a number from 0 on; a whole number in a range; one of these words; anything but nothing, else `remedy` says
+// what.
 [[nodiscard]] CLI::Validator not_negative();
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string> words);
+[[nodiscard]] CLI::Validator not_empty(std::string remedy);
 // For help and completion alone: whether a word is one of them is looked at later.
 [[nodiscard]] CLI::Validator suggested(const std::vector<std::string>& words);
 

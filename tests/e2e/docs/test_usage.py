@@ -50,6 +50,8 @@ class UsageTest(EndToEndTest):
             (["--verbosity=loud"], ["--verbosity"]),
             (["--stacks"], ["--stacks", "Add --mode pytorch"]),
             (["--base_name=a/b"], ["a/b"]),
+            (["--iter_kind", ""], ["--iter_kind: nothing is given", "The report iterations of a run lists its kinds"]),
+            (["--iter_kind="], ["--iter_kind"]),
         ):
             with self.subTest(options=options):
                 self.refuse(*options, words=words)
