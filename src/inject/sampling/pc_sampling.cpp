@@ -32,6 +32,7 @@ constexpr auto kTimeForLines = 200ms, kTimeForLinesAtEnd = 2000ms;
 // For machine code likewise: unpacking a module of a library and packing some functions of it takes tens of milliseconds.
 constexpr auto kTimeForCode = 200ms, kTimeForCodeAtEnd = 1000ms;
 
+constexpr const char* kLost = "PC samples were lost";  // as report summary says it of the whole run
 constexpr const char* kRemedy =
     "The program runs on. Stall reasons come from counters as well: --replay-mode kernel --section stall, without --pc-sampling.";
 
@@ -121,8 +122,8 @@ void PcSampling::lengthen_period(CUcontext handle, Context& context) {
   end(context);
   context.loses_samples = false;
   context.sampler.emplace(cupti::PcSampler::start(library_, handle, period + 1));
-  recorder_.note(capture::Severity::info, "the period of PC sampling was doubled, as samples were lost",
-                 fmt::format("it is 2^{} cycles from then on", period + 1),
+  recorder_.note(capture::Severity::info, kLost,
+                 fmt::format("the hardware's buffer overflowed; the period is 2^{} cycles from then on", period + 1),
                  fmt::format("Begin with --pc-sampling={}.", period + 1));
 }
 
@@ -131,8 +132,8 @@ void PcSampling::end_for_good(Context& context) {
   const std::uint32_t period = context.sampler->period_log2();
   end(context);
   if (!context.loses_samples || period >= cupti::kMostPcPeriod) return;
-  recorder_.note(capture::Severity::warning, "PC samples were lost",
-                 "the program ended before the hardware's buffer, which was full, could be read out",
+  recorder_.note(capture::Severity::warning, kLost,
+                 "the hardware's buffer overflowed, and the program ended before the period was lengthened",
                  fmt::format("Sample less often: --pc-sampling={}.", period + 1));
 }
 

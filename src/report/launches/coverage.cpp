@@ -225,8 +225,8 @@ class CoverageWriter {
                                      counted(sum->samples, "sample", "samples"), period, with_separators(sum->foreign),
                                      with_separators(sum->dropped)));
     if (sum->overflows == 0) return;
-    entry("", fmt::format("The hardware's buffer overflowed {}, and the samples of that time are lost.",
-                          counted(sum->overflows, "time", "times")));
+    entry("",
+          fmt::format("PC samples were lost: the hardware's buffer overflowed {}.", counted(sum->overflows, "time", "times")));
   }
 
   // Kernels of `lines` with the sum of `count`, most GPU time first, then most launches.

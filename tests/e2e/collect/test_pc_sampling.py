@@ -197,7 +197,8 @@ class PcSamplingFailuresTest(SampledTest):
         self.assertNotIn("dlkprof: PC sampling", done.stderr)
         summary = " ".join(self.summary_text(self.capture().path).split())
         self.assertIn("once in 131,072 to 262,144 cycles", summary)
-        self.assertIn("overflowed 1 time,", summary)
+        self.assertIn("PC samples were lost: the hardware's buffer overflowed 1 time.", summary)
+        self.assertIn("PC samples were lost: the hardware's buffer overflowed; the period is 2^18 cycles from then on", summary)
         self.assertEqual({"131072 to 262144"},
                          {row["Sampling Period (cycles)"] for row in self.report_json(self.capture().path, "--reports=stall")})  # fmt: skip
 

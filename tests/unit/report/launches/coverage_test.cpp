@@ -42,7 +42,7 @@ TEST(Coverage, SaysHowMuchWasSampledAndLost) {
   run.pc_samples.totals[0].longest_log2 = 19;
   run.pc_samples.totals[0].overflows = 2;
   EXPECT_THAT(coverage(run), HasSubstr("131,072 to 524,288\n            cycles; 3,785 of no kernel"));
-  EXPECT_THAT(coverage(run), HasSubstr("overflowed 2 times"));
+  EXPECT_THAT(coverage(run), HasSubstr("PC samples were lost: the hardware's buffer overflowed 2 times."));
 }
 
 TEST(Coverage, NamesFiveKernelsAndCountsTheRest) {
