@@ -27,9 +27,9 @@ constexpr double kPatientNs = 2e9;
 // But no further: a window costs as much as so many samples at least.
 constexpr double kLeastPatience = 1;
 // A configuration that has come so many times as often as it has had passes will not come often enough, and a launch of it that
-// is missed is worth so much more, once windows have taken so long. Of a Llama whose lengths vary, 99.5 % (98.8 to 99.6, n 9) of
-// the GPU time of what is launched 20 times or more is then measured, in 88 s; without it 98.7 % (98.4 to 99.0) in 78 s. From
-// the first window on, it makes windows of the ResNet-50 take 7.8 s and not 7.2.
+// is missed is worth so much more, once windows have taken so long. Where lengths vary (a Llama, by bench/window_schedule) more
+// of what is launched often then gets all passes, in somewhat longer windows; from the first window on, windows would take longer
+// in small networks too, which lose nothing without it.
 constexpr double kLate = 1.5;
 constexpr double kLateWorth = 6;
 constexpr double kLateAfterNs = 4e9;

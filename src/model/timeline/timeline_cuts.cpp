@@ -157,6 +157,7 @@ std::int64_t TimelineLoader::replayed_ns(const Activity& activity) const {
 }
 
 // How long a launch of each configuration takes in ns: the mean of those that were timed, where there are none of those measured.
+// Warm-up counts too: which iterations it has is found later, from times that these lengths make.
 std::unordered_map<std::uint32_t, std::int64_t> TimelineLoader::usual_lengths() const {
   struct Sum {
     double ns = 0, launches = 0;
