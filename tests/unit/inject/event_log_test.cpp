@@ -9,9 +9,11 @@
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <thread>
 
+#include "support/temporary_directory.h"
 #include "unit/inject/captured_log.h"
 
 namespace dlkprof::inject::event_log_test {
@@ -164,13 +166,42 @@ TEST(EventLog, IsWrittenByItsOwnThreadWhenAsked) {
   EXPECT_THAT(captured.flushed().ranges, SizeIs(200));
 }
 
+std::size_t threads_of_process() {
+  const std::filesystem::directory_iterator threads("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(threads), end(threads)));
+}
+
+// Before its thread begins, in the middle and afterwards: what it had to write stands there as a whole or not at all, nothing is
+// written any more, and the thread is gone.
 TEST(EventLog, EndsWhileItIsToBeWritten) {
-  for (int i = 0; i < 20; ++i) {
-    CapturedLog captured;
-    captured.open();
-    add_ranges(captured.log(), 100);
-    captured.log().flush_soon();
+  const std::size_t threads = threads_of_process();
+  std::size_t written_rounds = 0;
+  for (int round = 0; round < 200; ++round) {
+    const test::TemporaryDirectory directory;
+    const auto file = directory.path() / "dlkprof.dlkcap";
+    capture::ProfileOptions options;
+    options.output_directory = directory.path().string();
+    Recorder recorder(options, 0, 0);
+    recorder.append(capture::ClockRecord{});
+    {
+      EventLog log(recorder);
+      add_ranges(log, 100);
+      log.flush_soon();
+      std::this_thread::sleep_for(std::chrono::microseconds(round % 40 * 10));
+    }
+    const auto bytes = std::filesystem::file_size(file);
+    // The kernel may still list a thread for a moment after it was joined.
+    for (int tries = 0; threads_of_process() > threads && tries < 1000; ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(threads_of_process(), threads);
+    EXPECT_EQ(std::filesystem::file_size(file), bytes);
+    const auto written = test::read_events(file);  // which finds what is damaged or cut
+    if (written.ranges.empty()) continue;
+    ++written_rounds;
+    ASSERT_THAT(written.ranges, SizeIs(100));
+    for (std::uint64_t i = 0; i < 100; ++i) ASSERT_EQ(written.ranges[i].id, i);
   }
+  EXPECT_GT(written_rounds, 0U) << "nothing was ever written in time";
 }
 
 TEST(EventLog, OpensNoCapture) {
