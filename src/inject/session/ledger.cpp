@@ -2,19 +2,6 @@
 
 namespace dlkprof::inject {
 
-std::size_t LaunchKeyHash::operator()(const capture::LaunchKey& key) const noexcept {
-  std::size_t hash = 0xcbf29ce484222325;  // FNV-1a, by words
-  const auto mix = [&hash](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3; };
-  mix(key.function);
-  mix(key.device);
-  for (const auto* dim : {&key.grid, &key.block, &key.cluster}) {
-    mix((std::uint64_t{dim->x} << 32) | dim->y);
-    mix(dim->z);
-  }
-  mix(key.dynamic_shared_bytes);
-  return hash;
-}
-
 Ledger::Line& Ledger::touch(Entry entry) {
   Line& line = lines_[entry];
   line.changed = true;

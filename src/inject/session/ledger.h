@@ -10,14 +10,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "capture/launch_key_hash.h"
 #include "dlkprof/capture_format.h"
 #include "select/selector.h"
 
 namespace dlkprof::inject {
-
-struct LaunchKeyHash {
-  std::size_t operator()(const capture::LaunchKey& key) const noexcept;
-};
 
 class Ledger {
  public:
@@ -61,7 +58,7 @@ class Ledger {
   Line& touch(Entry entry);
 
   std::mutex mutex_;
-  std::unordered_map<capture::LaunchKey, Entry, LaunchKeyHash> entries_;
+  std::unordered_map<capture::LaunchKey, Entry, capture::LaunchKeyHash> entries_;
   std::deque<Line> lines_;
   std::unordered_map<std::uint32_t, Entry> expected_;
   std::uint64_t graph_launches_ = 0, graph_gpu_ns_ = 0;

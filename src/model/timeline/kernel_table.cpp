@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "capture/launch_key_hash.h"
 
 namespace dlkprof::model {
 namespace {
@@ -64,22 +65,8 @@ void KernelTable::move_to(Timeline& timeline) && {
   timeline.configs = std::move(configs_);
 }
 
-std::size_t KernelTable::HashKey::operator()(const capture::LaunchKey& key) const noexcept {
-  std::size_t hash = 0;
-  const auto mix_dimensions = [&](const capture::Dim3& dim) {
-    for (const std::uint32_t value : {dim.x, dim.y, dim.z}) mix(hash, value);
-  };
-  mix(hash, key.device);
-  mix(hash, key.function);
-  mix(hash, key.dynamic_shared_bytes);
-  mix_dimensions(key.grid);
-  mix_dimensions(key.block);
-  mix_dimensions(key.cluster);
-  return hash;
-}
-
 std::size_t KernelTable::HashIdentity::operator()(const Identity& identity) const noexcept {
-  std::size_t hash = HashKey()(identity.key);
+  std::size_t hash = capture::LaunchKeyHash()(identity.key);
   mix(hash, identity.process);
   mix(hash, identity.kernel);
   return hash;

@@ -26,10 +26,6 @@ class KernelTable {
   // Gives the timeline all of them.
   void move_to(Timeline& timeline) &&;
 
-  struct HashKey {
-    std::size_t operator()(const capture::LaunchKey& key) const noexcept;
-  };
-
  private:
   struct Identity {
     std::uint32_t process = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "capture/launch_key_hash.h"
 #include "capture/reader.h"
 #include "model/fold/time_arithmetic.h"
 #include "model/timeline/graph_nodes.h"
@@ -65,7 +66,7 @@ struct CaptureParts {
 
   struct HashShape {
     std::size_t operator()(const LaunchShape& shape) const noexcept {
-      return KernelTable::HashKey()(shape.key) + shape.name * std::size_t{0x9e3779b97f4a7c15U};
+      return capture::LaunchKeyHash()(shape.key) + shape.name * std::size_t{0x9e3779b97f4a7c15U};
     }
   };
   std::unordered_map<LaunchShape, std::uint32_t, HashShape> shape_numbers;
