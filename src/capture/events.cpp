@@ -1,7 +1,6 @@
 #include "capture/events.h"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <cstdint>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "base/error.h"
 #include "capture/fields.h"
+#include "capture/frame.h"
 #include "capture/varint.h"
 
 namespace dlkprof::capture {
@@ -31,9 +31,9 @@ constexpr EventKind kKindOf<ActivityEvent> = EventKind::activity;
 template <>
 constexpr EventKind kKindOf<GraphEvent> = EventKind::graph;
 
-Error malformed_batch(std::string detail) {
-  return {"a batch of events of the capture cannot be unpacked", std::move(detail), ""};
-}
+constexpr const char* kBatch = "a batch of events of the capture";
+
+Error malformed_batch(std::string detail) { return {fmt::format("{} cannot be unpacked", kBatch), std::move(detail), ""}; }
 
 // References to the fields of an event, in the order of its columns.
 template <typename T>
@@ -106,17 +106,13 @@ std::vector<Event> from_columns(std::span<const std::uint8_t> bytes, std::size_t
   return events;
 }
 
-// What the record, its frame and our limits say of the sizes must agree before memory is taken.
+// What the record and our limits say of the sizes must agree before memory is taken.
 void check_sizes(const EventsRecord& record) {
-  const std::vector<std::uint8_t>& packed = record.zstd_columns;
   if (record.count > kMostEventsInABatch) throw malformed_batch(fmt::format("it is said to hold {} events", record.count));
   const bool plausible = record.columns_bytes >= record.count && record.columns_bytes <= record.count * kMostColumnBytesAnEvent &&
-                         !packs_too_well(record.columns_bytes, packed.size());
-  if (!plausible || ZSTD_getFrameContentSize(packed.data(), packed.size()) != record.columns_bytes) {
+                         !packs_too_well(record.columns_bytes, record.zstd_columns.size());
+  if (!plausible)
     throw malformed_batch(fmt::format("its size is given as {} bytes for {} events", record.columns_bytes, record.count));
-  }
-  if (ZSTD_findFrameCompressedSize(packed.data(), packed.size()) != packed.size())
-    throw malformed_batch("it is not one zstd frame");
 }
 
 }  // namespace
@@ -125,25 +121,17 @@ template <typename Event>
 EventsRecord pack_events(std::span<const Event> events) {
   if (events.size() > kMostEventsInABatch) throw Error("a batch of events is too large for a capture", "", "");
   const std::vector<std::uint8_t> columns = to_columns(events);
-  std::vector<std::uint8_t> packed(ZSTD_compressBound(columns.size()));
-  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), columns.data(), columns.size(), kBatchLevel);
-  if (ZSTD_isError(size) != 0) throw Error("a batch of events cannot be packed", ZSTD_getErrorName(size), "");
-  packed.resize(size);
   return {.kind = kKindOf<Event>,
           .count = static_cast<std::uint32_t>(events.size()),
           .columns_bytes = columns.size(),
-          .zstd_columns = std::move(packed)};
+          .zstd_columns = pack_frame(std::as_bytes(std::span(columns)), kBatchLevel, kBatch)};
 }
 
 template <typename Event>
 std::vector<Event> unpack_events(const EventsRecord& record) {
   if (record.kind != kKindOf<Event>) throw malformed_batch("it holds events of another kind");
   check_sizes(record);
-  std::vector<std::uint8_t> columns(record.columns_bytes);
-  const std::vector<std::uint8_t>& packed = record.zstd_columns;
-  const std::size_t size = ZSTD_decompress(columns.data(), columns.size(), packed.data(), packed.size());
-  if (ZSTD_isError(size) != 0) throw malformed_batch(ZSTD_getErrorName(size));
-  return from_columns<Event>(columns, record.count);
+  return from_columns<Event>(unpack_frame(record.zstd_columns, record.columns_bytes, kBatch), record.count);
 }
 
 template EventsRecord pack_events(std::span<const RangeEvent>);

@@ -1,12 +1,12 @@
 // Counter-data images, packed for the capture.
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <functional>
 
 #include "base/error.h"
 #include "capture/encoding.h"
+#include "capture/frame.h"
 
 namespace dlkprof::capture {
 namespace {
@@ -19,6 +19,7 @@ constexpr int kLevel = 2;
 // Far above any image of one launch, and little enough to take on a file's word.
 constexpr std::uint64_t kMaxImageBytes = 96U << 20U;
 
+constexpr const char* kImage = "the raw counters of a launch";
 Error malformed(std::string detail);
 
 void exclusive_or(std::vector<std::uint8_t>& image, std::span<const std::uint8_t> base) {
@@ -26,7 +27,7 @@ void exclusive_or(std::vector<std::uint8_t>& image, std::span<const std::uint8_t
   std::transform(image.begin(), image.end(), base.begin(), image.begin(), std::bit_xor<>());
 }
 
-Error malformed(std::string detail) { return {"the raw counters of a launch cannot be unpacked", std::move(detail), ""}; }
+Error malformed(std::string detail) { return {fmt::format("{} cannot be unpacked", kImage), std::move(detail), ""}; }
 
 }  // namespace
 
@@ -38,26 +39,14 @@ std::vector<std::uint8_t> pack_image(std::span<const std::uint8_t> image, std::s
     exclusive_or(difference, base);
     image = difference;
   }
-  std::vector<std::uint8_t> packed(ZSTD_compressBound(image.size()));
-  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), image.data(), image.size(), kLevel);
-  if (ZSTD_isError(size) != 0) throw Error("a counter-data image cannot be packed", ZSTD_getErrorName(size), "");
-  packed.resize(size);
-  return packed;
+  return pack_frame(std::as_bytes(image), kLevel, kImage);
 }
 
 std::vector<std::uint8_t> unpack_image(const RawCountersRecord& record, std::span<const std::uint8_t> base) {
   const bool needs_base = record.base_launch_index != kNoBase;
   if (needs_base && base.empty()) throw malformed("the image that they build on is missing or damaged");
-  const std::vector<std::uint8_t>& packed = record.zstd_image;
-  // What the record, the frame and our limit say of the size must agree before memory is taken.
-  const unsigned long long promised = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  if (record.image_bytes > kMaxImageBytes || promised != record.image_bytes) {
-    throw malformed(fmt::format("their size is given as {} bytes", record.image_bytes));
-  }
-  if (ZSTD_findFrameCompressedSize(packed.data(), packed.size()) != packed.size()) throw malformed("they are not one zstd frame");
-  std::vector<std::uint8_t> image(record.image_bytes);
-  const std::size_t size = ZSTD_decompress(image.data(), image.size(), packed.data(), packed.size());
-  if (ZSTD_isError(size) != 0) throw malformed(ZSTD_getErrorName(size));
+  if (record.image_bytes > kMaxImageBytes) throw malformed(fmt::format("its size is given as {} bytes", record.image_bytes));
+  std::vector<std::uint8_t> image = unpack_frame(record.zstd_image, record.image_bytes, kImage);
   if (needs_base) exclusive_or(image, base);
   return image;
 }

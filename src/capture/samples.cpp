@@ -1,7 +1,6 @@
 #include "capture/samples.h"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "base/error.h"
 #include "capture/events.h"
+#include "capture/frame.h"
 #include "capture/varint.h"
 
 namespace dlkprof::capture {
@@ -23,8 +23,10 @@ constexpr int kSamplesLevel = 1;
 constexpr std::size_t kMostVarintBytes = 10;
 constexpr std::size_t kFloatBytes = sizeof(float);
 
+constexpr const char* kSamplesBatch = "a batch of samples of the capture";
+
 Error malformed_samples(std::string detail) {
-  return {"a batch of samples of the capture cannot be unpacked", std::move(detail), ""};
+  return {fmt::format("{} cannot be unpacked", kSamplesBatch), std::move(detail), ""};
 }
 
 void put_times(std::vector<std::uint8_t>& bytes, const std::vector<std::int64_t>& times, bool differences) {
@@ -70,22 +72,18 @@ std::vector<float> take_values(std::span<const std::uint8_t>& bytes, std::size_t
   return values;
 }
 
-// What the record, its frame and our limits say of the sizes must agree before memory is taken.
+// What the record and our limits say of the sizes must agree before memory is taken.
 void check_sample_sizes(const SamplesRecord& record, std::size_t metrics) {
-  const std::vector<std::uint8_t>& packed = record.zstd_columns;
   if (record.count > kMostSamplesInABatch || metrics > kMostSampleValuesInABatch / std::max<std::size_t>(record.count, 1)) {
     throw malformed_samples(fmt::format("it is said to hold {} samples", record.count));
   }
   const std::uint64_t values = std::uint64_t{record.count} * metrics * kFloatBytes;
   const bool plausible = record.columns_bytes >= values + 2 * std::uint64_t{record.count} &&
                          record.columns_bytes <= values + 2 * kMostVarintBytes * record.count &&
-                         !packs_too_well(record.columns_bytes, packed.size());
-  if (!plausible || ZSTD_getFrameContentSize(packed.data(), packed.size()) != record.columns_bytes) {
+                         !packs_too_well(record.columns_bytes, record.zstd_columns.size());
+  if (!plausible) {
     throw malformed_samples(
         fmt::format("its size is given as {} bytes for {} samples of {} metrics", record.columns_bytes, record.count, metrics));
-  }
-  if (ZSTD_findFrameCompressedSize(packed.data(), packed.size()) != packed.size()) {
-    throw malformed_samples("it is not one zstd frame");
   }
 }
 
@@ -99,23 +97,16 @@ SamplesRecord pack_samples(const SampleBatch& batch) {
   put_times(columns, batch.start_ns, true);
   put_times(columns, batch.length_ns, false);
   for (const auto& values : batch.values) put_values(columns, values);
-  std::vector<std::uint8_t> packed(ZSTD_compressBound(columns.size()));
-  const std::size_t size = ZSTD_compress(packed.data(), packed.size(), columns.data(), columns.size(), kSamplesLevel);
-  if (ZSTD_isError(size) != 0) throw Error("a batch of samples cannot be packed", ZSTD_getErrorName(size), "");
-  packed.resize(size);
   SamplesRecord record;
   record.count = static_cast<std::uint32_t>(count);
   record.columns_bytes = columns.size();
-  record.zstd_columns = std::move(packed);
+  record.zstd_columns = pack_frame(std::as_bytes(std::span(columns)), kSamplesLevel, kSamplesBatch);
   return record;
 }
 
 SampleBatch unpack_samples(const SamplesRecord& record, std::size_t metrics) {
   check_sample_sizes(record, metrics);
-  std::vector<std::uint8_t> columns(record.columns_bytes);
-  const std::vector<std::uint8_t>& packed = record.zstd_columns;
-  const std::size_t size = ZSTD_decompress(columns.data(), columns.size(), packed.data(), packed.size());
-  if (ZSTD_isError(size) != 0) throw malformed_samples(ZSTD_getErrorName(size));
+  const std::vector<std::uint8_t> columns = unpack_frame(record.zstd_columns, record.columns_bytes, kSamplesBatch);
   std::span<const std::uint8_t> left(columns);
   SampleBatch batch;
   batch.start_ns = take_times(left, record.count, true);

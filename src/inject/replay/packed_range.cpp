@@ -1,13 +1,11 @@
 #include "inject/replay/packed_range.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <utility>
 
-#include "base/error.h"
+#include "capture/frame.h"
 
 namespace dlkprof::inject {
 namespace {
@@ -21,7 +19,7 @@ void flip(PackedRange::Blocks& blocks, const PackedRange::Blocks& like) {
   std::transform(blocks.begin(), blocks.end(), like.begin(), blocks.begin(), std::bit_xor<>());
 }
 
-[[noreturn]] void fail(std::size_t result) { throw Error("counters of a launch cannot be kept", ZSTD_getErrorName(result), ""); }
+constexpr const char* kCounters = "the counters of a launch";
 
 }  // namespace
 
@@ -41,17 +39,12 @@ PackedRange::Blocks PackedRange::blocks_of(std::span<const std::uint8_t> image, 
 PackedRange::PackedRange(Blocks blocks, std::shared_ptr<const Blocks> like) : size_(blocks.size()) {
   if (like && like->size() == size_) like_ = std::move(like);
   if (like_) flip(blocks, *like_);
-  packed_.resize(ZSTD_compressBound(size_));
-  const std::size_t size = ZSTD_compress(packed_.data(), packed_.size(), blocks.data(), size_, kFastest);
-  if (ZSTD_isError(size) != 0) fail(size);
-  packed_.resize(size);
+  packed_ = capture::pack_frame(std::as_bytes(std::span(blocks)), kFastest, kCounters);
   packed_.shrink_to_fit();
 }
 
 void PackedRange::put_into(std::span<std::uint8_t> image) const {
-  Blocks blocks(size_);
-  const std::size_t unpacked = ZSTD_decompress(blocks.data(), blocks.size(), packed_.data(), packed_.size());
-  if (ZSTD_isError(unpacked) != 0) fail(unpacked);
+  Blocks blocks = capture::unpack_frame(packed_, size_, kCounters);
   if (like_) flip(blocks, *like_);
   for (std::size_t at = 0; at < blocks.size();) {
     BlockNumber number = 0;
