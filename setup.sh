@@ -21,6 +21,7 @@ Usage: ./setup.sh <verb> [options]
   demo    build and install dlkprof, then show it at work on recorded captures; on a GPU machine, live as well
   test    everything that continuous integration checks
             test quick: of that what needs no sanitizer and no profiled program, for daily work
+            test dev: build file by file what the others build several files at a time, which shows missing includes
   build   build dlkprof and install it under build/install
   soak    try for hours what must not harm: hostile programs, kills at random moments, fuzzing (docs/reference/safety.md)
             soak [hostile|campaign|mutants|fuzz] [--seconds <n of each fuzz target>] [--moments <n>] [--seed <n>]
@@ -183,12 +184,19 @@ check_quickly() {
   timed test_preset ci --label-regex '^(source|unit|threads)$' --exclude-regex '^check.gpu_tests|EveryChip'
 }
 
+# Apart from all else: without a filled ccache it takes as long as that, some 15 minutes on 2 cores.
+check_file_by_file() {
+  timed build_preset dev
+  timed test_preset dev --label-regex '^(unit|threads)$' --exclude-regex 'EveryChip|^e2e'
+}
+
 verb_test() {
   local tests=check_everything
   case ${1:-} in
     "") ;;
     quick) tests=check_quickly ;;
-    *) die "test takes nothing, or quick, and not $1" ;;
+    dev) tests=check_file_by_file ;;
+    *) die "test takes nothing, quick or dev, and not $1" ;;
   esac
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_page_tools
