@@ -68,22 +68,24 @@ async function stallList(context: Context, code: Code): Promise<HTMLElement> {
   }).element;
 }
 
-const SASS = ["sass", "loop", "loop_pct"]
-  .map((column) => `(SELECT ${column} FROM page_sass p WHERE p.function = s.function AND p.byte_offset = s.byte_offset)`)
-  .join(", ");
+// SQL: the samples of a function by place, with the reason that most of them have. Each row is looked at once: of those of a place
+// SQLite gives the columns of the one with max().
+function placesSql(byLine: boolean): string {
+  const [place, at, line] = byLine
+    ? ["source_file, source_line", "coalesce(source_file, '(not known)') || ':' || coalesce(source_line, '?')", "NULL"]
+    : ["byte_offset", "printf('0x%04x', byte_offset)", "min(source_file) || ':' || min(source_line)"];
+  return (
+    `WITH one AS (SELECT function, byte_offset, source_file, source_line, reason, sum(samples) AS samples, sum(cycles) AS cycles FROM pc_samples WHERE function = ? GROUP BY ${place}, reason), ` +
+    `place AS (SELECT ${at} AS place, ${line} AS line, sum(samples) AS all_samples, sum(cycles) AS all_cycles, max(samples), reason, function, byte_offset FROM one GROUP BY ${place} ORDER BY ${place}) ` +
+    "SELECT s.place, s.line, s.all_samples AS samples, 100.0 * s.all_samples / sum(s.all_samples) OVER () AS pct, coalesce(r.name, s.reason) AS most_for, s.all_cycles AS cycles, " +
+    (byLine ? "NULL, NULL, NULL" : "p.sass, p.loop, p.loop_pct") +
+    " FROM place s LEFT JOIN page_pc_reason r ON r.reason = s.reason" +
+    (byLine ? "" : " LEFT JOIN page_sass p ON p.function = s.function AND p.byte_offset = s.byte_offset ORDER BY s.byte_offset")
+  );
+}
 
 async function places(context: Context, code: Code, byLine: boolean): Promise<HTMLElement> {
-  const at = byLine
-    ? "coalesce(source_file, '(not known)') || ':' || coalesce(source_line, '?')"
-    : "printf('0x%04x', byte_offset)";
-  const order = byLine ? "source_file, source_line" : "byte_offset";
-  const rows = await context.query(
-    `SELECT ${at} AS place, ${byLine ? "NULL" : "min(source_file) || ':' || min(source_line)"} AS line, sum(samples) AS samples, 100.0 * sum(samples) / sum(sum(samples)) OVER () AS pct, ` +
-      `(SELECT coalesce(r.name, x.reason) FROM pc_samples x LEFT JOIN page_pc_reason r ON r.reason = x.reason WHERE x.function = s.function AND ${byLine ? "x.source_file IS s.source_file AND x.source_line IS s.source_line" : "x.byte_offset = s.byte_offset"} GROUP BY x.reason ORDER BY sum(x.samples) DESC LIMIT 1) AS most_for, sum(cycles) AS cycles, ` +
-      (byLine ? "NULL, NULL, NULL" : SASS) +
-      ` FROM pc_samples s WHERE function = ? GROUP BY ${order} ORDER BY ${order}`,
-    [code.id],
-  );
+  const rows = await context.query(placesSql(byLine), [code.id]);
   const largest = Math.max(0, ...rows.rows.map((row) => num(row[2])));
   const known = (column: number): boolean => rows.rows.some((row) => row[column] !== null);
   const table = new Table({
@@ -156,7 +158,7 @@ export const source: Panel = {
       chosen.keep("source.function", select.value);
       chosen.choose({});
     });
-    const lines = await context.query("SELECT count(*) FROM pc_samples WHERE function = ? AND source_line IS NOT NULL", [
+    const lines = await context.query("SELECT EXISTS (SELECT 1 FROM pc_samples WHERE function = ? AND source_line IS NOT NULL)", [
       code.id,
     ]);
     place.append(
@@ -165,11 +167,14 @@ export const source: Panel = {
       h("p", {class: "mono"}, code.whole),
       await stallList(context, code),
     );
-    if (num(lines.rows[0]?.[0]) > 0) place.append(await places(context, code, true));
-    else
+    if (num(lines.rows[0]?.[0]) > 0) {
+      place.append(await places(context, code, true));
+      context.later(async () => place.append(await places(context, code, false))); // below what a screen shows
+    } else {
       place.append(
         h("p", {class: "hint"}, "This kernel has no line information: build it with nvcc -lineinfo, or with Triton as it is."),
       );
-    place.append(await places(context, code, false));
+      place.append(await places(context, code, false));
+    }
   },
 };
