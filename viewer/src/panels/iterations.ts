@@ -70,28 +70,27 @@ function keyNodes(context: Context): HTMLElement {
 
 // What GPUs did over time, where they were sampled.
 async function utilization(context: Context): Promise<HTMLElement | null> {
-  const metrics = await context.query("SELECT metric, count(*) FROM utilization GROUP BY 1 ORDER BY 1");
+  const metrics = await context.query(
+    "SELECT id, name FROM metric WHERE id IN (SELECT metric FROM sample_bin WHERE device = 0) ORDER BY name",
+    [],
+    false,
+  );
   if (metrics.rows.length === 0) return null;
-  const select = h("select", {id: "utilization-metric"}, ...metrics.rows.map((row) => h("option", {}, str(row[0]))));
+  const names = metrics.rows.map((row) => str(row[1]));
+  const select = h("select", {id: "utilization-metric"}, ...names.map((name) => h("option", {}, name)));
   const asked = chosen.state.more["iterations.metric"];
-  const usual = metrics.rows
-    .map((row) => str(row[0]))
-    .find((name) => name.includes("sm__throughput") || name.includes("cycles_active"));
-  select.value = asked ?? usual ?? str(metrics.rows[0]?.[0]);
+  const usual = names.find((name) => name.includes("sm__throughput") || name.includes("cycles_active"));
+  select.value = asked ?? usual ?? names[0] ?? "";
   const place = h("div");
   const draw = async (): Promise<void> => {
-    const found = await context.query(
-      "SELECT (start_ns - (SELECT first_ns FROM about)) / 1e9, value FROM utilization WHERE metric = ? AND device = 0 ORDER BY start_ns",
-      [select.value],
+    const metric = num(metrics.rows[select.selectedIndex]?.[0]);
+    const {columns} = await context.database.arrays(
+      `SELECT (start_ns - (SELECT first_ns FROM about)) / 1e9, value FROM sample_bin WHERE metric = ${metric} AND device = 0 ORDER BY start_ns`,
+      context.state.run,
+      false,
     );
-    place.replaceChildren(
-      series(
-        found.rows.map((row) => num(row[0])),
-        found.rows.map((row) => num(row[1])),
-        "time (s)",
-        select.value,
-      ),
-    );
+    const [times = new Float64Array(), values = new Float64Array()] = columns;
+    place.replaceChildren(series([...times], [...values], "time (s)", select.value));
   };
   select.addEventListener("change", () => {
     chosen.keep("iterations.metric", select.value);
@@ -178,7 +177,9 @@ export const iterations: Panel = {
         const all = await fetch(-1);
         keepFocus(table, () => table.replaceChildren(tableOf(context, all, false)));
       });
-    const sampled = await utilization(context);
-    if (sampled) place.append(sampled);
+    context.later(async () => {
+      const sampled = await utilization(context); // below what a screen shows
+      if (sampled) place.append(sampled);
+    });
   },
 };
