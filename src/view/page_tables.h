@@ -14,7 +14,7 @@ void add_page_tables(store::Connection& connection, const model::Profile& profil
                      const model::Sass& sass);
 
 // Iterations are summed up in blocks of 2^kBlockBits, these in larger ones of as many, and so on.
-inline constexpr std::int64_t kBlockBits = 4;
+inline constexpr std::int64_t kBlockBits = 3;
 
 // Their parts.
 void add_step_tables(store::Connection& connection, const model::Profile& profile);

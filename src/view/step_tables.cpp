@@ -1,5 +1,5 @@
 // Calls and times by iteration, for each key node that the page offers: what the figures of any range of iterations are summed up
-// from. So that a long range is summed up from few rows, iterations are also summed up in blocks of 16, of 16 times 16, and so
+// from. So that a long range is summed up from few rows, iterations are also summed up in blocks of 8, of 8 times 8, and so
 // on; a range is made of the largest blocks that lie within it.
 
 #include <algorithm>

@@ -88,7 +88,7 @@ TEST_F(RunCopyTest, AnyRangeOfIterationsIsMadeOfFewBlocks) {
         << first << " to " << last;
   }
   EXPECT_EQ(rows(copy.path(), "SELECT count(*) FROM page_block WHERE key = 0 AND level >= 0"),
-            std::vector<std::string>{std::to_string(300 + 19 + 2 + 1)});
+            std::vector<std::string>{std::to_string(300 + 38 + 5 + 1)});
 }
 
 TEST_F(RunCopyTest, UsesOfIterationsAddUpToThoseOfTheRange) {

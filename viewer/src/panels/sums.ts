@@ -7,14 +7,17 @@ import type {Rows} from "../types";
 // SQL: the blocks that the iterations chosen are made of.
 const blocksOf = ({blocks}: Range): string => `(${blocks.join(", ")})`;
 
-// SQL: calls and GPU times of the iterations chosen, in these blocks. Of several blocks what is of one kind is summed up first, so that
-// it is joined once; in a single block it stands once.
-export function stepsOf(range: Range): string {
+// SQL: calls and GPU times of the iterations chosen, in these blocks; `isTimeAlone`: the sum of times only, which takes half as long. Of
+// several blocks what is of one kind is summed up first, so that it is joined once; in a single block it stands once.
+export function stepsOf(range: Range, isTimeAlone = false): string {
+  const ofBlocks = `page_step WHERE block IN ${blocksOf(range)}`;
+  const times = isTimeAlone
+    ? "sum(total_ns) AS total_ns"
+    : "sum(calls) AS calls, sum(timed) AS timed, sum(total_ns) AS total_ns, min(least_ns) AS least_ns, max(most_ns) AS most_ns";
   const steps =
-    range.blocks.length === 1
-      ? `page_step s CROSS JOIN page_kind k ON k.id = s.thing WHERE s.block IN ${blocksOf(range)}`
-      : `(SELECT thing, sum(calls) AS calls, sum(timed) AS timed, sum(total_ns) AS total_ns, min(least_ns) AS least_ns, max(most_ns) AS most_ns FROM page_step WHERE block IN ${blocksOf(range)} GROUP BY thing) s CROSS JOIN page_kind k ON k.id = s.thing`;
-  return `(SELECT k.op, k.op_id, k.kernel, k.config, k.uses_tc, s.calls, s.timed, s.total_ns AS gpu_ns, s.least_ns AS gpu_min_ns, s.most_ns AS gpu_max_ns FROM ${steps})`;
+    range.blocks.length === 1 ? `SELECT * FROM ${ofBlocks}` : `SELECT thing, ${times} FROM ${ofBlocks} GROUP BY thing`;
+  const columns = isTimeAlone ? "" : "s.calls, s.timed, s.least_ns AS gpu_min_ns, s.most_ns AS gpu_max_ns, ";
+  return `(SELECT k.op, k.op_id, k.kernel, k.config, k.uses_tc, ${columns} s.total_ns AS gpu_ns FROM (${steps}) s CROSS JOIN page_kind k ON k.id = s.thing)`;
 }
 
 const TIMES =
@@ -82,7 +85,7 @@ export function summaryOfRange(context: Context): Promise<Rows> {
   const shares = ["gpu_wall", "tc", "non_tc", "memory", "dataloader", "cpu", "other"].map(share).join(", ");
   return context.query(
     `WITH one AS (SELECT * FROM page_iteration WHERE ${inRange}), ` +
-      `step AS (SELECT * FROM ${stepsOf(context.range)}), ` +
+      `step AS MATERIALIZED ${stepsOf(context.range, true)}, ` +
       "ops AS (SELECT s.tc, o.tc_eligible AS eligible, s.ns FROM (SELECT op, max(uses_tc) AS tc, sum(gpu_ns) AS ns FROM step GROUP BY op) s CROSS JOIN page_op o ON o.op = s.op), " +
       "kernels AS (SELECT s.tc, k.kind, s.ns FROM (SELECT kernel, max(uses_tc) AS tc, sum(gpu_ns) AS ns FROM step GROUP BY kernel) s CROSS JOIN kernel k ON k.id = s.kernel), " +
       "mean AS (SELECT avg(length_ns) AS ns, count(*) AS n FROM one) " +
