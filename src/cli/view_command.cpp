@@ -61,10 +61,6 @@ void check_view(const ViewCommand& command) {
                      "Give one for each run, in their order.");
   }
   check_folding(command.folding);
-  if (!command.folding.range.kind.empty()) {
-    throw UsageError("--iter_kind: the page shows iterations of all kinds", "",
-                     "Leave it out; dlkprof report --iter_kind shows one kind.");
-  }
   if (is_of_job(command)) check_job_view(command);
   view::check_has_page();
 }

@@ -1,8 +1,10 @@
 // Calls and times by iteration, for each key node that the page offers: what the figures of any range of iterations are summed up
 // from. So that a long range is summed up from few rows, iterations are also summed up in blocks of 8, of 8 times 8, and so
-// on; a range is made of the largest blocks that lie within it.
+// on; a range is made of the largest blocks that lie within it. Where iterations are of several kinds, the blocks of each kind
+// come besides: one iteration is of one kind, so that only blocks of several are there more than once.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -135,24 +137,45 @@ class Things {
 struct KeyNodeSteps {
   const model::Fold& fold;
   std::uint32_t first = 0, last = 0;
+  std::uint32_t kind = model::kNone;  // of these: its iterations alone
   model::SteadyRange steady;
   Steps works, instances;
+
+  // Whether an iteration counts where those of kind `of` do, which is kNone for all.
+  [[nodiscard]] bool has(std::uint32_t iteration, std::uint32_t of) const {
+    return of == model::kNone || fold.iterations[iteration].kind == of;
+  }
 };
+
+// In tables kinds are numbered from 1, as --iter_kind counts them.
+std::optional<std::int64_t> number_of(std::uint32_t kind) {
+  return kind == model::kNone ? std::nullopt : std::optional(std::int64_t{kind} + 1);
+}
+
+// Those of the iterations that `is_in` holds for.
+template <class IsIn>
+Steps some_of(const Steps& all, const IsIn& is_in) {
+  Steps steps;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(steps), [&is_in](const Step& step) { return is_in(step.block); });
+  return steps;
+}
 
 class Writer {
  public:
   explicit Writer(Connection& connection) : connection_(connection) {
     connection.run(
         "CREATE TABLE page_key (key INTEGER PRIMARY KEY, key_node TEXT, source TEXT, found INTEGER, first INTEGER, last INTEGER, "
-        "block INTEGER, grain INTEGER)");
+        "kind INTEGER, grain INTEGER)");
+    connection.run(
+        "CREATE TABLE page_iteration_kind (key INTEGER, kind INTEGER, name TEXT, PRIMARY KEY (key, kind)) WITHOUT ROWID");
     connection.run(
         "CREATE TABLE page_iteration (key INTEGER, iteration INTEGER, start_ns INTEGER, duration_ns INTEGER, length_ns INTEGER, "
         "gpu_ns INTEGER, calls INTEGER, aggregated INTEGER, steady INTEGER, wall_ns INTEGER, gpu_wall_ns INTEGER, tc_ns INTEGER, "
-        "non_tc_ns INTEGER, memory_ns INTEGER, dataloader_ns INTEGER, cpu_ns INTEGER, other_ns INTEGER, PRIMARY KEY (key, "
-        "iteration)) WITHOUT ROWID");
+        "non_tc_ns INTEGER, memory_ns INTEGER, dataloader_ns INTEGER, cpu_ns INTEGER, other_ns INTEGER, kind INTEGER, "
+        "PRIMARY KEY (key, iteration)) WITHOUT ROWID");
     connection.run(
         "CREATE TABLE page_block (id INTEGER PRIMARY KEY, key INTEGER, level INTEGER, first INTEGER, last INTEGER, parent_first "
-        "INTEGER, parent_last INTEGER)");
+        "INTEGER, parent_last INTEGER, kind INTEGER)");
     for (const char* table : {"page_step", "page_op_step"}) {
       connection.run(std::string("CREATE TABLE ") + table +
                      " (block INTEGER, thing INTEGER, calls INTEGER, timed INTEGER, total_ns INTEGER, least_ns INTEGER, "
@@ -160,14 +183,15 @@ class Writer {
     }
   }
 
-  void add(const model::Timeline& timeline, KeyNodeSteps node);
+  void add(const model::Timeline& timeline, const KeyNodeSteps& node);
 
  private:
   void add_iterations(const model::Timeline& timeline, const KeyNodeSteps& node);
   void add_steps(const char* table, const Steps& steps, std::int64_t first_block);
   // Rows of the blocks of one level; gives the number of the first.
-  std::int64_t add_level(std::int64_t level, std::uint32_t iterations);
-  void add_range(const KeyNodeSteps& node);
+  std::int64_t add_level(std::int64_t level, const KeyNodeSteps& node, std::uint32_t kind);
+  void add_levels(const KeyNodeSteps& node, std::uint32_t kind);
+  void add_range(const KeyNodeSteps& node, std::uint32_t kind);
 
   Connection& connection_;
   std::int64_t key_ = 0, blocks_ = 0;
@@ -177,14 +201,16 @@ void Writer::add_iterations(const model::Timeline& timeline, const KeyNodeSteps&
   const std::vector<model::WallUse> uses = model::find_iteration_uses(timeline, node.fold);
   std::vector<Step> sums(node.fold.iterations.size());
   for (const Step& step : node.works) sums[step.block].add(step);
-  Statement insert = connection_.prepare("INSERT INTO page_iteration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement insert =
+      connection_.prepare("INSERT INTO page_iteration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (std::uint32_t i = 0; i < sums.size(); ++i) {
     const model::Iteration& iteration = node.fold.iterations[i];
     const model::WallUse& use = uses[i];
     const bool steady = node.steady.found && node.steady.first <= i && i <= node.steady.last;
+    const bool aggregated = node.first <= i && i <= node.last && node.has(i, node.kind);
     insert.run(key_, i, iteration.start_ns, iteration.stop_ns - iteration.start_ns + 1, model::iteration_length_ns(node.fold, i),
-               sums[i].total_ns, sums[i].calls, std::int64_t{node.first <= i && i <= node.last}, std::int64_t{steady},
-               use.wall_ns, use.gpu_ns, use.tc_ns, use.non_tc_ns, use.memory_ns, use.dataloader_ns, use.cpu_ns, use.other_ns);
+               sums[i].total_ns, sums[i].calls, std::int64_t{aggregated}, std::int64_t{steady}, use.wall_ns, use.gpu_ns,
+               use.tc_ns, use.non_tc_ns, use.memory_ns, use.dataloader_ns, use.cpu_ns, use.other_ns, number_of(iteration.kind));
   }
 }
 
@@ -197,52 +223,66 @@ void Writer::add_steps(const char* table, const Steps& steps, std::int64_t first
   }
 }
 
-std::int64_t Writer::add_level(std::int64_t level, std::uint32_t iterations) {
+std::int64_t Writer::add_level(std::int64_t level, const KeyNodeSteps& node, std::uint32_t kind) {
+  const auto iterations = static_cast<std::int64_t>(node.fold.iterations.size());
   const auto width = [](std::int64_t of) { return std::int64_t{1} << (kBlockBits * of); };
   const std::int64_t first_block = blocks_;
-  Statement insert = connection_.prepare("INSERT INTO page_block VALUES (?, ?, ?, ?, ?, ?, ?)");
+  Statement insert = connection_.prepare("INSERT INTO page_block VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   const bool is_top = width(level) >= iterations;
   for (std::int64_t start = 0; start < iterations; start += width(level)) {
-    const auto end = [iterations](std::int64_t last) { return std::min<std::int64_t>(last, std::int64_t{iterations} - 1); };
+    const auto end = [iterations](std::int64_t last) { return std::min(last, iterations - 1); };
     const std::int64_t parent = start / width(level + 1) * width(level + 1);
+    const std::uint32_t of = level == 0 ? node.fold.iterations[static_cast<std::size_t>(start)].kind : kind;
     insert.run(blocks_++, key_, level, start, end(start + width(level) - 1), is_top ? -1 : parent,
-               is_top ? -1 : end(parent + width(level + 1) - 1));
+               is_top ? -1 : end(parent + width(level + 1) - 1), number_of(of));
   }
   return first_block;
 }
 
 // The iterations aggregated as a block of their own, of level -1: what the page shows first.
-void Writer::add_range(const KeyNodeSteps& node) {
-  connection_.prepare("INSERT INTO page_block VALUES (?, ?, -1, ?, ?, -1, -1)").run(blocks_, key_, node.first, node.last);
+void Writer::add_range(const KeyNodeSteps& node, std::uint32_t kind) {
+  connection_.prepare("INSERT INTO page_block VALUES (?, ?, -1, ?, ?, -1, -1, ?)")
+      .run(blocks_, key_, node.first, node.last, number_of(kind));
+  const auto is_in = [&node, kind](std::uint32_t i) { return node.first <= i && i <= node.last && node.has(i, kind); };
   for (const auto& [table, all] : {std::pair{"page_step", &node.works}, std::pair{"page_op_step", &node.instances}}) {
-    Steps steps;
-    for (Step step : *all) {
-      if (step.block < node.first || step.block > node.last) continue;
-      step.block = 0;
-      steps.push_back(step);
-    }
+    Steps steps = some_of(*all, is_in);
+    for (Step& step : steps) step.block = 0;
     merge(steps);
     add_steps(table, steps, blocks_);
   }
   ++blocks_;
 }
 
-void Writer::add(const model::Timeline& timeline, KeyNodeSteps node) {
-  add_iterations(timeline, node);
-  connection_.prepare("INSERT INTO page_key VALUES (?, ?, ?, ?, ?, ?, ?, 1)")
-      .run(key_, node.fold.key_node, model::name_in(model::kKeyNodeSources, node.fold.key_node_source), node.fold.key_nodes_found,
-           node.first, node.last, blocks_);
-  add_range(node);
-  const auto iterations = static_cast<std::uint32_t>(node.fold.iterations.size());
+// Blocks of all iterations, or of those of one kind: single ones are there already.
+void Writer::add_levels(const KeyNodeSteps& node, std::uint32_t kind) {
+  const auto is_in = [&node, kind](std::uint32_t i) { return node.has(i, kind); };
+  Steps works = some_of(node.works, is_in), instances = some_of(node.instances, is_in);
   for (std::int64_t level = 0;; ++level) {
-    const std::int64_t first_block = add_level(level, iterations);
-    add_steps("page_step", node.works, first_block);
-    add_steps("page_op_step", node.instances, first_block);
-    if (iterations <= std::int64_t{1} << (kBlockBits * level)) break;
-    for (Steps* steps : {&node.works, &node.instances}) {
+    if (level > 0 || kind == model::kNone) {
+      const std::int64_t first_block = add_level(level, node, kind);
+      add_steps("page_step", works, first_block);
+      add_steps("page_op_step", instances, first_block);
+    }
+    if (static_cast<std::int64_t>(node.fold.iterations.size()) <= std::int64_t{1} << (kBlockBits * level)) break;
+    for (Steps* steps : {&works, &instances}) {
       for (Step& step : *steps) step.block >>= kBlockBits;
       merge(*steps);
     }
+  }
+}
+
+void Writer::add(const model::Timeline& timeline, const KeyNodeSteps& node) {
+  add_iterations(timeline, node);
+  connection_.prepare("INSERT INTO page_key VALUES (?, ?, ?, ?, ?, ?, ?, 1)")
+      .run(key_, node.fold.key_node, model::name_in(model::kKeyNodeSources, node.fold.key_node_source), node.fold.key_nodes_found,
+           node.first, node.last, number_of(node.kind));
+  Statement name = connection_.prepare("INSERT INTO page_iteration_kind VALUES (?, ?, ?)");
+  add_range(node, model::kNone);
+  add_levels(node, model::kNone);
+  for (std::uint32_t kind = 0; kind < node.fold.kinds.size(); ++kind) {
+    name.run(key_, number_of(kind), node.fold.kinds[kind].name);
+    add_range(node, kind);
+    add_levels(node, kind);
   }
   ++key_;
 }
@@ -276,11 +316,11 @@ void add_others(Writer& writer, Things& things, const model::Profile& profile) {
     const model::Fold fold = model::fold(profile.timeline, options);
     if (!things.has_ops_of(fold)) return;  // a database that was folded in another way, as by --mode simple
     const model::SteadyRange steady = model::find_steady_range(fold);
-    KeyNodeSteps node{fold, steady.first, steady.last, steady, things.works(fold), things.instances(fold)};
+    const KeyNodeSteps node{fold, steady.first, steady.last, model::kNone, steady, things.works(fold), things.instances(fold)};
     if (rows + node.works.size() + node.instances.size() > kMostRowsOfOthers) continue;
     rows += node.works.size() + node.instances.size();
     ++added;
-    writer.add(profile.timeline, std::move(node));
+    writer.add(profile.timeline, node);
   }
 }
 
@@ -290,12 +330,13 @@ void add_step_tables(Connection& connection, const model::Profile& profile) {
   Things things(profile);
   Writer writer(connection);
   const model::Aggregate& aggregate = profile.aggregate;
-  writer.add(profile.timeline, {profile.fold, aggregate.first_iteration, aggregate.last_iteration, aggregate.steady,
-                                things.works(profile.fold), things.instances(profile.fold)});
+  writer.add(profile.timeline, {profile.fold, aggregate.first_iteration, aggregate.last_iteration, aggregate.kind,
+                                aggregate.steady, things.works(profile.fold), things.instances(profile.fold)});
   add_others(writer, things, profile);
   things.write(connection);
   connection.run(
-      "CREATE VIEW page_steps AS SELECT b.key, b.level, b.first, b.last, k.op_id, k.kernel, k.config, k.uses_tc, s.calls, "
+      "CREATE VIEW page_steps AS SELECT b.key, b.level, b.first, b.last, b.kind, k.op_id, k.kernel, k.config, k.uses_tc, "
+      "s.calls, "
       "s.timed, "
       "s.total_ns AS gpu_ns, s.least_ns AS gpu_min_ns, s.most_ns AS gpu_max_ns, s.block FROM page_step s "
       "JOIN page_block b ON b.id = s.block JOIN page_kind k ON k.id = s.thing");

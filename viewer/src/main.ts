@@ -14,7 +14,7 @@ import {sql} from "./panels/sql";
 import {timeline} from "./panels/timeline";
 import {keyNodesOf, num, rangeOf, type Context, type KeyNode, type Panel} from "./panel";
 import {contextBar, footer, header, themeFromStorage} from "./shell";
-import {chosen, type State} from "./state";
+import {chosen, nothing, type State} from "./state";
 
 const facts = readFacts();
 const database = openDatabase(facts);
@@ -45,7 +45,8 @@ async function contextOf(asked: State): Promise<Context> {
   const state = {...asked, run};
   const query: Context["query"] = (words, parameters, isUrgent) => database.query(words, parameters, run, isUrgent);
   const common = {facts, state, database, query, later};
-  if (facts.job) return {...common, keys: [], range: {key: 0, from: 0, to: 0, all: 0, isOwn: true, blocks: []}};
+  if (facts.job)
+    return {...common, keys: [], range: {key: 0, kind: null, kinds: new Map(), from: 0, to: 0, all: 0, isOwn: true, blocks: []}};
   const {keys, iterations} = await (parted[run] ??= howParted(query));
   const range = await rangeOf(state, keys, iterations.get(state.key ?? 0) ?? 0, query);
   return {...common, keys, range};
@@ -70,7 +71,7 @@ let last: State | undefined; // that the panel was filled for
 function onlyMarks(panel: Panel, state: State): boolean {
   if (last === undefined || shown !== panel.id || main.childElementCount === 0) return false;
   const before = last;
-  const changed = (["run", "op", "kernel", "config", "key", "from", "to"] as const).filter(
+  const changed = (["run", "op", "kernel", "config", "key", "from", "to", "kind"] as const).filter(
     (name) => before[name] !== state[name],
   );
   return changed.length > 0 && changed.every((name) => panel.marks?.includes(name));
@@ -132,8 +133,7 @@ function onKey(event: KeyboardEvent): void {
   const panel = panels[Number(event.key) - 1];
   if (panel) chosen.choose({panel: panel.id, more: {}});
   else if (event.key === "/") main.querySelector<HTMLElement>("input[type=search]")?.focus();
-  else if (event.key === "Escape")
-    chosen.choose({op: undefined, kernel: undefined, config: undefined, key: undefined, from: undefined, to: undefined});
+  else if (event.key === "Escape") chosen.choose(nothing);
   else return;
   event.preventDefault();
 }

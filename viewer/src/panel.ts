@@ -42,12 +42,14 @@ export interface KeyNode {
   found: number; // how often
   first: number; // the iterations that figures are of unless others are chosen
   last: number;
-  block: number; // of page_block: these iterations
+  kind: number | null; // of these: such alone
+  kinds: Map<number, string>; // that its iterations are of, by number; none: all do the same work
   grain: number; // ranges begin and end at multiples of it
 }
 
 export async function keyNodesOf(query: Context["query"]): Promise<KeyNode[]> {
   const rows = named(await query("SELECT * FROM page_key ORDER BY key"));
+  const kinds = named(await query("SELECT * FROM page_iteration_kind ORDER BY key, kind"));
   return rows.map((row) => ({
     key: num(row.key),
     name: str(row.key_node),
@@ -55,7 +57,8 @@ export async function keyNodesOf(query: Context["query"]): Promise<KeyNode[]> {
     found: num(row.found),
     first: num(row.first),
     last: num(row.last),
-    block: num(row.block),
+    kind: row.kind === null ? null : num(row.kind),
+    kinds: new Map(kinds.filter((kind) => kind.key === row.key).map((kind) => [num(kind.kind), str(kind.name)])),
     grain: num(row.grain),
   }));
 }
@@ -65,6 +68,8 @@ export interface Range {
   key: number;
   from: number;
   to: number;
+  kind: number | null; // of these: such alone
+  kinds: Map<number, string>; // that there are, by number
   all: number; // so many iterations there are, from 0
   isOwn: boolean; // those of the database, whose views have all figures
   blocks: number[]; // the rows of page_block that they are made of
@@ -77,17 +82,24 @@ export async function rangeOf(state: State, keys: KeyNode[], iterations: number,
   const from = snapped(isAsked ? (state.from ?? 0) : node.first, node.grain, 0);
   const to = snapped(isAsked ? (state.to ?? from) : node.last, node.grain, node.grain - 1);
   const last = Math.max(0, iterations - 1);
-  const range = {key: node.key, from: Math.min(from, last), to: Math.min(to, last), all: iterations};
-  if (!isAsked || (range.from === node.first && range.to === node.last))
-    return {...range, from: node.first, to: node.last, isOwn: node.key === 0, blocks: [node.block]};
+  const kind = state.kind === undefined ? node.kind : node.kinds.has(state.kind) ? state.kind : null;
+  const range = {key: node.key, kind, kinds: node.kinds, from: Math.min(from, last), to: Math.min(to, last), all: iterations};
+  const isUsual = !isAsked || (range.from === node.first && range.to === node.last);
+  if (isUsual) [range.from, range.to] = [node.first, node.last];
   const inside = (name: string): string => `${name}first >= ${range.from} AND ${name}last <= ${range.to}`;
-  const {rows} = await query(
-    `SELECT id FROM page_block WHERE key = ${node.key} AND level >= 0 AND ${inside("")} AND NOT (${inside("parent_")})`,
-  );
-  return {...range, isOwn: false, blocks: rows.map(([id]) => num(id))};
+  // Those aggregated are a block of their own. A single iteration is one of all kinds, too.
+  const blocks = isUsual
+    ? `level < 0 AND kind IS ${kind}`
+    : `level >= 0 AND ${inside("")} AND NOT (${inside("parent_")}) AND ${kind === null ? "(kind IS NULL OR level = 0)" : `kind = ${kind}`}`;
+  const {rows} = await query(`SELECT id FROM page_block WHERE key = ${node.key} AND ${blocks}`);
+  return {...range, isOwn: isUsual && node.key === 0 && kind === node.kind, blocks: rows.map(([id]) => num(id))};
 }
 
 // To where a block of so many iterations begins, or ends.
 const snapped = (iteration: number, grain: number, offset: number): number => Math.floor(iteration / grain) * grain + offset;
 
 export const isOf = (range: Range, iteration: number): boolean => iteration >= range.from && iteration <= range.to;
+
+// SQL: rows of page_iteration.
+export const iterationsOf = ({key, from, to, kind}: Range): string =>
+  `key = ${key} AND iteration BETWEEN ${from} AND ${to}${kind === null ? "" : ` AND kind = ${kind}`}`;

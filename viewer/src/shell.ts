@@ -3,7 +3,7 @@
 import {h} from "./dom";
 import {kernelNames} from "./kernel_names";
 import {str, type Context} from "./panel";
-import {chosen, type State} from "./state";
+import {allIterations, chosen, nothing, type State} from "./state";
 import type {Facts} from "./types";
 
 declare const NOTICES: {name: string; version: string; license: string; text: string}[];
@@ -50,17 +50,7 @@ export function header(facts: Facts, links: HTMLElement[]): HTMLElement {
   theme.addEventListener("change", () => setTheme(theme.value as Theme));
   const runs = h("select", {"aria-label": "Run", id: "run"}, ...facts.runs.map((run, i) => h("option", {value: i}, run.label)));
   runs.value = String(chosen.state.run);
-  runs.addEventListener("change", () =>
-    chosen.choose({
-      run: Number(runs.value),
-      op: undefined,
-      kernel: undefined,
-      config: undefined,
-      key: undefined,
-      from: undefined,
-      to: undefined,
-    }),
-  );
+  runs.addEventListener("change", () => chosen.choose({...nothing, run: Number(runs.value)}));
   chosen.listen((state) => (runs.value = String(state.run)));
   const name = facts.runs.length > 1 ? runs : h("strong", {class: "run"}, facts.runs[0]?.label ?? "");
   return h("header", {}, h("span", {class: "brand"}, "dlkprof"), name, h("nav", {"aria-label": "Panels"}, ...links), theme);
@@ -87,12 +77,16 @@ export async function contextBar({facts, state, query, keys, range}: Context): P
   if (facts.job) return chips;
   if (state.key !== undefined && state.key !== 0) {
     const name = keys.find((one) => one.key === state.key)?.name ?? "";
-    chips.push(chip(`Key node ${shorten(name, 60)}`, "It parts iterations", {key: undefined, from: undefined, to: undefined}));
+    chips.push(chip(`Key node ${shorten(name, 60)}`, "It parts iterations", {key: undefined, ...allIterations}));
   }
   if (state.from !== undefined || state.to !== undefined)
     chips.push(
       chip(`Iterations ${range.from} to ${range.to}`, "Figures are of these iterations", {from: undefined, to: undefined}),
     );
+  if (state.kind !== undefined) {
+    const name = range.kind === null ? "all kinds" : (range.kinds.get(range.kind) ?? "");
+    chips.push(chip(`Iterations: ${name}`, "Figures are of these iterations", {kind: undefined}));
+  }
   if (state.op !== undefined) {
     const found = await query("SELECT op_name, direction FROM page_op WHERE op_id = ?", [state.op]);
     const name = found.rows[0] ? `${str(found.rows[0][0])} ${str(found.rows[0][1])}`.trim() : state.op;

@@ -9,12 +9,17 @@ export interface State {
   key?: number; // of page_key: the key node that parts iterations
   from?: number; // iterations, both inclusive
   to?: number;
+  kind?: number; // of page_iteration_kind: of these iterations, such alone; 0: of all kinds
   more: Record<string, string>; // what a panel keeps for itself: filter, sort, columns
 }
 
+// Changes that let go of what is chosen.
+export const allIterations = {from: undefined, to: undefined, kind: undefined};
+export const nothing = {op: undefined, kernel: undefined, config: undefined, key: undefined, ...allIterations};
+
 type Listener = (state: State) => void;
 
-const PLAIN = ["op", "kernel", "config", "key", "from", "to", "run"] as const;
+const PLAIN = ["op", "kernel", "config", "key", "from", "to", "kind", "run"] as const;
 
 function parse(hash: string): State {
   const [panel = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
@@ -34,6 +39,7 @@ function parse(hash: string): State {
     key: whole("key"),
     from: whole("from"),
     to: whole("to"),
+    kind: whole("kind"),
     more,
   };
 }

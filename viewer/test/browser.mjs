@@ -6,6 +6,7 @@ import {createRequire} from "node:module";
 import {chromium} from "playwright-core";
 
 import {visitJob} from "./job.mjs";
+import {chooseKind, ofOneKind} from "./kinds.mjs";
 import {PANELS, click, go, shown} from "./steps.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -400,7 +401,10 @@ async function visitServed(browser, {file, served}) {
 
 const browser = await chromium.launch({executablePath, args: ["--no-sandbox", "--disable-gpu"]});
 try {
-  const ofJob = (...page) => visitJob({open, takeCells, judge, expect, texts, seen}, ...page);
+  const outside =
+    (visit) =>
+    (...page) =>
+      visit({open, takeCells, judge, expect, texts, seen}, ...page);
   const steps = {
     visit,
     useTables,
@@ -412,7 +416,9 @@ try {
     meetHostile,
     compareRuns,
     visitServed,
-    ofJob,
+    ofJob: outside(visitJob),
+    chooseKind: outside(chooseKind),
+    ofOneKind: outside(ofOneKind),
   };
   for (const [step, page] of plan) {
     try {

@@ -69,6 +69,7 @@ class BrowserTest(unittest.TestCase):
         view(cls.folder, hostile, "--labels", "<b>hostile</b>")
         view(cls.folder, cls.databases["cifar10_b4"], cls.databases["cifar10_b512"], "--base_name", "both")
         cls.make_job()
+        cls.make_kinds()
         command = [DLKPROF, "view", "--serve", "--no-open", cls.databases["cifar10_b4"], cls.databases["cifar10_b512"]]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.addClassCleanup(server.communicate)
@@ -90,6 +91,24 @@ class BrowserTest(unittest.TestCase):
         view(cls.folder, cls.databases["job"])
 
     @classmethod
+    def make_kinds(cls):
+        """A run whose iterations are of two kinds: every fourth launches other kernels. One database of all, one of a kind."""
+        for name, options in (("kinds", []), ("kind", ["--iter_kind", "kind 2"])):
+            database = cls.folder / f"{name}_dldb.sqlite"
+            shutil.copy(cls.databases[MAIN], database)
+            connection = sqlite3.connect(database)
+            with connection:
+                connection.execute(
+                    "UPDATE activity SET kernel = (SELECT max(id) FROM kernel WHERE kind = 0) - kernel % 8 WHERE kernel IN (SELECT id"
+                    " FROM kernel WHERE kind = 0) AND id IN (SELECT activity FROM placement WHERE iteration % 4 = 1)"
+                )
+            connection.close()
+            fold = [DLKPROF, f"--database={database}", "--iter_start=2", "--output_path", cls.folder, *options]
+            subprocess.run(fold, capture_output=True, check=True)
+            cls.databases[name] = database
+            view(cls.folder, database)
+
+    @classmethod
     def steps(cls):
         def page(name, **more):
             return {"file": str(cls.folder / f"{name}.html"), **more}
@@ -102,6 +121,8 @@ class BrowserTest(unittest.TestCase):
             ["compareRuns", page("both")],
             ["visitServed", page("served", served=cls.address)],
             ["ofJob", page("job", database="job")],
+            ["chooseKind", page("kinds", database="kinds")],
+            ["ofOneKind", page("kind", database="kind")],
         ]
 
     @classmethod
@@ -189,6 +210,8 @@ class BrowserTest(unittest.TestCase):
             column = sums.get(cell["column"], f"max({cell['column']})")
             first, last = cell["range"]
             where += f" AND iteration BETWEEN {first} AND {last}"
+            if "kind" in cell:
+                where += f" AND iteration IN (SELECT iteration FROM iterations WHERE kind = '{cell['kind']}')"
             return self.ask(cell["database"], f"SELECT {column} FROM kernels WHERE {where}", cell["key"])[0]
         if "." in cell["column"] and cell["view"] == "detail":
             sql = "SELECT value FROM op_metrics WHERE op_id IS ? AND metric = ?"
@@ -251,6 +274,15 @@ class BrowserTest(unittest.TestCase):
         self.assertEqual([f"{node['found'] + 1} rows"], node["iterations"])
         self.assertEqual("page_steps", node["view"])
         self.assertGreater(node["ops"], 5)
+
+    def test_a_kind_of_iterations_is_judged_by_its_own(self):
+        self.assertIn("kind", self.seen["kinds"])
+        found, verdict = self.ask("kinds", "SELECT iterations, verdict FROM iteration_kinds WHERE kind = 'kind 2'")[0]
+        self.assertEqual(verdict, self.seen["kindVerdict"])
+        self.assertIn(f"Aggregated{found} of 61 iterations", self.seen["kindFacts"])
+        shown = [cell for cell in self.seen["cells"] if cell.get("kind")]
+        self.assertGreaterEqual(len(shown), 30)
+        self.assertTrue(any(cell["view"] == "iteration_kinds" for cell in self.seen["cells"]))
 
     def test_runs_are_compared_op_by_op(self):
         def per_iteration(database, op):

@@ -60,22 +60,29 @@ TEST_F(RunCopyTest, StepsSumUpToTheViewKernels) {
 }
 
 // What the page sums up for a range of iterations: the largest blocks that lie within it.
-std::string rows_of_range(int first, int last) {
+std::string rows_of_range(int first, int last, int kind = 0) {
   return fmt::format(
       "SELECT op_id || ' ' || sum(calls) || ' ' || coalesce(sum(gpu_ns), '') FROM page_steps WHERE block IN (SELECT id FROM "
       "page_block WHERE key = 0 AND level >= 0 AND first >= {0} AND last <= {1} AND NOT (parent_first >= {0} AND parent_last <= "
-      "{1})) GROUP BY op_id ORDER BY op_id",
-      first, last);
+      "{1}) AND {2}) GROUP BY op_id ORDER BY op_id",
+      first, last, kind == 0 ? "(kind IS NULL OR level = 0)" : fmt::format("kind = {}", kind));
+}
+
+// 300 iterations, of which one in five is of the first kind, the others of the second, and the first and the last of none.
+void make_long(model::Profile& profile) {
+  const auto work = profile.fold.activity_iteration.size();
+  profile.fold.iterations.resize(300);
+  profile.fold.kinds = {{"prefill"}, {"decode"}};
+  for (std::size_t i = 0; i < profile.fold.iterations.size(); ++i) {
+    const auto start = static_cast<std::int64_t>(1'000'000 + i * 100);
+    const bool is_whole = i > 0 && i + 1 < profile.fold.iterations.size();
+    profile.fold.iterations[i] = {start, start + 99, !is_whole ? model::kNone : i % 5 == 0 ? 0U : 1U};
+  }
+  for (std::size_t i = 0; i < work; ++i) profile.fold.activity_iteration[i] = static_cast<std::uint32_t>(i * 290 / work);
 }
 
 TEST_F(RunCopyTest, AnyRangeOfIterationsIsMadeOfFewBlocks) {
-  const auto work = profile_.fold.activity_iteration.size();
-  profile_.fold.iterations.resize(300);
-  for (std::size_t i = 0; i < profile_.fold.iterations.size(); ++i) {
-    const auto start = static_cast<std::int64_t>(1'000'000 + i * 100);
-    profile_.fold.iterations[i] = {start, start + 99};
-  }
-  for (std::size_t i = 0; i < work; ++i) profile_.fold.activity_iteration[i] = static_cast<std::uint32_t>(i * 290 / work);
+  make_long(profile_);
   std::filesystem::remove(path_);
   store::write_database(path_, profile_);
   const RunCopy copy = this->copy();
@@ -87,8 +94,41 @@ TEST_F(RunCopyTest, AnyRangeOfIterationsIsMadeOfFewBlocks) {
                                       first, last)))
         << first << " to " << last;
   }
-  EXPECT_EQ(rows(copy.path(), "SELECT count(*) FROM page_block WHERE key = 0 AND level >= 0"),
+  EXPECT_EQ(rows(copy.path(), "SELECT count(*) FROM page_block WHERE key = 0 AND level >= 0 AND (kind IS NULL OR level = 0)"),
             std::vector<std::string>{std::to_string(300 + 38 + 5 + 1)});
+}
+
+TEST_F(RunCopyTest, ARangeOfOneKindIsMadeOfBlocksOfThatKind) {
+  make_long(profile_);
+  std::filesystem::remove(path_);
+  store::write_database(path_, profile_);
+  const RunCopy copy = this->copy();
+  int found = 0;
+  for (const auto& [first, last] : {std::pair{0, 299}, std::pair{1, 250}, std::pair{15, 16}, std::pair{16, 255}}) {
+    for (const int kind : {1, 2}) {
+      const std::vector<std::string> expected = rows(
+          path_,
+          fmt::format("SELECT op_id || ' ' || count(*) || ' ' || coalesce(sum(k.gpu_ns), '') FROM kernels k JOIN iterations "
+                      "i USING (iteration) WHERE iteration BETWEEN {} AND {} AND i.kind = '{}' GROUP BY op_id ORDER BY op_id",
+                      first, last, kind == 1 ? "prefill" : "decode"));
+      EXPECT_EQ(rows(copy.path(), rows_of_range(first, last, kind)), expected) << first << " to " << last << ", kind " << kind;
+      found += static_cast<int>(expected.size());
+    }
+  }
+  EXPECT_GT(found, 4);
+  EXPECT_THAT(rows(copy.path(), "SELECT kind || ' ' || name FROM page_iteration_kind WHERE key = 0"),
+              ElementsAre("1 prefill", "2 decode"));
+}
+
+TEST_F(RunCopyTest, WhereOneKindIsAggregatedItsIterationsAloneAre) {
+  make_long(profile_);
+  profile_.aggregate = model::aggregate(profile_.timeline, profile_.fold, {5, 250, "prefill"});
+  std::filesystem::remove(path_);
+  store::write_database(path_, profile_);
+  const RunCopy copy = this->copy();
+  EXPECT_EQ(rows(copy.path(), "SELECT iteration FROM page_iteration WHERE key = 0 AND aggregated"),
+            rows(path_, "SELECT iteration FROM iterations WHERE aggregated"));
+  EXPECT_THAT(rows(copy.path(), "SELECT kind FROM page_key"), ElementsAre("1"));
 }
 
 TEST_F(RunCopyTest, UsesOfIterationsAddUpToThoseOfTheRange) {

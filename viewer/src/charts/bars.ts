@@ -6,6 +6,7 @@ import {number, quantity, scaleFor} from "../format";
 export interface Range {
   from: number;
   to: number;
+  kind?: number | null; // of these: such alone
 }
 
 export interface IterationBar {
@@ -13,7 +14,20 @@ export interface IterationBar {
   duration: number; // ns
   gpu: number; // ns, sum over kernels
   aggregated: boolean; // part of the figures of the database; else warm-up, or after the loop
+  kind: number; // NaN: of none
 }
+
+export interface BarsOptions {
+  bars: IterationBar[]; // by number; where they are more than there is room for, those that are seen: fill() brings the others
+  count: number; // of all iterations
+  kinds: Map<number, string>;
+  range: Range | undefined; // that is chosen
+  choose: (from: number, to: number) => void;
+}
+
+const KIND_COLOURS = ["c-tc", "c-4", "c-5", "c-6", "c-3", "c-memory"];
+// By number, from 1; NaN: where all do the same work.
+const colourOf = (kind: number): string => KIND_COLOURS[(kind - 1) % KIND_COLOURS.length] ?? "c-tc";
 
 const HEIGHT = 180;
 const LEFT = 64;
@@ -27,19 +41,20 @@ export class IterationBars {
   private at = -1;
   private step = 1;
 
-  // `bars`: of `count` iterations, by number. Where they are more than there is room for, those that are seen: fill() brings the
-  // others.
-  constructor(
-    private bars: IterationBar[],
-    private readonly count: number,
-    private range: Range | undefined,
-    private readonly choose: (from: number, to: number) => void,
-  ) {
+  private bars: IterationBar[];
+  private range: Range | undefined;
+  private readonly count: number;
+
+  constructor(private readonly options: BarsOptions) {
+    this.bars = options.bars;
+    this.count = options.count;
+    this.range = options.range;
+    const kinds = [...options.kinds].map(([kind, name]) => key(colourOf(kind), name));
     const legend = h(
       "p",
       {class: "keys"},
-      key("c-tc", "aggregated: figures are of these"),
-      key("c-other", "warm-up and what follows the loop"),
+      ...(kinds.length > 0 ? kinds : [key("c-tc", "aggregated: figures are of these")]),
+      key("c-other", kinds.length > 0 ? "not aggregated" : "warm-up and what follows the loop"),
       key("c-kernel", "sum of GPU time"),
       key("c-loader", "chosen"),
     );
@@ -81,13 +96,13 @@ export class IterationBars {
     this.drawn().forEach((bar) => {
       const x = LEFT + bar.iteration * this.step;
       const wide = Math.max(1, this.step - (this.step > 4 ? 1 : 0));
-      const isChosen = this.range !== undefined && bar.iteration >= this.range.from && bar.iteration <= this.range.to;
+      const isChosen = this.isIn(bar);
       if (isChosen) {
         context.fillStyle = colour("c-loader");
         context.fillRect(x, 0, wide, HEIGHT - BOTTOM + 4);
       }
       const height = (room * Math.min(bar.duration, most)) / most;
-      context.fillStyle = colour(bar.aggregated ? "c-tc" : "c-other");
+      context.fillStyle = colour(bar.aggregated ? colourOf(bar.kind) : "c-other");
       context.fillRect(x + (isChosen ? wide * 0.15 : 0), 8 + room - height, isChosen ? wide * 0.7 : wide, height);
       const busy = (room * Math.min(bar.gpu, bar.duration)) / most;
       context.fillStyle = colour("c-kernel");
@@ -104,6 +119,12 @@ export class IterationBars {
     context.fillStyle = colour("soft");
     const every = Math.max(1, Math.ceil(48 / this.step));
     for (let i = 0; i < this.count; i += every) context.fillText(String(i), LEFT + i * this.step, HEIGHT - 8);
+  }
+
+  private isIn({iteration, kind}: IterationBar): boolean {
+    const {range} = this;
+    if (range === undefined || iteration < range.from || iteration > range.to) return false;
+    return range.kind === undefined || range.kind === null || kind === range.kind;
   }
 
   // Of those that share a pixel the longest: thousands of bars take longer to draw than to look at.
@@ -127,8 +148,13 @@ export class IterationBars {
   private say(): void {
     const bar = this.bars.length === this.count ? this.bars[this.at] : this.bars.find((one) => one.iteration === this.at);
     this.words.textContent = bar
-      ? `Iteration ${bar.iteration}: ${quantity(bar.duration, "ns")}, GPU time ${quantity(bar.gpu, "ns")}${bar.aggregated ? "" : ", not aggregated"}`
+      ? `Iteration ${bar.iteration}: ${quantity(bar.duration, "ns")}, GPU time ${quantity(bar.gpu, "ns")}${this.wordsOf(bar)}`
       : "Drag over iterations to choose them. An arrow marks those longer than the picture is high.";
+  }
+
+  private wordsOf({aggregated, kind}: IterationBar): string {
+    const name = this.options.kinds.get(kind);
+    return `${name === undefined ? "" : `, ${name}`}${aggregated ? "" : ", not aggregated"}`;
   }
 
   private move(to: number): void {
@@ -139,14 +165,14 @@ export class IterationBars {
   }
 
   private between(a: number, b: number): Range {
-    return {from: Math.min(a, b), to: Math.max(a, b)};
+    return {from: Math.min(a, b), to: Math.max(a, b), kind: this.range?.kind};
   }
 
   private end(to: number): void {
     if (this.from === undefined) return;
     const range = this.between(this.from, to);
     this.from = undefined;
-    this.choose(range.from, range.to);
+    this.options.choose(range.from, range.to);
   }
 
   private onKey(event: KeyboardEvent): void {

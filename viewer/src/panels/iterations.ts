@@ -4,9 +4,10 @@ import {IterationBars, type IterationBar} from "../charts/bars";
 import {series} from "../charts/series";
 import {h, keepFocus} from "../dom";
 import {isOf, num, str, type Context, type Panel, type Range} from "../panel";
-import {chosen} from "../state";
+import {allIterations, chosen} from "../state";
 import {FIRST_ROWS, mayBeginInPart, Table} from "../table";
 import type {Rows} from "../types";
+import {kindChooser, kindTable} from "./kinds";
 
 function chooseRange(from: number | undefined, to: number | undefined): void {
   chosen.choose({from, to});
@@ -54,14 +55,13 @@ function keyNodes(context: Context): HTMLElement {
     ),
   );
   select.value = String(context.range.key);
-  select.addEventListener("change", () =>
-    chosen.choose({key: Number(select.value) || undefined, from: undefined, to: undefined}),
-  );
+  select.addEventListener("change", () => chosen.choose({key: Number(select.value) || undefined, ...allIterations}));
   const grain = context.keys.find((one) => one.key === context.range.key)?.grain ?? 1;
   return h(
     "div",
     {class: "tools"},
     h("label", {}, "Key node, whose ends part iterations ", select),
+    ...kindChooser(context),
     grain > 1
       ? h("span", {}, `In this page ranges begin and end at multiples of ${grain} iterations; dlkprof view --serve has all.`)
       : null,
@@ -109,12 +109,16 @@ async function utilization(context: Context): Promise<HTMLElement | null> {
 // The screen has fewer pixels than that.
 const MOST_BARS = 2000;
 
+// SQL: the name of the kind of an iteration; nothing where all do the same work.
+const kindColumn = ({kinds, key}: Range): string =>
+  kinds.size > 0 ? `, (SELECT name FROM page_iteration_kind n WHERE n.key = ${key} AND n.kind = i.kind) AS kind` : "";
+
 // What bars show of all iterations, or of the longest of each group where they are to be few.
 async function barsOf(context: Context, isFew: boolean): Promise<IterationBar[]> {
   const {key, all} = context.range;
   const [duration, groups] = isFew ? ["max(duration_ns)", `GROUP BY iteration * ${MOST_BARS} / ${all}`] : ["duration_ns", ""];
   const {length, columns} = await context.database.arrays(
-    `SELECT iteration, ${duration}, gpu_ns, aggregated FROM page_iteration WHERE key = ${key} ${groups} ORDER BY iteration`,
+    `SELECT iteration, ${duration}, gpu_ns, aggregated, kind FROM page_iteration WHERE key = ${key} ${groups} ORDER BY iteration`,
     context.state.run,
     isFew || all <= MOST_BARS,
   );
@@ -124,12 +128,19 @@ async function barsOf(context: Context, isFew: boolean): Promise<IterationBar[]>
     duration: cell(1, i),
     gpu: cell(2, i),
     aggregated: cell(3, i) === 1,
+    kind: cell(4, i),
   }));
 }
 
+// What is marked as chosen.
+const chosenOf = ({state, range}: Context): Range | undefined =>
+  state.from === undefined && state.kind === undefined ? undefined : range;
+
 function tableOf(context: Context, rows: Rows, isPart: boolean): HTMLElement {
   const {range} = context;
-  const shown: Range | undefined = context.state.from === undefined ? undefined : range;
+  const shown = chosenOf(context);
+  const kind = rows.columns.indexOf("kind");
+  const name = range.kind === null ? undefined : range.kinds.get(range.kind);
   return new Table({
     id: "iterations",
     caption: "Iterations",
@@ -143,7 +154,7 @@ function tableOf(context: Context, rows: Rows, isPart: boolean): HTMLElement {
     rows: rows.rows,
     keys: ["iteration"],
     isPart,
-    isChosen: (row) => shown !== undefined && isOf(shown, num(row[0])),
+    isChosen: (row) => shown !== undefined && isOf(shown, num(row[0])) && (name === undefined || row[kind] === name),
     choose: (row) => {
       const one = num(row[0]);
       if (shown?.from === one && shown.to === one) chooseRange(undefined, undefined);
@@ -160,7 +171,7 @@ export const iterations: Panel = {
     const {range} = context;
     const fetch = (most: number): Promise<Rows> =>
       context.query(
-        "SELECT iteration, duration_ns, gpu_ns, calls, aggregated, steady, start_ns - (SELECT min(start_ns) FROM page_iteration WHERE key = ?1) AS start_ns FROM page_iteration WHERE key = ?1 ORDER BY iteration LIMIT ?2",
+        `SELECT iteration, duration_ns, gpu_ns, calls, aggregated, steady, start_ns - (SELECT start_ns FROM page_iteration WHERE key = ?1 AND iteration = 0) AS start_ns ${kindColumn(range)} FROM page_iteration i WHERE key = ?1 ORDER BY iteration LIMIT ?2`,
         [range.key, most],
         most >= 0,
       );
@@ -168,9 +179,16 @@ export const iterations: Panel = {
     const isFew = range.all > MOST_BARS;
     const [bars, rows] = await Promise.all([barsOf(context, isFew), fetch(begins ? FIRST_ROWS : -1)]);
     const isPart = begins && rows.rows.length < range.all;
-    const picture = new IterationBars(bars, range.all, context.state.from === undefined ? undefined : range, chooseRange);
+    const picture = new IterationBars({
+      bars,
+      count: range.all,
+      kinds: range.kinds,
+      range: chosenOf(context),
+      choose: chooseRange,
+    });
     const table = h("div", {}, tableOf(context, rows, isPart));
-    place.append(keyNodes(context), picture.element, rangeForm(context, Math.max(0, range.all - 1)), table);
+    const form = rangeForm(context, Math.max(0, range.all - 1));
+    place.append(keyNodes(context), picture.element, form, ...(await kindTable(context)), table);
     if (isFew) context.later(async () => picture.fill(await barsOf(context, false)));
     if (isPart)
       context.later(async () => {

@@ -6,18 +6,23 @@ import {number, quantity} from "../format";
 import {named, num, str, type Context, type Named, type Panel} from "../panel";
 import {chosen} from "../state";
 import {Table, type Column} from "../table";
+import {kindTable} from "./kinds";
 import {notOfRange, summaryOfRange, topOps} from "./sums";
 
 async function one(context: Context, sql: string): Promise<Named | undefined> {
   return named(await context.query(sql))[0];
 }
 
-function facts(summary: Named, covered: Named, isOfRange: boolean): HTMLElement {
-  const deviation = num(summary.aggregated_iterations) > 1 ? ` ± ${quantity(summary.iteration_deviation_ns, "ns")}` : "";
+function facts(summary: Named, covered: Named, isOfRange: boolean, kind: string | undefined): HTMLElement {
+  const deviation = summary.iteration_deviation_ns !== null ? ` ± ${quantity(summary.iteration_deviation_ns, "ns")}` : "";
   const range = `${number(num(summary.aggregated_iterations))} of ${number(num(summary.total_iterations))} iterations`;
   const measured = num(covered.gpu_ns) > 0 ? `${number(num(covered.covered_pct))} %` : "none";
   const figures: [string, string, string][] = [
-    ["Iteration, median", quantity(summary.median_iteration_ns, "ns"), "Of the iterations aggregated."],
+    [
+      "Iteration, median",
+      summary.median_iteration_ns === null ? "" : quantity(summary.median_iteration_ns, "ns"), // of several kinds
+      "Of the iterations aggregated.",
+    ],
     [
       "Iteration, mean",
       quantity(summary.mean_iteration_ns, "ns") + deviation,
@@ -26,7 +31,7 @@ function facts(summary: Named, covered: Named, isOfRange: boolean): HTMLElement 
     [
       "Aggregated",
       range,
-      `Iterations ${str(summary.start_iteration)} to ${str(summary.stop_iteration)}, ${str(summary.range_source)}. Key node: ${str(summary.key_node) || "none"}.`,
+      `Iterations ${str(summary.start_iteration)} to ${str(summary.stop_iteration)}, ${kind === undefined ? "" : `those of kind ${kind}, `}${str(summary.range_source)}. Key node: ${str(summary.key_node) || "none"}.`,
     ],
     ["GPU time with counters", measured, "GPU time in launch configurations that were measured, of all GPU time of ops."],
     [
@@ -38,7 +43,9 @@ function facts(summary: Named, covered: Named, isOfRange: boolean): HTMLElement 
   return h(
     "dl",
     {class: "facts"},
-    ...figures.map(([name, value, help]) => h("div", {title: help}, h("dt", {}, name), h("dd", {}, value))),
+    ...figures
+      .filter(([, value]) => value !== "")
+      .map(([name, value, help]) => h("div", {title: help}, h("dt", {}, name), h("dd", {}, value))),
   );
 }
 
@@ -184,28 +191,39 @@ async function opTable(context: Context): Promise<HTMLElement> {
   return h("section", {"aria-label": "Top ten ops"}, h("h2", {}, "Ten ops with the most GPU time"), table.element);
 }
 
+// What holds iterations of the chosen kind back, of those aggregated.
+async function verdictOfKind(context: Context): Promise<Named | undefined> {
+  const {key, kind, kinds, isOwn} = context.range;
+  if (isOwn || key !== 0 || kind === null || context.state.from !== undefined) return undefined;
+  const found = await context.query("SELECT verdict AS sentence FROM iteration_kinds WHERE kind = ?", [str(kinds.get(kind))]);
+  return named(found)[0];
+}
+
 export const overview: Panel = {
   id: "overview",
   title: "Overview",
   about: "What holds the run back, and where its time goes.",
   async show(place, context) {
-    const {isOwn} = context.range;
+    const {isOwn, kind, kinds} = context.range;
+    const kindName = kind === null ? undefined : kinds.get(kind);
     const summary = isOwn ? await one(context, "SELECT * FROM summary") : named(await summaryOfRange(context))[0];
-    const verdict = await one(context, "SELECT sentence FROM page_verdict");
+    const ofKind = await verdictOfKind(context);
+    const verdict = ofKind ?? (await one(context, "SELECT sentence FROM page_verdict"));
     const covered = await one(
       context,
       "SELECT coalesce((SELECT sum(launches) FROM coverage), 0) AS launches, coalesce((SELECT sum(measured) FROM coverage), 0) AS measured, sum(gpu_total_ns) AS gpu_ns, 100.0 * sum(covered_ns) / nullif(sum(gpu_total_ns), 0) AS covered_pct FROM page_group WHERE grouping = 'direction'",
     );
     place.append(h("p", {class: "verdict"}, str(verdict?.sentence)));
-    if (!isOwn)
+    if (!isOwn && ofKind === undefined)
       place.append(
         h(
           "p",
           {class: "hint"},
-          "The sentence above is of the iterations aggregated in the database. To judge those chosen, make a page of them: --iter_start, --iter_stop, --key_node.",
+          "The sentence above is of the iterations aggregated in the database. To judge those chosen, make a page of them: --iter_start, --iter_stop, --iter_kind, --key_node.",
         ),
       );
-    if (summary && covered) place.append(facts(summary, isOwn ? covered : {...covered, ...summary}, !isOwn));
+    if (summary && covered) place.append(facts(summary, isOwn ? covered : {...covered, ...summary}, !isOwn, kindName));
+    if (context.range.kind === null) place.append(...(await kindTable(context)));
     place.append(await findings(context));
     if (summary) place.append(h("section", {"aria-label": "Dashboard"}, h("h2", {}, "Where time goes"), dashboard(summary)));
     place.append(await opTable(context), await system(context));

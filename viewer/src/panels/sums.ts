@@ -1,7 +1,7 @@
 // Figures of ops and kernels: those of the database, or, where other iterations are chosen, summed up over them by the database.
 
 import {h} from "../dom";
-import type {Context, Range} from "../panel";
+import {iterationsOf, type Context, type Range} from "../panel";
 import type {Rows} from "../types";
 
 // SQL: the blocks that the iterations chosen are made of.
@@ -79,19 +79,19 @@ export const RANGE_HELP: Record<string, string> = {
 // What view summary says of the iterations aggregated, of those chosen. GPU times of ops and kernels are told apart as there.
 export function summaryOfRange(context: Context): Promise<Rows> {
   const {key, from, to} = context.range;
-  const inRange = `key = ${key} AND iteration BETWEEN ${from} AND ${to}`;
   const share = (column: string): string =>
     `100.0 * sum(${column}_ns) / nullif(sum(wall_ns), 0) AS ${column.replace("gpu_wall", "gpu")}_pct`;
   const shares = ["gpu_wall", "tc", "non_tc", "memory", "dataloader", "cpu", "other"].map(share).join(", ");
   return context.query(
-    `WITH one AS (SELECT * FROM page_iteration WHERE ${inRange}), ` +
+    `WITH one AS (SELECT * FROM page_iteration WHERE ${iterationsOf(context.range)}), ` +
       `step AS MATERIALIZED ${stepsOf(context.range, true)}, ` +
       "ops AS (SELECT s.tc, o.tc_eligible AS eligible, s.ns FROM (SELECT op, max(uses_tc) AS tc, sum(gpu_ns) AS ns FROM step GROUP BY op) s CROSS JOIN page_op o ON o.op = s.op), " +
       "kernels AS (SELECT s.tc, k.kind, s.ns FROM (SELECT kernel, max(uses_tc) AS tc, sum(gpu_ns) AS ns FROM step GROUP BY kernel) s CROSS JOIN kernel k ON k.id = s.kernel), " +
       "mean AS (SELECT avg(length_ns) AS ns, count(*) AS n FROM one) " +
       `SELECT ${shares}, 0.0 AS io_pct, count(*) AS aggregated_iterations, avg(length_ns) AS mean_iteration_ns, ` +
-      "(SELECT avg(length_ns) FROM (SELECT length_ns FROM one ORDER BY 1 LIMIT 2 - (SELECT n FROM mean) % 2 OFFSET ((SELECT n FROM mean) - 1) / 2)) AS median_iteration_ns, " +
-      "sqrt(sum((length_ns - (SELECT ns FROM mean)) * (length_ns - (SELECT ns FROM mean))) / nullif(count(*) - 1, 0)) AS iteration_deviation_ns, " +
+      // As in view summary: a median over several kinds of iterations would be that of none.
+      "CASE WHEN count(DISTINCT kind) < 2 THEN (SELECT avg(length_ns) FROM (SELECT length_ns FROM one ORDER BY 1 LIMIT 2 - (SELECT n FROM mean) % 2 OFFSET ((SELECT n FROM mean) - 1) / 2)) END AS median_iteration_ns, " +
+      "CASE WHEN count(DISTINCT kind) < 2 THEN sqrt(sum((length_ns - (SELECT ns FROM mean)) * (length_ns - (SELECT ns FROM mean))) / nullif(count(*) - 1, 0)) END AS iteration_deviation_ns, " +
       `(SELECT count(*) FROM page_iteration WHERE key = ${key}) AS total_iterations, ${from} AS start_iteration, ${to} AS stop_iteration, ` +
       `'asked' AS range_source, (SELECT key_node FROM page_key WHERE key = ${key}) AS key_node, ` +
       "(SELECT sum(ns) FROM ops WHERE tc) AS tc_ops_gpu_ns, (SELECT sum(ns) FROM ops WHERE eligible AND NOT tc) AS eligible_without_tc_gpu_ns, (SELECT sum(ns) FROM ops WHERE NOT tc AND NOT eligible) AS other_ops_gpu_ns, " +
