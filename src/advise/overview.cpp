@@ -209,7 +209,7 @@ class CountedRows {
     OverviewRow row;
     row.name = timeline_.kernels[kernel].name;
     row.whole_name = timeline_.kernels[kernel].long_name;
-    row.gpu_ns = static_cast<std::int64_t>(sum.gpu_ns);
+    row.gpu_ns = model::whole_ns(sum.gpu_ns);
     row.percent = part_percent(sum.gpu_ns, whole);
     row.measured_percent = part_percent(sum.measured_ns, sum.gpu_ns);
     model::Counters counters;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "advise/rules.h"
+#include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
 
@@ -63,7 +64,7 @@ void for_each_large_op(const Case& run, Find find) {
 }
 
 [[nodiscard]] inline std::int64_t part_ns(std::int64_t whole, double share) {
-  return static_cast<std::int64_t>(static_cast<double>(whole) * std::clamp(share, 0.0, 1.0));
+  return model::whole_ns(static_cast<double>(whole) * std::clamp(share, 0.0, 1.0));
 }
 
 // The rules of each file.

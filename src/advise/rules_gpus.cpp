@@ -36,7 +36,7 @@ void find_imbalance(const Case& run, Findings& findings) {
   findings.push_back(of_run(run,
                             fmt::format("GPU {} was busy for {:.3g} % of the time that GPU {} was.", least - busy.begin(),
                                         100 * static_cast<double>(*least) / static_cast<double>(*most), most - busy.begin()),
-                            static_cast<std::int64_t>(static_cast<double>(*most) - mean)));
+                            model::whole_ns(static_cast<double>(*most) - mean)));
 }
 
 std::optional<std::uint64_t> visible_gpus(const Case& run) {

@@ -86,7 +86,7 @@ void add(Evidence& evidence, std::int64_t gpu_ns, std::int64_t idle_ns, std::opt
 }
 
 std::int64_t part_of(std::int64_t whole, double percent) {
-  return static_cast<std::int64_t>(static_cast<double>(whole) * std::clamp(percent, 0.0, 100.0) / 100);
+  return model::whole_ns(static_cast<double>(whole) * std::clamp(percent, 0.0, 100.0) / 100);
 }
 
 // 0 where GPU times are near enough to those of the CPU.

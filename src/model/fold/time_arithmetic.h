@@ -23,6 +23,13 @@ inline void add_ns(std::int64_t& total, std::int64_t value) {
   if (__builtin_add_overflow(total, value, &total)) total = kMostNs;
 }
 
+// Of what was computed, towards zero; 0 where it is no number.
+[[nodiscard]] inline std::int64_t whole_ns(double ns) {
+  constexpr double kBound = 0x1p63;  // the least that does not fit
+  if (!(ns > -kBound)) return ns <= -kBound ? -kMostNs : 0;
+  return ns < kBound ? static_cast<std::int64_t>(ns) : kMostNs;
+}
+
 [[nodiscard]] inline bool is_timed(const Activity& activity) { return activity.start_ns != 0 || activity.end_ns != 0; }
 // Its GPU time; 0 where it was not timed.
 [[nodiscard]] inline std::int64_t gpu_ns(const Activity& activity) { return elapsed_ns(activity.start_ns, activity.end_ns); }
