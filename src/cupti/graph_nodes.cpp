@@ -144,7 +144,8 @@ GraphNodes::Kernel GraphNodes::read_kernel(CUgraphNode node) const {
     value = {};
     return functions_.cuGraphKernelNodeGetAttribute(node, id, &value) == CUDA_SUCCESS;
   };
-  if (has(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) && value.deviceUpdatableKernelNode.deviceUpdatable != 0) return kernel;
+  if (has(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) && value.deviceUpdatableKernelNode.deviceUpdatable != 0)
+    return kernel;
   for (const CUlaunchAttributeID id : kAttributes) {
     if (has(id) && is_set(id, value)) kernel.attributes.push_back({.id = id, .value = value});
   }
@@ -176,7 +177,9 @@ CUresult GraphNodes::launch(const Kernel& kernel, CUstream stream) const {
   return driver_.cuLaunchKernelEx(&config, kernel.function, params.kernelParams, params.extra);
 }
 
-CUresult GraphNodes::launch(const CUDA_MEMCPY3D& copy, CUstream stream) const { return functions_.cuMemcpy3DAsync(&copy, stream); }
+CUresult GraphNodes::launch(const CUDA_MEMCPY3D& copy, CUstream stream) const {
+  return functions_.cuMemcpy3DAsync(&copy, stream);
+}
 
 CUresult GraphNodes::launch(const CUDA_MEMSET_NODE_PARAMS& set, CUstream stream) const {
   const std::size_t pitch = std::max(set.pitch, set.width * set.elementSize);  // of one row the driver asks for none

@@ -16,26 +16,26 @@
 namespace dlkprof::cupti {
 
 // Driver functions for graphs: as DLKPROF_DRIVER_FUNCTIONS, but a driver may lack them.
-#define DLKPROF_GRAPH_FUNCTIONS(X)                                                                \
-  X(cuGraphCreate, cuGraphCreate, ::cuGraphCreate)                                                \
-  X(cuGraphClone, cuGraphClone, ::cuGraphClone)                                                   \
-  X(cuGraphDestroy, cuGraphDestroy, ::cuGraphDestroy)                                             \
-  X(cuGraphAddMemsetNode, cuGraphAddMemsetNode, ::cuGraphAddMemsetNode)                           \
-  X(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, ::cuGraphInstantiateWithFlags)      \
-  X(cuGraphExecDestroy, cuGraphExecDestroy, ::cuGraphExecDestroy)                                 \
-  X(cuGraphLaunch, cuGraphLaunch, ::cuGraphLaunch)                                                \
-  X(cuGraphGetNodes, cuGraphGetNodes, ::cuGraphGetNodes)                                          \
-  X(cuGraphGetEdges, cuGraphGetEdges_v2, ::cuGraphGetEdges_v2)                                    \
-  X(cuGraphNodeGetType, cuGraphNodeGetType, ::cuGraphNodeGetType)                                 \
-  X(cuGraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, ::cuGraphKernelNodeGetParams_v2)   \
+#define DLKPROF_GRAPH_FUNCTIONS(X)                                                                 \
+  X(cuGraphCreate, cuGraphCreate, ::cuGraphCreate)                                                 \
+  X(cuGraphClone, cuGraphClone, ::cuGraphClone)                                                    \
+  X(cuGraphDestroy, cuGraphDestroy, ::cuGraphDestroy)                                              \
+  X(cuGraphAddMemsetNode, cuGraphAddMemsetNode, ::cuGraphAddMemsetNode)                            \
+  X(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, ::cuGraphInstantiateWithFlags)       \
+  X(cuGraphExecDestroy, cuGraphExecDestroy, ::cuGraphExecDestroy)                                  \
+  X(cuGraphLaunch, cuGraphLaunch, ::cuGraphLaunch)                                                 \
+  X(cuGraphGetNodes, cuGraphGetNodes, ::cuGraphGetNodes)                                           \
+  X(cuGraphGetEdges, cuGraphGetEdges_v2, ::cuGraphGetEdges_v2)                                     \
+  X(cuGraphNodeGetType, cuGraphNodeGetType, ::cuGraphNodeGetType)                                  \
+  X(cuGraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, ::cuGraphKernelNodeGetParams_v2)    \
   X(cuGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute, ::cuGraphKernelNodeGetAttribute) \
-  X(cuGraphMemcpyNodeGetParams, cuGraphMemcpyNodeGetParams, ::cuGraphMemcpyNodeGetParams)         \
-  X(cuGraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams, ::cuGraphMemsetNodeGetParams)         \
+  X(cuGraphMemcpyNodeGetParams, cuGraphMemcpyNodeGetParams, ::cuGraphMemcpyNodeGetParams)          \
+  X(cuGraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams, ::cuGraphMemsetNodeGetParams)          \
   X(cuGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph, ::cuGraphChildGraphNodeGetGraph) \
-  X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, ::cuMemcpy3DAsync_v2)                                    \
-  X(cuMemcpyDtoH, cuMemcpyDtoH_v2, ::cuMemcpyDtoH_v2)                                             \
-  X(cuMemsetD2D8Async, cuMemsetD2D8Async, ::cuMemsetD2D8Async)                                    \
-  X(cuMemsetD2D16Async, cuMemsetD2D16Async, ::cuMemsetD2D16Async)                                 \
+  X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, ::cuMemcpy3DAsync_v2)                                     \
+  X(cuMemcpyDtoH, cuMemcpyDtoH_v2, ::cuMemcpyDtoH_v2)                                              \
+  X(cuMemsetD2D8Async, cuMemsetD2D8Async, ::cuMemsetD2D8Async)                                     \
+  X(cuMemsetD2D16Async, cuMemsetD2D16Async, ::cuMemsetD2D16Async)                                  \
   X(cuMemsetD2D32Async, cuMemsetD2D32Async, ::cuMemsetD2D32Async)
 
 struct GraphFunctions {

@@ -127,16 +127,13 @@ CUgraphExec GraphLaunches::empty_in(CUcontext context) {
 void GraphLaunches::note_unusable(Recorder& recorder) {
   const std::lock_guard lock(mutex_);
   for (const auto& [executable, known] : known_) count_unusable(known);
-  std::size_t graphs = 0;
   std::string reasons;
-  for (const auto& [reason, count] : unusable_) {
-    graphs += count;
-    reasons += (reasons.empty() ? "" : "; ") + reason + " (" + std::to_string(count) + ")";
+  for (const auto& [reason, graphs] : unusable_) {
+    reasons += (reasons.empty() ? "" : "; ") + std::to_string(graphs) + (graphs == 1 ? " graph: " : " graphs: ") + reason;
   }
   if (works_ && !*works_) reasons = "this driver does not let a launch be replaced";
   if (reasons.empty()) return;
-  const std::string which = graphs == 0 ? "CUDA graphs" : std::to_string(graphs) + " CUDA graphs";
-  recorder.note(capture::Severity::info, "kernels inside of " + which + " were not measured one by one", reasons,
+  recorder.note(capture::Severity::info, "kernels of some CUDA graphs were not measured one by one", reasons,
                 "--replay-mode sample has counters of kernels inside of graphs.");
 }
 

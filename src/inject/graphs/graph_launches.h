@@ -2,7 +2,8 @@
 //
 // At the entry of cuGraphLaunch, from within CUPTI's callback, the session makes the launches of the nodes, and hears of each as
 // of any other launch. The call itself is turned to a graph without nodes: CUPTI's callback shows the arguments that the driver
-// goes on with (seen with CUDA 13.0, driver 580; not documented). Whether they can be changed is tried first, with a graph of our own.
+// goes on with (seen with CUDA 13.0, driver 580; not documented). Whether they can be changed is tried first, with a graph of our
+// own.
 //
 // Thread-safe, but for works(), empty_in() and context_ends(), which are called by one thread at a time.
 #pragma once
@@ -39,6 +40,7 @@ class GraphLaunches {
  public:
   struct Graph {
     std::shared_ptr<const cupti::GraphNodes> nodes;
+    // The session's, behind its lock.
     std::vector<Ledger::Entry> kernels;  // their launch configurations, once they were launched by themselves
     int idle = 0;                        // of such launches, those in a row in which nothing was measured
   };

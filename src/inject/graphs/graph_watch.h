@@ -1,5 +1,6 @@
 // CUDA graphs of the program, as far as they forbid things: while a stream is being captured no call may synchronize, and CUPTI
-// stays loaded once there was a graph, which was made with CUPTI's help; and those whose launches can be taken apart. Thread-safe.
+// stays loaded once there was a graph, which was made with CUPTI's help; and those whose launches can be taken apart.
+// Thread-safe.
 #pragma once
 
 #include <atomic>

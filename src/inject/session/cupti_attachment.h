@@ -15,9 +15,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "inject/graphs/graph_watch.h"
 #include "inject/sampling/pm_sampling.h"
 #include "inject/session/driver_calls.h"
-#include "inject/graphs/graph_watch.h"
 #include "inject/session/recorder.h"
 #include "inject/session/timing_windows.h"
 #include "inject/timeline/timeline.h"

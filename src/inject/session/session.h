@@ -13,16 +13,18 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 
 #include "capture/options.h"
+#include "cupti/activity.h"
+#include "inject/graphs/graph_watch.h"
 #include "inject/sampling/pc_sampling.h"
 #include "inject/sampling/pm_sampling.h"
 #include "inject/session/collector.h"
 #include "inject/session/collector_services.h"
 #include "inject/session/cupti_attachment.h"
 #include "inject/session/driver_calls.h"
-#include "inject/graphs/graph_watch.h"
 #include "inject/session/launch_counter.h"
 #include "inject/session/loop_watch.h"
 #include "inject/session/recorder.h"
@@ -59,8 +61,9 @@ class Session {
   void on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData& data);
   [[nodiscard]] bool wants_nodes(const GraphLaunches::Graph& graph, CUcontext context, CUstream stream);
   void launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
-  [[nodiscard]] CUgraphExec prepare_nodes(ThreadState& thread, CUcontext context);
-  [[nodiscard]] CUresult launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, NodeLaunches& launches);
+  [[nodiscard]] CUgraphExec prepare_nodes(ThreadState& thread, CUcontext context, std::optional<cupti::ActivityPause>& pause);
+  [[nodiscard]] CUresult launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream,
+                                      NodeLaunches& launches);
   void on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_context_end(CUcontext context);
   void on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data);

@@ -61,9 +61,10 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
 
 // What selects launches by their number would see others, so no graph is taken apart then.
 bool Session::wants_nodes(const GraphLaunches::Graph& graph, CUcontext context, CUstream stream) {
-  if (graph.idle >= kMostIdle || pc_sampling_ || !counter_.selector().goes_by_name_and_device() || !counter_.selecting()) return false;
-  return collecting([&](Collector& collector) { return collector.wants_nodes(context, graph.kernels); }) &&
-         !graphs_.is_captured(stream) && cupti::devices_in_use(services_->driver) <= 1;
+  if (pc_sampling_ || !counter_.selector().goes_by_name_and_device() || !counter_.selecting()) return false;
+  const bool lacks =
+      collecting([&](Collector& collector) { return graph.idle < kMostIdle && collector.wants_nodes(context, graph.kernels); });
+  return lacks && !graphs_.is_captured(stream) && cupti::devices_in_use(services_->driver) <= 1;
 }
 
 // At the entry of a graph launch. All that comes after the first node is launched must turn the call, or the graph would run
@@ -74,35 +75,37 @@ void Session::launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CU
   if (graph == nullptr || !wants_nodes(*graph, data.context, call.stream)) return;
   services_.mark_overhead();
   thread.enter_alone(gate_);
-  const CUgraphExec empty = prepare_nodes(thread, data.context);
+  std::optional<cupti::ActivityPause> pause;
+  const CUgraphExec empty = prepare_nodes(thread, data.context, pause);
   if (empty != nullptr && active_) {
     NodeLaunches nodes{.graph_launch = data.correlationId};
     const CUresult result = launch_nodes(thread, *graph->nodes, call.stream, nodes);
     if (result == CUDA_SUCCESS) call.executable = empty;
     if (result != CUDA_SUCCESS && nodes.launched > 0) call.executable = nullptr;  // which the driver refuses
-    if (result != CUDA_SUCCESS) graph->idle = kMostIdle;
-    graph->idle = nodes.measured > 0 ? 0 : graph->idle + 1;
-    if (graph->kernels.empty()) graph->kernels = std::move(nodes.kernels);
+    collecting([&](Collector&) {
+      graph->idle = result != CUDA_SUCCESS ? kMostIdle : nodes.measured > 0 ? 0 : graph->idle + 1;
+      if (graph->kernels.empty()) graph->kernels = std::move(nodes.kernels);
+    });
+  }
+  {
+    const OwnCalls own(thread);
+    pause.reset();
   }
   thread.leave(gate_);
 }
 
 // What has been launched before is to be done: nodes may depend on work of other streams, as launches of one graph wait for one
-// another.
-CUgraphExec Session::prepare_nodes(ThreadState& thread, CUcontext context) {
+// another. Records of activity pause, so that all kernels of the launch are known alike: as launched, by the node, without times.
+CUgraphExec Session::prepare_nodes(ThreadState& thread, CUcontext context, std::optional<cupti::ActivityPause>& pause) {
   const OwnCalls own(thread);
-  if (!graphs_.launches().works(thread) || services_->driver.cuCtxSynchronize() != CUDA_SUCCESS) return nullptr;
+  if (services_->driver.cuCtxSynchronize() != CUDA_SUCCESS) return nullptr;
+  if (options_.timeline) pause.emplace();
+  if (!graphs_.launches().works(thread)) return nullptr;
   return graphs_.launches().empty_in(context);
 }
 
-// The session hears of each launch. Records of activity pause, so that all kernels of the launch are known alike: as launched,
-// by the node, without times.
+// The session hears of each launch. Ends once all are done, so that records of activity may go on.
 CUresult Session::launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, NodeLaunches& launches) {
-  std::optional<cupti::ActivityPause> pause;
-  if (options_.timeline) {
-    const OwnCalls own(thread);
-    pause.emplace();
-  }
   const OpenCall graph_call = std::exchange(thread.call, {});
   thread.nodes = &launches;
   CUresult result = CUDA_SUCCESS;
@@ -113,8 +116,7 @@ CUresult Session::launch_nodes(ThreadState& thread, const cupti::GraphNodes& nod
     if (result == CUDA_SUCCESS) ++launches.launched;
   }
   const OwnCalls own(thread);
-  (void)services_->driver.cuCtxSynchronize();  // before records go on; what kernels have done wrong the program will hear
-  pause.reset();
+  (void)services_->driver.cuCtxSynchronize();  // what kernels have done wrong the program will hear
   thread.nodes = nullptr;
   thread.call = graph_call;
   return result;

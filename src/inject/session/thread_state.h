@@ -38,9 +38,9 @@ class SeenContexts {
 
 // The launches that are made in place of one graph launch.
 struct NodeLaunches {
-  std::uint32_t graph_launch = 0;       // its correlation
-  std::uint64_t node = 0;               // that is launched now, as CUPTI numbers it
-  std::vector<std::size_t> kernels{};   // the ledger's entries
+  std::uint32_t graph_launch = 0;      // its correlation
+  std::uint64_t node = 0;              // that is launched now, as CUPTI numbers it
+  std::vector<std::size_t> kernels{};  // the ledger's entries
   std::size_t launched = 0, measured = 0;
 };
 

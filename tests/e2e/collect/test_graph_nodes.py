@@ -48,7 +48,8 @@ class GraphNodesTest(ReadsDatabase):
     def test_a_graph_that_is_updated_is_said_to_be(self):
         done = self.profile("graphs:20", options=[ITERATION], metrics=ONE_PASS)
         self.assertEqual(0, done.code, done.stderr)
-        self.assertIn("kernels inside of 1 CUDA graphs were not measured one by one", self.notices())
+        self.assertIn("kernels of some CUDA graphs were not measured one by one", self.notices())
+        self.assertIn("1 graph: the program updates it", self.notices("detail"))
 
     def test_a_driver_that_keeps_the_arguments_is_left_alone(self):
         self.assertEqual(BY_ITSELF, self.measured_of(STEPS, env={"FAKE_KEEPS_ARGUMENTS": "1"}))

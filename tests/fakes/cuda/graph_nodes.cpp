@@ -137,7 +137,8 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec executable, CUgraph graph, CUgraphExec
   return call.gives(CUDA_SUCCESS);
 }
 
-// Goes on with the arguments as the callback has left them, as the real driver was seen to; FAKE_KEEPS_ARGUMENTS is one that does not.
+// Goes on with the arguments as the callback has left them, as the real driver was seen to; FAKE_KEEPS_ARGUMENTS is one that does
+// not.
 CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   FAKE_ENTRY(cuGraphLaunch);
   cuGraphLaunch_params params{executable, stream};

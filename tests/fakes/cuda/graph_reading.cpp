@@ -57,9 +57,7 @@ CUresult cuGraphGetEdges_v2(CUgraph graph, CUgraphNode* from, CUgraphNode* to, C
 
 CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType* type) {
   FAKE_ENTRY(cuGraphNodeGetType);
-  *type = node->set              ? CU_GRAPH_NODE_TYPE_MEMSET
-          : node->child != nullptr ? CU_GRAPH_NODE_TYPE_GRAPH
-                                   : CU_GRAPH_NODE_TYPE_KERNEL;
+  *type = node->set ? CU_GRAPH_NODE_TYPE_MEMSET : node->child != nullptr ? CU_GRAPH_NODE_TYPE_GRAPH : CU_GRAPH_NODE_TYPE_KERNEL;
   return CUDA_SUCCESS;
 }
 
@@ -113,11 +111,13 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D*, CUstream) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height, CUstream) {
+CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height,
+                           CUstream) {
   FAKE_ENTRY(cuMemsetD2D8Async);
   return fakes::set_rows(to, pitch, value, 1, width, height);
 }
-CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width, std::size_t height, CUstream) {
+CUresult cuMemsetD2D16Async(CUdeviceptr to, std::size_t pitch, unsigned short value, std::size_t width, std::size_t height,
+                            CUstream) {
   FAKE_ENTRY(cuMemsetD2D16Async);
   return fakes::set_rows(to, pitch, value, 2, width, height);
 }

@@ -1,0 +1,187 @@
+#include "cupti/graph_nodes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dlkprof::cupti::graph_nodes_test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A graph as the driver tells it: node n is of types[n - 1].
+struct Told {
+  std::vector<CUgraphNodeType> types;
+  std::vector<std::pair<int, int>> edges;
+  bool updatable = false;  // its kernels are, from the GPU
+  CUresult cloning = CUDA_SUCCESS;
+  std::vector<std::string> launched;
+  int clones = 0;
+};
+Told* g_told = nullptr;
+
+int number(CUgraphNode node) { return static_cast<int>(reinterpret_cast<std::uintptr_t>(node)); }
+CUgraphNode node(int number) { return reinterpret_cast<CUgraphNode>(static_cast<std::uintptr_t>(number)); }
+
+CUresult launch_kernel(const CUlaunchConfig* config, CUfunction, void**, void**) {
+  g_told->launched.push_back("kernel " + std::to_string(config->gridDimX) + (config->numAttrs > 0 ? " cooperative" : ""));
+  return CUDA_SUCCESS;
+}
+
+Driver driver_of() {
+  DriverFunctions table;
+  table.cuGetErrorName = [](CUresult, const char** name) {
+    *name = "CUDA_ERROR_OF_TEST";
+    return CUDA_SUCCESS;
+  };
+  table.cuLaunchKernelEx = launch_kernel;
+  return Driver(table);
+}
+
+void set_reading(GraphFunctions& table) {
+  table.cuGraphClone = [](CUgraph* clone, CUgraph) {
+    *clone = reinterpret_cast<CUgraph>(1);
+    g_told->clones += g_told->cloning == CUDA_SUCCESS ? 1 : 0;
+    if (g_told->cloning != CUDA_SUCCESS) *clone = nullptr;
+    return g_told->cloning;
+  };
+  table.cuGraphDestroy = [](CUgraph) {
+    --g_told->clones;
+    return CUDA_SUCCESS;
+  };
+  table.cuGraphGetNodes = [](CUgraph, CUgraphNode* nodes, std::size_t* count) {
+    *count = g_told->types.size();
+    for (std::size_t i = 0; nodes != nullptr && i < *count; ++i) nodes[i] = node(static_cast<int>(*count - i));
+    return CUDA_SUCCESS;
+  };
+  table.cuGraphGetEdges = [](CUgraph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData*, std::size_t* count) {
+    *count = g_told->edges.size();
+    for (std::size_t i = 0; from != nullptr && i < *count; ++i) {
+      from[i] = node(g_told->edges[i].first);
+      to[i] = node(g_told->edges[i].second);
+    }
+    return CUDA_SUCCESS;
+  };
+  table.cuGraphNodeGetType = [](CUgraphNode of, CUgraphNodeType* type) {
+    *type = g_told->types[static_cast<std::size_t>(number(of)) - 1];
+    return CUDA_SUCCESS;
+  };
+}
+
+void set_parameters(GraphFunctions& table) {
+  table.cuGraphKernelNodeGetParams = [](CUgraphNode of, CUDA_KERNEL_NODE_PARAMS_v2* params) {
+    *params = {.func = reinterpret_cast<CUfunction>(1), .gridDimX = static_cast<unsigned>(number(of))};
+    return CUDA_SUCCESS;
+  };
+  table.cuGraphKernelNodeGetAttribute = [](CUgraphNode of, CUlaunchAttributeID id, CUlaunchAttributeValue* value) {
+    if (id == CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE)
+      value->deviceUpdatableKernelNode.deviceUpdatable = g_told->updatable;
+    if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value->cooperative = number(of) == 3;
+    return CUDA_SUCCESS;
+  };
+  table.cuGraphMemcpyNodeGetParams = [](CUgraphNode, CUDA_MEMCPY3D* params) {
+    *params = {.WidthInBytes = 64};
+    return CUDA_SUCCESS;
+  };
+  table.cuGraphMemsetNodeGetParams = [](CUgraphNode of, CUDA_MEMSET_NODE_PARAMS* params) {
+    const unsigned size = number(of) == 1 ? 1 : number(of) == 2 ? 2 : 4;
+    *params = {.dst = 64, .pitch = 0, .value = 7, .elementSize = size, .width = 10, .height = 1};
+    return CUDA_SUCCESS;
+  };
+  table.cuMemcpy3DAsync = [](const CUDA_MEMCPY3D* copy, CUstream) {
+    g_told->launched.push_back("copy " + std::to_string(copy->WidthInBytes));
+    return CUDA_SUCCESS;
+  };
+  table.cuMemsetD2D8Async = [](CUdeviceptr, std::size_t pitch, unsigned char, std::size_t width, std::size_t rows, CUstream) {
+    g_told->launched.push_back("set 8 " + std::to_string(pitch) + " " + std::to_string(width) + " " + std::to_string(rows));
+    return CUDA_SUCCESS;
+  };
+  table.cuMemsetD2D16Async = [](CUdeviceptr, std::size_t pitch, unsigned short, std::size_t, std::size_t, CUstream) {
+    g_told->launched.push_back("set 16 " + std::to_string(pitch));
+    return CUDA_SUCCESS;
+  };
+  table.cuMemsetD2D32Async = [](CUdeviceptr, std::size_t pitch, unsigned, std::size_t, std::size_t, CUstream) {
+    g_told->launched.push_back("set 32 " + std::to_string(pitch));
+    return CUDA_SUCCESS;
+  };
+}
+
+class GraphNodesTest : public testing::Test {
+ protected:
+  GraphNodesTest() {
+    g_told = &told_;
+    set_reading(functions_);
+    set_parameters(functions_);
+  }
+  ~GraphNodesTest() override { g_told = nullptr; }
+
+  [[nodiscard]] GraphNodes nodes() const { return {driver_, functions_, nullptr}; }
+  [[nodiscard]] std::string reason() const { return nodes().unusable(); }
+
+  Told told_;
+  Driver driver_ = driver_of();
+  GraphFunctions functions_;
+};
+
+TEST_F(GraphNodesTest, ComeAfterThoseThatTheyDependOn) {
+  told_.types.assign(5, CU_GRAPH_NODE_TYPE_KERNEL);
+  told_.edges = {{5, 1}, {5, 2}, {1, 4}, {2, 4}, {4, 3}};
+  const GraphNodes found = nodes();
+  ASSERT_EQ("", found.unusable());
+  std::map<int, std::size_t> place;
+  for (std::size_t i = 0; i < found.size(); ++i) place[number(found.node(i))] = i;
+  ASSERT_EQ(5U, place.size());
+  for (const auto& [from, to] : told_.edges) EXPECT_LT(place[from], place[to]) << from << " before " << to;
+}
+
+TEST_F(GraphNodesTest, AreLaunchedAsTheyAre) {
+  told_.types = {CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_KERNEL,
+                 CU_GRAPH_NODE_TYPE_EMPTY,  CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET};
+  told_.edges = {{1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
+  const GraphNodes found = nodes();
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(CUDA_SUCCESS, found.launch(i, nullptr));
+  EXPECT_THAT(told_.launched, ElementsAre("set 8 10 10 1", "set 16 20", "kernel 3 cooperative", "copy 64", "set 32 40"));
+}
+
+TEST_F(GraphNodesTest, CannotBeLaunchedAloneWhereTheyAreMoreThanWork) {
+  for (const auto& [type, words] :
+       std::map<CUgraphNodeType, std::string>{{CU_GRAPH_NODE_TYPE_HOST, "calls functions of the host"},
+                                              {CU_GRAPH_NODE_TYPE_MEM_ALLOC, "allocates or frees memory"},
+                                              {CU_GRAPH_NODE_TYPE_EVENT_RECORD, "waits for events"},
+                                              {CU_GRAPH_NODE_TYPE_CONDITIONAL, "branches or loops"}}) {
+    told_.types = {CU_GRAPH_NODE_TYPE_KERNEL, type};
+    EXPECT_THAT(reason(), HasSubstr(words));
+    EXPECT_EQ(0U, nodes().size());
+  }
+  told_.types = {CU_GRAPH_NODE_TYPE_KERNEL};
+  told_.updatable = true;
+  EXPECT_THAT(reason(), HasSubstr("updated from the GPU"));
+}
+
+TEST_F(GraphNodesTest, AreNotReadBeyondALimit) {
+  told_.types.assign(GraphNodes::kMostNodes + 1, CU_GRAPH_NODE_TYPE_MEMCPY);
+  EXPECT_THAT(reason(), HasSubstr("more than 65536 nodes"));
+}
+
+TEST_F(GraphNodesTest, SayWhatFailed) {
+  told_.cloning = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_EQ("it could not be read (cuGraphClone: CUDA_ERROR_OF_TEST)", reason());
+}
+
+TEST_F(GraphNodesTest, GiveTheirCloneBack) {
+  told_.types = {CU_GRAPH_NODE_TYPE_KERNEL};
+  {
+    const GraphNodes found = nodes();
+    EXPECT_EQ(1, told_.clones);
+  }
+  EXPECT_EQ(0, told_.clones);
+}
+
+}  // namespace
+}  // namespace dlkprof::cupti::graph_nodes_test
