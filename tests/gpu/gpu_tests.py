@@ -5,9 +5,10 @@
 
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of some
 parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates,
-diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, speed, detaching, sampling, endurance, shapes, source,
-overhead, timeline, emission, python, jax, graphs, graph_counters, compiled, sweep, screen, nccl, ranks; all of them, in this order, where none is named. Ends with 1 where a case
-failed, 2 on bad usage. DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
+diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, speed, detaching,
+sampling, endurance, shapes, source, overhead, timeline, emission, python, jax, graphs, graph_counters, compiled, sweep, screen,
+nccl, ranks; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
+DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
 DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, graphs, graph_counters, compiled and selection that are to run.
 """
 
@@ -57,8 +58,8 @@ from tools import Bench, Dlkprof, Ncu
 
 MODULES = (part_identical, part_accuracy, part_hit_rates, part_diagnosis, part_robust, part_endings, part_selection, part_cost, part_coverage,
            part_beside_ncu, part_iteration, part_application, part_instructions, part_quick, part_speed, part_detaching, part_sampling, part_endurance,
-           part_shapes, part_source, part_overhead, part_timeline, part_emission, part_python, part_jax, part_graphs, part_graph_counters, part_compiled, part_sweep, part_screen, part_nccl,
-           part_ranks)
+           part_shapes, part_source, part_overhead, part_timeline, part_emission, part_python, part_jax, part_graphs,
+           part_graph_counters, part_compiled, part_sweep, part_screen, part_nccl, part_ranks)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

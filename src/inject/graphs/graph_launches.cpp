@@ -8,6 +8,8 @@ namespace {
 
 constexpr const char* kUpdated = "the program updates it";
 constexpr const char* kTooMany = "there are too many";
+constexpr const char* kByKernels = "kernels of the program launch graphs";
+constexpr const char* kArgumentsKept = "this driver does not let a launch be replaced";
 
 }  // namespace
 
@@ -41,6 +43,11 @@ void GraphLaunches::made(CUgraphExec executable, CUgraph graph) {
   known.graph = std::make_shared<Graph>(Graph{.nodes = std::move(nodes)});
 }
 
+void GraphLaunches::made_for_gpu() {
+  const std::lock_guard lock(mutex_);
+  launched_by_kernels_ = true;
+}
+
 void GraphLaunches::forget(Known& known) {
   if (known.graph != nullptr) nodes_ -= known.graph->nodes->size();
   known.graph = nullptr;
@@ -71,6 +78,10 @@ std::shared_ptr<GraphLaunches::Graph> GraphLaunches::find(CUgraphExec executable
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(executable);
   if (known == known_.end()) return nullptr;
+  if (launched_by_kernels_ && known->second.unusable.empty()) {
+    forget(known->second);
+    known->second.unusable = kByKernels;
+  }
   known->second.launched = true;
   return known->second.graph;
 }
@@ -131,7 +142,7 @@ void GraphLaunches::note_unusable(Recorder& recorder) {
   for (const auto& [reason, graphs] : unusable_) {
     reasons += (reasons.empty() ? "" : "; ") + std::to_string(graphs) + (graphs == 1 ? " graph: " : " graphs: ") + reason;
   }
-  if (works_ && !*works_) reasons = "this driver does not let a launch be replaced";
+  if (works_ && !*works_) reasons = kArgumentsKept;
   if (reasons.empty()) return;
   recorder.note(capture::Severity::info, "kernels of some CUDA graphs were not measured one by one", reasons,
                 "--replay-mode sample has counters of kernels inside of graphs.");

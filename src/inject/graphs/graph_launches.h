@@ -49,6 +49,8 @@ class GraphLaunches {
 
   // At the exit of the call, which has made `executable` of `graph`: the graph is read. Its clones are the program's.
   void made(CUgraphExec executable, CUgraph graph);
+  // It can be launched by kernels, which only kernels inside of a graph can do. So from now on all graphs are left whole.
+  void made_for_gpu();
   // It is not what was read any more.
   void updated(CUgraphExec executable);
   void destroyed(CUgraphExec executable);
@@ -78,9 +80,10 @@ class GraphLaunches {
   [[nodiscard]] bool try_out(ThreadState& thread) const;
 
   const cupti::Driver& driver_;
-  std::mutex mutex_;  // of the next three
+  std::mutex mutex_;  // of the next four
   std::unordered_map<CUgraphExec, Known> known_;
   std::size_t nodes_ = 0;
+  bool launched_by_kernels_ = false;
   std::map<std::string, std::size_t> unusable_;  // by reason, of those that are destroyed
   std::map<CUcontext, CUgraphExec> empty_;
   std::optional<bool> works_;

@@ -16,6 +16,19 @@ bool failed(const CUpti_CallbackData& data) {
   return data.functionReturnValue != nullptr && *static_cast<const CUresult*>(data.functionReturnValue) != CUDA_SUCCESS;
 }
 
+// Of a call that makes an executable graph: whether kernels may launch it.
+bool is_for_gpu(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const void* const params = data.functionParams;
+  unsigned long long flags = 0;
+  if (id == CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags) {
+    flags = static_cast<const cuGraphInstantiateWithFlags_params*>(params)->flags;
+  } else if (id == CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams ||
+             id == CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz) {
+    flags = static_cast<const cuGraphInstantiateWithParams_params*>(params)->instantiateParams->flags;  // both are alike
+  }
+  return (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
+}
+
 }  // namespace
 
 void Session::turn_graph(CUgraphExec to, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept {
@@ -49,6 +62,7 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   if (what == nothing || entry == (what == makes)) return;
   if (what == makes) {
+    if (is_for_gpu(id, data)) graphs_.launches().made_for_gpu();
     const auto& call = *static_cast<const cuGraphInstantiateWithFlags_params*>(data.functionParams);  // all begin like this
     const bool wanted = active_ && collecting([&](Collector& collector) { return collector.wants_nodes(data.context, {}); });
     if (wanted && !failed(data)) graphs_.launches().made(*call.phGraphExec, call.hGraph);

@@ -69,12 +69,18 @@ class GraphNodesTest(ReadsDatabase):
 
     def test_where_reading_a_graph_fails_it_runs_whole(self):
         calls = ("cuGraphClone", "cuGraphGetNodes", "cuGraphGetEdges_v2", "cuGraphNodeGetType", "cuGraphKernelNodeGetParams_v2",
-                 "cuGraphChildGraphNodeGetGraph", "cuGraphAddMemsetNode", "cuGraphInstantiateWithFlags@3")  # fmt: skip
+                 "cuGraphChildGraphNodeGetGraph", "cuGraphAddMemsetNode", "cuGraphCreate", "cuGraphInstantiateWithFlags", "cuGraphLaunch",
+                 "cuMemAlloc_v2", "cuMemcpyDtoH_v2", "cuCtxSynchronize", "cuStreamIsCapturing", "cuDevicePrimaryCtxGetState")  # fmt: skip
         for call in calls:
-            with self.subTest(call=call):
-                name, _, at = call.partition("@")
-                self.profile_unharmed("graphs:4", options=[ITERATION, "--force"], metrics=ONE_PASS,
-                                      env={"FAKE_CUDA_FAIL": f"{name}=1{'@' + at if at else '@3+' if name == 'cuGraphClone' else ''}"})  # fmt: skip
+            for which in ("@1", "@2", ""):
+                with self.subTest(call=call, which=which):
+                    self.profile_unharmed("graphs:4", options=[ITERATION, "--force"], metrics=ONE_PASS,
+                                          env={"FAKE_CUDA_FAIL": f"{call}=1{which}"})  # fmt: skip
+
+    def test_graphs_that_kernels_may_launch_leave_all_whole(self):
+        self.profile_unharmed("graphs:4", options=[ITERATION], metrics=ONE_PASS, env={"FAKE_GRAPHS_FOR_GPU": "1"})
+        self.assertNotIn(GEMM, self.measured())
+        self.assertIn("kernels of the program launch graphs", self.notices("detail"))
 
     def test_graphs_of_threads_side_by_side(self):
         self.profile_unharmed("captures:4:8", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)

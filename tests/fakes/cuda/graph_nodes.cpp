@@ -114,9 +114,9 @@ CUresult cuGraphClone(CUgraph* clone, CUgraph original) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long flags) {
   FAKE_ENTRY(cuGraphInstantiateWithFlags);
-  const cuGraphInstantiateWithFlags_params params{executable, graph, 0};
+  const cuGraphInstantiateWithFlags_params params{executable, graph, flags};
   fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithFlags, "cuGraphInstantiateWithFlags", &params);
   if (graph == nullptr) return call.gives(CUDA_ERROR_INVALID_VALUE);
   const std::uint32_t id = fakes::next_id();

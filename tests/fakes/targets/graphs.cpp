@@ -1,5 +1,6 @@
 #include "targets/graphs.h"
 
+#include <cstdlib>
 #include <functional>
 #include <latch>
 #include <thread>
@@ -33,7 +34,8 @@ CUgraph capture_graph(CUstream stream, const std::function<void()>& what) {
 
 CUgraphExec instantiate(CUgraph graph) {
   CUgraphExec executable = nullptr;
-  CHECK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+  const bool for_gpu = std::getenv("FAKE_GRAPHS_FOR_GPU") != nullptr;
+  CHECK(cuGraphInstantiateWithFlags(&executable, graph, for_gpu ? CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH : 0));
   return executable;
 }
 

@@ -383,9 +383,13 @@ class IterationTest(InFolder):
             """
         key = ("kernel", 1, 1, 1, 32, 1, 1)
         ours = {key: {"smsp__inst_executed.sum": 5.0}, ("other", *key[1:]): {"smsp__inst_executed.sum": 7.0}}
-        pairs = part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
+        pairs, left_out = part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
+        self.assertEqual(0, left_out)
         self.assertEqual([(ours.key, ours.number("smsp__inst_executed.sum"), theirs.number("smsp__inst_executed.sum"))
                           for ours, theirs in pairs], [(key, 5.0, 5.0)])
+        # What one configuration has of metrics and the other lacks leaves that one out.
+        ours["other", *key[1:]]["a__b.sum"] = 1.0
+        self.assertEqual(([], 1), part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours))
 
     def test_table(self):
         one = iteration_table.Table([(self.launches(1000, 23200)[0], self.launches(1000, 20000)[0])])
