@@ -3,6 +3,9 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <functional>
+#include <new>
+#include <queue>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -10,11 +13,25 @@
 namespace dlkprof::cupti {
 namespace {
 
-// Of those that kernel nodes have (cuda.h, CUlaunchAttributeID), the ones that change what a launch does or whether it is
-// accepted. Priorities do not: there is one launch at a time.
-constexpr CUlaunchAttributeID kAttributes[] = {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-                                               CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-                                               CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW};
+// Of those that kernel nodes have (cuda.h, CUlaunchAttributeID), the ones that change what a launch does, how fast, or whether it
+// is accepted. Priorities do not: there is one launch at a time.
+constexpr struct {
+  CUlaunchAttributeID id;
+  bool known;  // by every driver that can tell edges
+} kAttributes[] = {
+    {CU_LAUNCH_ATTRIBUTE_COOPERATIVE, true},
+    {CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, true},
+    {CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE, true},
+    {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, true},
+    {CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, false},
+#if CUDA_VERSION >= 12080
+    {CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION, false},
+#endif
+};
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 31U;  // of one copy; beyond it pitches are too large for the driver
+
+constexpr unsigned kWhole = 100;  // per cent
 
 // A launch with the attribute as it is by itself needs none.
 bool is_set(CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
@@ -25,10 +42,18 @@ bool is_set(CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
       return value.clusterDim.x != 0;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
       return value.clusterSchedulingPolicyPreference != CU_CLUSTER_SCHEDULING_POLICY_DEFAULT;
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      return value.sharedMemCarveout != 0 && value.sharedMemCarveout <= kWhole;  // else it is the function's
+#if CUDA_VERSION >= 12080
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION:
+      return value.preferredClusterDim.x != 0;
+#endif
     default:
       return value.accessPolicyWindow.num_bytes != 0;
   }
 }
+
+std::string too_large() { return "it has more than " + std::to_string(GraphNodes::kMostNodes) + " nodes"; }
 
 std::string words_of(CUgraphNodeType type) {
   switch (type) {
@@ -67,16 +92,42 @@ const GraphFunctions* GraphFunctions::open() {
 GraphNodes::GraphNodes(const Driver& driver, const GraphFunctions& functions, CUgraph graph)
     : driver_(driver), functions_(functions) {
   try {
+    if (count(graph) > kMostNodes) {
+      unusable_ = too_large();
+      return;
+    }
     check(functions_.cuGraphClone(&clone_, graph), "cuGraphClone");
     read(clone_);
   } catch (const Error& error) {
     unusable_ = "it could not be read (" + error.detail() + ")";
+  } catch (const std::bad_alloc&) {
+    unusable_ = "there is no memory for it";
   }
+  const bool has_kernels =
+      std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return std::holds_alternative<Kernel>(step.what); });
+  if (unusable_.empty() && !has_kernels) unusable_ = "it has no kernels";
   if (!unusable_.empty()) steps_ = {};
 }
 
 GraphNodes::~GraphNodes() {
+  if (nothing_ != nullptr) (void)functions_.cuGraphExecDestroy(nothing_);
   if (clone_ != nullptr) (void)functions_.cuGraphDestroy(clone_);
+}
+
+std::size_t GraphNodes::count(CUgraph graph) const {
+  std::size_t nodes = 0;
+  check(functions_.cuGraphGetNodes(graph, nullptr, &nodes), "cuGraphGetNodes");
+  return nodes;
+}
+
+void GraphNodes::make_nothing() {
+  if (!unusable_.empty()) return;
+  CUgraph graph = nullptr;
+  if (functions_.cuGraphCreate(&graph, 0) == CUDA_SUCCESS) {
+    if (functions_.cuGraphInstantiateWithFlags(&nothing_, graph, 0) != CUDA_SUCCESS) nothing_ = nullptr;
+    (void)functions_.cuGraphDestroy(graph);
+  }
+  if (nothing_ == nullptr) unusable_ = "none could be made to take its place";
 }
 
 void GraphNodes::read(CUgraph graph) {
@@ -85,25 +136,34 @@ void GraphNodes::read(CUgraph graph) {
   }
 }
 
-// Kahn's order (CACM 5, 1962): each node once all are there that it depends on.
-std::vector<CUgraphNode> GraphNodes::in_order(CUgraph graph) const {
-  std::size_t count = 0, edges = 0;
-  check(functions_.cuGraphGetNodes(graph, nullptr, &count), "cuGraphGetNodes");
+// Each node once all are there that it depends on; of several that could come next the one that the driver names first. That is
+// the order in which the program made them, as far as was seen, and the same for every rank.
+std::vector<CUgraphNode> GraphNodes::in_order(CUgraph graph) {
+  std::size_t nodes_told = count(graph), edges = 0;
   check(functions_.cuGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges), "cuGraphGetEdges");
-  std::vector<CUgraphNode> nodes(count), from(edges), to(edges), order;
+  std::vector<CUgraphNode> nodes(nodes_told), from(edges), to(edges), order;
   std::vector<CUgraphEdgeData> data(edges);
-  if (count > 0) check(functions_.cuGraphGetNodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+  if (nodes_told > 0) check(functions_.cuGraphGetNodes(graph, nodes.data(), &nodes_told), "cuGraphGetNodes");
   if (edges > 0) check(functions_.cuGraphGetEdges(graph, from.data(), to.data(), data.data(), &edges), "cuGraphGetEdges");
-  std::unordered_map<CUgraphNode, std::size_t> waits_for;
-  std::unordered_map<CUgraphNode, std::vector<CUgraphNode>> after;
+  std::unordered_map<CUgraphNode, std::size_t> place;
+  for (std::size_t i = 0; i < nodes.size(); ++i) place.emplace(nodes[i], i);
+  std::vector<std::size_t> waits_for(nodes.size());
+  std::vector<std::vector<std::size_t>> after(nodes.size());
   for (std::size_t i = 0; i < edges; ++i) {
-    ++waits_for[to[i]];
-    after[from[i]].push_back(to[i]);
+    if (data[i].from_port == CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER) unusable_ = "kernels of it run side by side by intent";
+    ++waits_for.at(place.at(to[i]));
+    after.at(place.at(from[i])).push_back(place.at(to[i]));
   }
-  std::copy_if(nodes.begin(), nodes.end(), std::back_inserter(order), [&](CUgraphNode node) { return waits_for[node] == 0; });
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (CUgraphNode next : after[order[i]]) {
-      if (--waits_for[next] == 0) order.push_back(next);
+  std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (waits_for[i] == 0) ready.push(i);
+  }
+  while (!ready.empty()) {
+    const std::size_t next = ready.top();
+    ready.pop();
+    order.push_back(nodes[next]);
+    for (const std::size_t later : after[next]) {
+      if (--waits_for[later] == 0) ready.push(later);
     }
   }
   return order;
@@ -111,7 +171,7 @@ std::vector<CUgraphNode> GraphNodes::in_order(CUgraph graph) const {
 
 void GraphNodes::read_node(CUgraphNode node) {
   if (steps_.size() >= kMostNodes) {
-    unusable_ = "it has more than " + std::to_string(kMostNodes) + " nodes";
+    unusable_ = too_large();
     return;
   }
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
@@ -122,6 +182,7 @@ void GraphNodes::read_node(CUgraphNode node) {
   } else if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {
     CUDA_MEMCPY3D copy{};
     check(functions_.cuGraphMemcpyNodeGetParams(node, &copy), "cuGraphMemcpyNodeGetParams");
+    if (copy.WidthInBytes >= kMostBytes) unusable_ = "it copies 2 GiB at once";
     steps_.push_back({node, copy});
   } else if (type == CU_GRAPH_NODE_TYPE_MEMSET) {
     CUDA_MEMSET_NODE_PARAMS set{};
@@ -136,18 +197,22 @@ void GraphNodes::read_node(CUgraphNode node) {
   }
 }
 
-// Without a function where kernels of the GPU may change the node.
+// Without a function where kernels of the GPU may change the node. Attributes that the driver does not know are not set.
 GraphNodes::Kernel GraphNodes::read_kernel(CUgraphNode node) const {
   Kernel kernel;
-  CUlaunchAttributeValue value{};
-  const auto has = [&](CUlaunchAttributeID id) {
-    value = {};
-    return functions_.cuGraphKernelNodeGetAttribute(node, id, &value) == CUDA_SUCCESS;
+  const auto value_of = [&](CUlaunchAttributeID id, bool known) {
+    CUlaunchAttributeValue value{};
+    const CUresult result = functions_.cuGraphKernelNodeGetAttribute(node, id, &value);
+    if (known) check(result, "cuGraphKernelNodeGetAttribute");
+    return result == CUDA_SUCCESS ? value : CUlaunchAttributeValue{};
   };
-  if (has(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE) && value.deviceUpdatableKernelNode.deviceUpdatable != 0)
-    return kernel;
-  for (const CUlaunchAttributeID id : kAttributes) {
-    if (has(id) && is_set(id, value)) kernel.attributes.push_back({.id = id, .value = value});
+  const auto updatable = value_of(CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE, false);
+  if (updatable.deviceUpdatableKernelNode.deviceUpdatable != 0) return kernel;
+  for (const auto& [id, known] : kAttributes) {
+    CUlaunchAttribute attribute{};
+    attribute.id = id;
+    attribute.value = value_of(id, known);
+    if (is_set(id, attribute.value)) kernel.attributes.push_back(attribute);
   }
   check(functions_.cuGraphKernelNodeGetParams(node, &kernel.params), "cuGraphKernelNodeGetParams");
   kernel.function = kernel.params.func;
@@ -155,6 +220,19 @@ GraphNodes::Kernel GraphNodes::read_kernel(CUgraphNode node) const {
     check(driver_.cuKernelGetFunction(&kernel.function, kernel.params.kern), "cuKernelGetFunction");
   }
   return kernel;
+}
+
+// What the driver does not tell of is taken to be as it was.
+bool GraphNodes::are_accepted(CUcontext context) const {
+  constexpr auto kShared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
+    const auto* const kernel = std::get_if<Kernel>(&step.what);
+    if (kernel == nullptr) return true;
+    int most = 0;  // bytes
+    const bool told = driver_.cuFuncGetAttribute(&most, kShared, kernel->function) == CUDA_SUCCESS;
+    const bool fits = !told || most < 0 || kernel->params.sharedMemBytes <= static_cast<unsigned>(most);
+    return fits && (kernel->params.ctx == nullptr || kernel->params.ctx == context);
+  });
 }
 
 CUresult GraphNodes::launch(std::size_t at, CUstream stream) const {
@@ -182,15 +260,19 @@ CUresult GraphNodes::launch(const CUDA_MEMCPY3D& copy, CUstream stream) const {
 }
 
 CUresult GraphNodes::launch(const CUDA_MEMSET_NODE_PARAMS& set, CUstream stream) const {
-  const std::size_t pitch = std::max(set.pitch, set.width * set.elementSize);  // of one row the driver asks for none
-  const std::size_t rows = std::max<std::size_t>(1, set.height);
+  const auto byte = static_cast<unsigned char>(set.value);
+  const auto two = static_cast<unsigned short>(set.value);
+  const bool one_row = set.height <= 1;  // whose pitch says nothing
   switch (set.elementSize) {
     case 1:
-      return functions_.cuMemsetD2D8Async(set.dst, pitch, static_cast<unsigned char>(set.value), set.width, rows, stream);
+      return one_row ? functions_.cuMemsetD8Async(set.dst, byte, set.width, stream)
+                     : functions_.cuMemsetD2D8Async(set.dst, set.pitch, byte, set.width, set.height, stream);
     case 2:
-      return functions_.cuMemsetD2D16Async(set.dst, pitch, static_cast<unsigned short>(set.value), set.width, rows, stream);
+      return one_row ? functions_.cuMemsetD16Async(set.dst, two, set.width, stream)
+                     : functions_.cuMemsetD2D16Async(set.dst, set.pitch, two, set.width, set.height, stream);
     default:
-      return functions_.cuMemsetD2D32Async(set.dst, pitch, set.value, set.width, rows, stream);
+      return one_row ? functions_.cuMemsetD32Async(set.dst, set.value, set.width, stream)
+                     : functions_.cuMemsetD2D32Async(set.dst, set.pitch, set.value, set.width, set.height, stream);
   }
 }
 

@@ -24,6 +24,7 @@ namespace dlkprof::cupti {
   X(cuGraphInstantiateWithFlags, cuGraphInstantiateWithFlags, ::cuGraphInstantiateWithFlags)       \
   X(cuGraphExecDestroy, cuGraphExecDestroy, ::cuGraphExecDestroy)                                  \
   X(cuGraphLaunch, cuGraphLaunch, ::cuGraphLaunch)                                                 \
+  X(cuGraphLaunch_ptsz, cuGraphLaunch_ptsz, ::cuGraphLaunch)                                       \
   X(cuGraphGetNodes, cuGraphGetNodes, ::cuGraphGetNodes)                                           \
   X(cuGraphGetEdges, cuGraphGetEdges_v2, ::cuGraphGetEdges_v2)                                     \
   X(cuGraphNodeGetType, cuGraphNodeGetType, ::cuGraphNodeGetType)                                  \
@@ -34,6 +35,9 @@ namespace dlkprof::cupti {
   X(cuGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph, ::cuGraphChildGraphNodeGetGraph) \
   X(cuMemcpy3DAsync, cuMemcpy3DAsync_v2, ::cuMemcpy3DAsync_v2)                                     \
   X(cuMemcpyDtoH, cuMemcpyDtoH_v2, ::cuMemcpyDtoH_v2)                                              \
+  X(cuMemsetD8Async, cuMemsetD8Async, ::cuMemsetD8Async)                                           \
+  X(cuMemsetD16Async, cuMemsetD16Async, ::cuMemsetD16Async)                                        \
+  X(cuMemsetD32Async, cuMemsetD32Async, ::cuMemsetD32Async)                                        \
   X(cuMemsetD2D8Async, cuMemsetD2D8Async, ::cuMemsetD2D8Async)                                     \
   X(cuMemsetD2D16Async, cuMemsetD2D16Async, ::cuMemsetD2D16Async)                                  \
   X(cuMemsetD2D32Async, cuMemsetD2D32Async, ::cuMemsetD2D32Async)
@@ -57,12 +61,17 @@ class GraphNodes {
   // "" where it can be.
   [[nodiscard]] const std::string& unusable() const noexcept { return unusable_; }
   [[nodiscard]] std::size_t size() const noexcept { return steps_.size(); }
+  // An executable graph of its own that does nothing, for a launch to be turned to. It is unusable() where none can be made.
+  void make_nothing();
+  [[nodiscard]] CUgraphExec nothing() const noexcept { return nothing_; }
+  // Whether each kernel would be accepted by itself now: functions may have been set otherwise since the graph was made.
+  [[nodiscard]] bool are_accepted(CUcontext context) const;
   // Of the clone: CUPTI tells which node of the program's it is a clone of.
   [[nodiscard]] CUgraphNode node(std::size_t at) const { return steps_.at(at).node; }
   // Launches node number `at` into the stream, in whose context it was made. The context is current.
   [[nodiscard]] CUresult launch(std::size_t at, CUstream stream) const;
 
-  static constexpr std::size_t kMostNodes = std::size_t{1} << 16U;
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 14U;
 
  private:
   struct Kernel {
@@ -75,10 +84,11 @@ class GraphNodes {
     std::variant<Kernel, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS> what;
   };
 
+  [[nodiscard]] std::size_t count(CUgraph graph) const;
   void read(CUgraph graph);
   void read_node(CUgraphNode node);
   [[nodiscard]] Kernel read_kernel(CUgraphNode node) const;
-  [[nodiscard]] std::vector<CUgraphNode> in_order(CUgraph graph) const;
+  [[nodiscard]] std::vector<CUgraphNode> in_order(CUgraph graph);
   void check(CUresult result, const char* call) const { cupti::check(driver_, result, call); }
   [[nodiscard]] CUresult launch(const Kernel& kernel, CUstream stream) const;
   [[nodiscard]] CUresult launch(const CUDA_MEMCPY3D& copy, CUstream stream) const;
@@ -87,6 +97,7 @@ class GraphNodes {
   const Driver& driver_;
   const GraphFunctions& functions_;
   CUgraph clone_ = nullptr;
+  CUgraphExec nothing_ = nullptr;
   std::vector<Step> steps_;
   std::string unusable_;
 };

@@ -1,6 +1,5 @@
 #include "inject/graphs/graph_launches.h"
 
-#include <cstdint>
 #include <utility>
 
 namespace dlkprof::inject {
@@ -9,7 +8,8 @@ namespace {
 constexpr const char* kUpdated = "the program updates it";
 constexpr const char* kTooMany = "there are too many";
 constexpr const char* kByKernels = "kernels of the program launch graphs";
-constexpr const char* kArgumentsKept = "this driver does not let a launch be replaced";
+constexpr const char* kArgumentKept = "this driver does not let a launch be replaced";
+constexpr const char* kNotTried = "whether a launch can be replaced could not be tried";
 
 }  // namespace
 
@@ -27,20 +27,25 @@ GraphLaunchCall read_graph_launch(CUpti_CallbackId entry, const CUpti_CallbackDa
 void GraphLaunches::made(CUgraphExec executable, CUgraph graph) {
   const cupti::GraphFunctions* functions = cupti::GraphFunctions::open();
   if (functions == nullptr) return;
+  destroyed(executable);  // of what another of its address was, nobody may have told
   {
     const std::lock_guard lock(mutex_);
-    if (auto known = known_.find(executable); known != known_.end()) forget(known->second);
-    Known& known = known_[executable] = {};
+    Known& known = known_[executable];
     if (nodes_ > kMostNodes) known.unusable = kTooMany;
+    if (launched_by_kernels_) known.unusable = kByKernels;
     if (!known.unusable.empty()) return;
   }
-  auto nodes = std::make_shared<const cupti::GraphNodes>(driver_, *functions, graph);  // CUPTI calls back: without the lock
+  const auto read = std::make_shared<Graph>(driver_, *functions, graph);
+  {
+    const OwnCalls own;
+    read->nodes.make_nothing();
+  }
   const std::lock_guard lock(mutex_);
   Known& known = known_[executable];
-  known.unusable = nodes->unusable();
+  known.unusable = read->nodes.unusable();
   if (!known.unusable.empty()) return;
-  nodes_ += nodes->size();
-  known.graph = std::make_shared<Graph>(Graph{.nodes = std::move(nodes)});
+  nodes_ += read->nodes.size();
+  known.graph = read;
 }
 
 void GraphLaunches::made_for_gpu() {
@@ -48,26 +53,41 @@ void GraphLaunches::made_for_gpu() {
   launched_by_kernels_ = true;
 }
 
-void GraphLaunches::forget(Known& known) {
-  if (known.graph != nullptr) nodes_ -= known.graph->nodes->size();
-  known.graph = nullptr;
+// To be let go without the lock: it takes its clone along.
+std::shared_ptr<GraphLaunches::Graph> GraphLaunches::take(Known& known) {
+  if (known.graph != nullptr) nodes_ -= known.graph->nodes.size();
+  return std::exchange(known.graph, nullptr);
 }
 
 void GraphLaunches::updated(CUgraphExec executable) {
+  std::shared_ptr<Graph> gone;
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(executable);
-  if (known == known_.end() || !known->second.unusable.empty()) return;
-  forget(known->second);
+  if (known == known_.end() || known->second.graph == nullptr) return;
+  gone = take(known->second);
   known->second.unusable = kUpdated;
 }
 
 void GraphLaunches::destroyed(CUgraphExec executable) {
+  std::shared_ptr<Graph> gone;
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(executable);
   if (known == known_.end()) return;
   count_unusable(known->second);
-  forget(known->second);
+  gone = take(known->second);
   known_.erase(known);
+}
+
+void GraphLaunches::done(CUgraphExec executable) {
+  std::shared_ptr<Graph> gone;
+  const std::lock_guard lock(mutex_);
+  if (const auto known = known_.find(executable); known != known_.end()) gone = take(known->second);
+}
+
+void GraphLaunches::clear() {
+  std::vector<std::shared_ptr<Graph>> gone;
+  const std::lock_guard lock(mutex_);
+  for (auto& [executable, known] : known_) gone.push_back(take(known));
 }
 
 void GraphLaunches::count_unusable(const Known& known) {
@@ -75,24 +95,24 @@ void GraphLaunches::count_unusable(const Known& known) {
 }
 
 std::shared_ptr<GraphLaunches::Graph> GraphLaunches::find(CUgraphExec executable) {
+  const Trial trial = trial_;
   const std::lock_guard lock(mutex_);
   const auto known = known_.find(executable);
   if (known == known_.end()) return nullptr;
-  if (launched_by_kernels_ && known->second.unusable.empty()) {
-    forget(known->second);
-    known->second.unusable = kByKernels;
-  }
   known->second.launched = true;
-  return known->second.graph;
+  if (launched_by_kernels_ && known->second.unusable.empty()) known->second.unusable = kByKernels;
+  const bool whole = !known->second.unusable.empty() || trial == Trial::argument_kept || trial == Trial::failed;
+  return whole ? nullptr : known->second.graph;
 }
 
 bool GraphLaunches::works(ThreadState& thread) {
-  if (!works_) works_ = try_out(thread);
-  return *works_;
+  if (trial_ == Trial::none) trial_ = try_out(thread);
+  return trial_ == Trial::works;
 }
 
-// A graph that writes a byte is launched, and turned to one without nodes: the byte must stay what it was.
-bool GraphLaunches::try_out(ThreadState& thread) const {
+// A graph that writes a byte is launched, and turned to one without nodes: the byte must stay what it was. By both entries, as
+// programs that are built for streams of each thread use the other.
+GraphLaunches::Trial GraphLaunches::try_out(ThreadState& thread) const {
   const cupti::GraphFunctions& functions = *cupti::GraphFunctions::open();
   const OwnCalls own(thread);
   CUcontext context = nullptr;
@@ -101,38 +121,32 @@ bool GraphLaunches::try_out(ThreadState& thread) const {
   CUgraphNode node = nullptr;
   CUDA_MEMSET_NODE_PARAMS set{.dst = 0, .pitch = 1, .value = 1, .elementSize = 1, .width = 1, .height = 1};
   bool done = driver_.cuCtxGetCurrent(&context) == CUDA_SUCCESS && driver_.cuMemAlloc(&set.dst, 1) == CUDA_SUCCESS &&
-              driver_.cuMemsetD8(set.dst, 0, 1) == CUDA_SUCCESS && functions.cuGraphCreate(&writes, 0) == CUDA_SUCCESS &&
-              functions.cuGraphCreate(&nothing, 0) == CUDA_SUCCESS &&
+              functions.cuGraphCreate(&writes, 0) == CUDA_SUCCESS && functions.cuGraphCreate(&nothing, 0) == CUDA_SUCCESS &&
               functions.cuGraphAddMemsetNode(&node, writes, nullptr, 0, &set, context) == CUDA_SUCCESS &&
               functions.cuGraphInstantiateWithFlags(&writing, writes, 0) == CUDA_SUCCESS &&
               functions.cuGraphInstantiateWithFlags(&empty, nothing, 0) == CUDA_SUCCESS;
-  const auto launch_writes = [&](CUgraphExec instead) {
-    thread.turn_graph_to = instead;
-    const CUresult result = functions.cuGraphLaunch(writing, nullptr);
-    thread.turn_graph_to = nullptr;
+  const auto byte_after = [&](decltype(functions.cuGraphLaunch) launch, CUgraphExec instead) {
     unsigned char byte = 2;
-    done = done && result == CUDA_SUCCESS && driver_.cuCtxSynchronize() == CUDA_SUCCESS &&
-           functions.cuMemcpyDtoH(&byte, set.dst, 1) == CUDA_SUCCESS;
+    done = done && driver_.cuMemsetD8(set.dst, 0, 1) == CUDA_SUCCESS;
+    if (!done) return byte;
+    thread.turn_graph_to = instead;
+    done = launch(writing, nullptr) == CUDA_SUCCESS;
+    thread.turn_graph_to = nullptr;
+    done = done && driver_.cuCtxSynchronize() == CUDA_SUCCESS && functions.cuMemcpyDtoH(&byte, set.dst, 1) == CUDA_SUCCESS;
     return byte;
   };
-  const bool turned = done && launch_writes(empty) == 0 && launch_writes(nullptr) == 1;  // and it does write
+  bool turned = true;
+  for (const auto launch : {functions.cuGraphLaunch, functions.cuGraphLaunch_ptsz}) {
+    turned = turned && byte_after(launch, empty) == 0;
+    done = done && byte_after(launch, nullptr) == 1;  // it does write
+  }
   if (empty != nullptr) (void)functions.cuGraphExecDestroy(empty);
   if (writing != nullptr) (void)functions.cuGraphExecDestroy(writing);
   if (nothing != nullptr) (void)functions.cuGraphDestroy(nothing);
   if (writes != nullptr) (void)functions.cuGraphDestroy(writes);
   if (set.dst != 0) (void)driver_.cuMemFree(set.dst);
-  return done && turned;
-}
-
-CUgraphExec GraphLaunches::empty_in(CUcontext context) {
-  CUgraphExec& executable = empty_[context];
-  if (executable != nullptr) return executable;
-  const cupti::GraphFunctions& functions = *cupti::GraphFunctions::open();
-  CUgraph graph = nullptr;
-  if (functions.cuGraphCreate(&graph, 0) != CUDA_SUCCESS) return nullptr;
-  if (functions.cuGraphInstantiateWithFlags(&executable, graph, 0) != CUDA_SUCCESS) executable = nullptr;
-  (void)functions.cuGraphDestroy(graph);
-  return executable;
+  if (!done) return Trial::failed;
+  return turned ? Trial::works : Trial::argument_kept;
 }
 
 void GraphLaunches::note_unusable(Recorder& recorder) {
@@ -142,7 +156,8 @@ void GraphLaunches::note_unusable(Recorder& recorder) {
   for (const auto& [reason, graphs] : unusable_) {
     reasons += (reasons.empty() ? "" : "; ") + std::to_string(graphs) + (graphs == 1 ? " graph: " : " graphs: ") + reason;
   }
-  if (works_ && !*works_) reasons = kArgumentsKept;
+  if (trial_ == Trial::argument_kept) reasons = kArgumentKept;
+  if (trial_ == Trial::failed) reasons = kNotTried;
   if (reasons.empty()) return;
   recorder.note(capture::Severity::info, "kernels of some CUDA graphs were not measured one by one", reasons,
                 "--replay-mode sample has counters of kernels inside of graphs.");

@@ -5,17 +5,17 @@
 // goes on with (seen with CUDA 13.0, driver 580; not documented). Whether they can be changed is tried first, with a graph of our
 // own.
 //
-// Thread-safe, but for works(), empty_in() and context_ends(), which are called by one thread at a time.
+// Thread-safe, but for works(), which is called by one thread at a time.
 #pragma once
 
 #include <cuda.h>
 #include <cupti.h>
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -39,54 +39,58 @@ struct GraphLaunchCall {
 class GraphLaunches {
  public:
   struct Graph {
-    std::shared_ptr<const cupti::GraphNodes> nodes;
+    Graph(const cupti::Driver& driver, const cupti::GraphFunctions& functions, CUgraph graph) : nodes(driver, functions, graph) {}
+
+    cupti::GraphNodes nodes;
     // The session's, behind its lock.
-    std::vector<Ledger::Entry> kernels;  // their launch configurations, once they were launched by themselves
-    int idle = 0;                        // of such launches, those in a row in which nothing was measured
+    std::vector<Ledger::Entry> kernels{};  // their launch configurations, each once; known when they were launched by themselves
+    int idle = 0;                          // of such launches, those in a row in which nothing was measured
   };
 
   explicit GraphLaunches(const cupti::Driver& driver) : driver_(driver) {}
 
-  // At the exit of the call, which has made `executable` of `graph`: the graph is read. Its clones are the program's.
+  // At the exit of the call, which has made `executable` of `graph`: the graph is read. CUPTI is to tell of what is cloned then.
   void made(CUgraphExec executable, CUgraph graph);
-  // It can be launched by kernels, which only kernels inside of a graph can do. So from now on all graphs are left whole.
+  // It can be launched by kernels, which only kernels inside of a graph can do. So from now on all graphs are launched whole.
   void made_for_gpu();
   // It is not what was read any more.
   void updated(CUgraphExec executable);
   void destroyed(CUgraphExec executable);
+  // Nothing more is wanted of it, and what was kept of it goes: clones keep alive what the program has tied to its graphs.
+  void done(CUgraphExec executable);
+  // Nothing more is wanted of any.
+  void clear();
 
-  // Null where it cannot be launched node by node, or is not known. To be called at each launch.
+  // Null where it cannot be launched node by node, or is not known, or done. To be called at each launch.
   [[nodiscard]] std::shared_ptr<Graph> find(CUgraphExec executable);
   // Whether a launch can be turned to another graph; tried the first time, in the current context.
   [[nodiscard]] bool works(ThreadState& thread);
-  // A graph without nodes; null where none could be made.
-  [[nodiscard]] CUgraphExec empty_in(CUcontext context);
-  void context_ends(CUcontext context) { empty_.erase(context); }
 
-  // Graphs that were launched and cannot be measured, with the reasons.
+  // Says which graphs that were launched could not be measured, and why.
   void note_unusable(Recorder& recorder);
 
-  // Programs make graphs without end; of so many nodes in all, no more are kept.
-  static constexpr std::size_t kMostNodes = std::size_t{1} << 18U;
+  // Of graphs with more nodes in all, the later ones are launched whole. A node takes some 1 KB, with the driver's clone.
+  static constexpr std::size_t kMostNodes = std::size_t{1} << 15U;
 
  private:
   struct Known {
-    std::shared_ptr<Graph> graph;  // null where it is unusable
+    std::shared_ptr<Graph> graph;  // null where it is unusable, or done
     std::string unusable;
     bool launched = false;
   };
-  void forget(Known& known);
+  enum class Trial : std::uint8_t { none, works, argument_kept, failed };
+
+  [[nodiscard]] std::shared_ptr<Graph> take(Known& known);
   void count_unusable(const Known& known);
-  [[nodiscard]] bool try_out(ThreadState& thread) const;
+  [[nodiscard]] Trial try_out(ThreadState& thread) const;
 
   const cupti::Driver& driver_;
-  std::mutex mutex_;  // of the next four
+  std::mutex mutex_;  // of the next four; nothing of CUDA is called behind it
   std::unordered_map<CUgraphExec, Known> known_;
   std::size_t nodes_ = 0;
   bool launched_by_kernels_ = false;
   std::map<std::string, std::size_t> unusable_;  // by reason, of those that are destroyed
-  std::map<CUcontext, CUgraphExec> empty_;
-  std::optional<bool> works_;
+  std::atomic<Trial> trial_{Trial::none};
 };
 
 }  // namespace dlkprof::inject

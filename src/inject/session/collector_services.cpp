@@ -26,6 +26,11 @@ void CollectorServices::add_untimed(const Launch& launch) const {
   if (const NodeLaunches* nodes = this_thread().nodes) {
     activity.correlation = nodes->graph_launch;
     activity.graph_node = nodes->node;
+    activity.context = launch.data.contextUid;  // of kernels that nobody selects the record does not have these
+    activity.grid = launch.call.grid;
+    activity.block = launch.call.block;
+    activity.cluster = launch.call.cluster;
+    activity.dynamic_shared_bytes = launch.call.dynamic_shared_bytes;
   }
   parts_.timeline.add(activity, launch.data.symbolName);
 }

@@ -211,6 +211,8 @@ void Session::end_early() {
   collecting([](Collector& collector) { collector.stop(true); });
   attachment_.quiet();
   attachment_.leave();
+  const OwnCalls own;
+  graphs_.launches().clear();  // nobody tells any more which of them the program destroys
 }
 
 // All is measured that was wanted, and the timeline has the iterations that were asked for. The caller holds the gate alone.
@@ -288,6 +290,7 @@ void Session::fail(const std::exception& error) noexcept {
     collecting([alone](Collector& collector) { collector.stop(alone); });
     timing_.abandon();
     const OwnCalls own;
+    graphs_.launches().clear();
     if (attachment_.usable()) cupti::Activity::disable();
   } catch (const std::exception&) {  // the first failure is what counts
   }

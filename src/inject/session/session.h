@@ -4,8 +4,8 @@
 // when something fails they say so once and leave the program alone from then on.
 //
 // Locks, in this order: gate_ (shared by every launch while it is in the driver, held alone by a launch that is being
-// measured), then collecting_, then those of the counter, the ledger and the recorder. CUPTI tells of modules from within
-// whatever call has the driver load them, a lock of the driver's held: nobody may wait for a lock of ours then.
+// measured), then collecting_, then those of the counter, the ledger, known graphs and the recorder. CUPTI tells of modules from
+// within whatever call has the driver load them, a lock of the driver's held: nobody may wait for a lock of ours then.
 #pragma once
 
 #include <cupti.h>
@@ -59,11 +59,12 @@ class Session {
   static void turn_graph(CUgraphExec to, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
   void on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData& data);
-  [[nodiscard]] bool wants_nodes(const GraphLaunches::Graph& graph, CUcontext context, CUstream stream);
+  [[nodiscard]] bool wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Graph& graph, CUcontext context);
   void launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
-  [[nodiscard]] CUgraphExec prepare_nodes(ThreadState& thread, CUcontext context, std::optional<cupti::ActivityPause>& pause);
-  [[nodiscard]] CUresult launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream,
-                                      NodeLaunches& launches);
+  [[nodiscard]] bool prepare_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, CUcontext context,
+                                   std::optional<cupti::ActivityPause>& pause);
+  [[nodiscard]] CUgraphExec launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, const GraphLaunchCall& call,
+                                         NodeLaunches& launches);
   void on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_context_end(CUcontext context);
   void on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data);

@@ -102,10 +102,7 @@ void Session::on_context_end(CUcontext context) {
   counter_.context_ends(context);
   const OwnCalls own;  // ending PC sampling and taking the counters down calls the driver
   if (pc_sampling_) pc_sampling_->context_ends(context);
-  collecting([&](Collector& collector) {
-    collector.context_ends(context);
-    graphs_.launches().context_ends(context);
-  });
+  collecting([context](Collector& collector) { collector.context_ends(context); });
 }
 
 // --- Launches ---------------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 // The session's callbacks about CUDA graphs; and launches of graphs that are made node by node (graph_launches.h).
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cupti/activity.h"
 #include "inject/graphs/graph_launches.h"
@@ -24,7 +26,8 @@ bool is_for_gpu(CUpti_CallbackId id, const CUpti_CallbackData& data) {
     flags = static_cast<const cuGraphInstantiateWithFlags_params*>(params)->flags;
   } else if (id == CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams ||
              id == CUPTI_DRIVER_TRACE_CBID_cuGraphInstantiateWithParams_ptsz) {
-    flags = static_cast<const cuGraphInstantiateWithParams_params*>(params)->instantiateParams->flags;  // both are alike
+    const auto& both = *static_cast<const cuGraphInstantiateWithParams_params*>(params);  // which are alike
+    if (both.instantiateParams != nullptr) flags = both.instantiateParams->flags;
   }
   return (flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0;
 }
@@ -62,10 +65,12 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   if (what == nothing || entry == (what == makes)) return;
   if (what == makes) {
+    if (failed(data)) return;
+    graphs_.saw_graph();
     if (is_for_gpu(id, data)) graphs_.launches().made_for_gpu();
     const auto& call = *static_cast<const cuGraphInstantiateWithFlags_params*>(data.functionParams);  // all begin like this
     const bool wanted = active_ && collecting([&](Collector& collector) { return collector.wants_nodes(data.context, {}); });
-    if (wanted && !failed(data)) graphs_.launches().made(*call.phGraphExec, call.hGraph);
+    if (wanted) graphs_.launches().made(*call.phGraphExec, call.hGraph);
     return;
   }
   const CUgraphExec executable = *static_cast<const CUgraphExec*>(data.functionParams);  // the first argument
@@ -73,12 +78,14 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
   if (what == destroys) graphs_.launches().destroyed(executable);
 }
 
-// What selects launches by their number would see others, so no graph is taken apart then.
-bool Session::wants_nodes(const GraphLaunches::Graph& graph, CUcontext context, CUstream stream) {
+// What selects launches by their number would see others, so graphs are launched whole then.
+bool Session::wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Graph& graph, CUcontext context) {
   if (pc_sampling_ || !counter_.selector().goes_by_name_and_device() || !counter_.selecting()) return false;
-  const bool lacks =
-      collecting([&](Collector& collector) { return graph.idle < kMostIdle && collector.wants_nodes(context, graph.kernels); });
-  return lacks && !graphs_.is_captured(stream) && cupti::devices_in_use(services_->driver) <= 1;
+  const auto [wanted, known] = collecting([&](Collector& collector) {
+    return std::pair(graph.idle < kMostIdle && collector.wants_nodes(context, graph.kernels), !graph.kernels.empty());
+  });
+  if (!wanted && (known || graph.idle >= kMostIdle)) graphs_.launches().done(call.executable);
+  return wanted && !graphs_.is_captured(call.stream) && cupti::devices_in_use(services_->driver) <= 1;
 }
 
 // At the entry of a graph launch. All that comes after the first node is launched must turn the call, or the graph would run
@@ -86,18 +93,17 @@ bool Session::wants_nodes(const GraphLaunches::Graph& graph, CUcontext context, 
 void Session::launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const GraphLaunchCall call = read_graph_launch(id, data);
   const auto graph = graphs_.launches().find(call.executable);
-  if (graph == nullptr || !wants_nodes(*graph, data.context, call.stream)) return;
+  if (graph == nullptr || !wants_nodes(call, *graph, data.context)) return;
   services_.mark_overhead();
   thread.enter_alone(gate_);
   std::optional<cupti::ActivityPause> pause;
-  const CUgraphExec empty = prepare_nodes(thread, data.context, pause);
-  if (empty != nullptr && active_) {
+  if (active_ && prepare_nodes(thread, graph->nodes, call.stream, data.context, pause)) {
     NodeLaunches nodes{.graph_launch = data.correlationId};
-    const CUresult result = launch_nodes(thread, *graph->nodes, call.stream, nodes);
-    if (result == CUDA_SUCCESS) call.executable = empty;
-    if (result != CUDA_SUCCESS && nodes.launched > 0) call.executable = nullptr;  // which the driver refuses
+    call.executable = launch_nodes(thread, graph->nodes, call, nodes);
+    std::sort(nodes.kernels.begin(), nodes.kernels.end());
+    nodes.kernels.erase(std::unique(nodes.kernels.begin(), nodes.kernels.end()), nodes.kernels.end());
     collecting([&](Collector&) {
-      graph->idle = result != CUDA_SUCCESS ? kMostIdle : nodes.measured > 0 ? 0 : graph->idle + 1;
+      graph->idle = nodes.failed ? kMostIdle : nodes.measured > 0 ? 0 : graph->idle + 1;
       if (graph->kernels.empty()) graph->kernels = std::move(nodes.kernels);
     });
   }
@@ -108,32 +114,38 @@ void Session::launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CU
   thread.leave(gate_);
 }
 
-// What has been launched before is to be done: nodes may depend on work of other streams, as launches of one graph wait for one
-// another. Records of activity pause, so that all kernels of the launch are known alike: as launched, by the node, without times.
-CUgraphExec Session::prepare_nodes(ThreadState& thread, CUcontext context, std::optional<cupti::ActivityPause>& pause) {
+// Alone, where a capture may have begun meanwhile. What has been launched before is to be done: nodes may depend on work of other
+// streams, as launches of one graph wait for one another. Records of activity pause, so that all kernels of the launch are known
+// alike: as launched, by the node, without times.
+bool Session::prepare_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, CUcontext context,
+                            std::optional<cupti::ActivityPause>& pause) {
   const OwnCalls own(thread);
-  if (services_->driver.cuCtxSynchronize() != CUDA_SUCCESS) return nullptr;
+  if (graphs_.is_captured(stream) || services_->driver.cuCtxSynchronize() != CUDA_SUCCESS) return false;
   if (options_.timeline) pause.emplace();
-  if (!graphs_.launches().works(thread)) return nullptr;
-  return graphs_.launches().empty_in(context);
+  return graphs_.launches().works(thread) && nodes.are_accepted(context);
 }
 
-// The session hears of each launch. Ends once all are done, so that records of activity may go on.
-CUresult Session::launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, NodeLaunches& launches) {
+// What the call is to launch then. The session hears of each node's launch. Ends once all are done, so that records of activity
+// may go on; what kernels have done wrong the program hears from its own calls. Where a node is refused after others were
+// launched, the call gets no graph at all, and fails: better than a wrong result.
+CUgraphExec Session::launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, const GraphLaunchCall& call,
+                                  NodeLaunches& launches) {
   const OpenCall graph_call = std::exchange(thread.call, {});
   thread.nodes = &launches;
   CUresult result = CUDA_SUCCESS;
-  for (std::size_t i = 0; i < nodes.size() && result == CUDA_SUCCESS; ++i) {
+  std::size_t launched = 0;
+  for (; launched < nodes.size() && result == CUDA_SUCCESS; ++launched) {
     launches.node = 0;
-    if (library_.cuptiGetGraphNodeId != nullptr) (void)library_.cuptiGetGraphNodeId(nodes.node(i), &launches.node);
-    result = nodes.launch(i, stream);
-    if (result == CUDA_SUCCESS) ++launches.launched;
+    if (library_.cuptiGetGraphNodeId != nullptr) (void)library_.cuptiGetGraphNodeId(nodes.node(launched), &launches.node);
+    result = nodes.launch(launched, call.stream);
   }
   const OwnCalls own(thread);
-  (void)services_->driver.cuCtxSynchronize();  // what kernels have done wrong the program will hear
+  const bool context_lives = services_->driver.cuCtxSynchronize() == CUDA_SUCCESS;
   thread.nodes = nullptr;
   thread.call = graph_call;
-  return result;
+  launches.failed = result != CUDA_SUCCESS;
+  if (!launches.failed || !context_lives) return nodes.nothing();
+  return launched > 1 ? nullptr : call.executable;
 }
 
 }  // namespace dlkprof::inject

@@ -41,7 +41,8 @@ struct NodeLaunches {
   std::uint32_t graph_launch = 0;      // its correlation
   std::uint64_t node = 0;              // that is launched now, as CUPTI numbers it
   std::vector<std::size_t> kernels{};  // the ledger's entries
-  std::size_t launched = 0, measured = 0;
+  std::size_t measured = 0;
+  bool failed = false;  // one was refused
 };
 
 struct alignas(64) ThreadState {

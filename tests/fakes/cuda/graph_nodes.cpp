@@ -149,6 +149,16 @@ CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
   return call.gives(CUDA_SUCCESS);
 }
 
+__attribute__((visibility("default"))) CUresult cuGraphLaunch_ptsz(CUgraphExec executable, CUstream stream) {
+  FAKE_ENTRY(cuGraphLaunch_ptsz);
+  cuGraphLaunch_ptsz_params params{executable, stream};
+  fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz, "cuGraphLaunch_ptsz", &params);
+  if (std::getenv("FAKE_KEEPS_ARGUMENTS") == nullptr) executable = params.hGraphExec;
+  if (executable == nullptr) return call.gives(CUDA_ERROR_INVALID_VALUE);
+  fakes::launch_nodes(executable->graph, call.correlation());
+  return call.gives(CUDA_SUCCESS);
+}
+
 CUresult cuGraphExecDestroy(CUgraphExec executable) {
   FAKE_ENTRY(cuGraphExecDestroy);
   const cuGraphExecDestroy_params params{executable};

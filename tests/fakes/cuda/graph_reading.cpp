@@ -111,6 +111,18 @@ CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D*, CUstream) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t width, CUstream) {
+  FAKE_ENTRY(cuMemsetD8Async);
+  return fakes::set_rows(to, 0, value, 1, width, 1);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t width, CUstream) {
+  FAKE_ENTRY(cuMemsetD16Async);
+  return fakes::set_rows(to, 0, value, 2, width, 1);
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t width, CUstream) {
+  FAKE_ENTRY(cuMemsetD32Async);
+  return fakes::set_rows(to, 0, value, 4, width, 1);
+}
 CUresult cuMemsetD2D8Async(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width, std::size_t height,
                            CUstream) {
   FAKE_ENTRY(cuMemsetD2D8Async);

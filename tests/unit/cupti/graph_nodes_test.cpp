@@ -21,6 +21,9 @@ struct Told {
   std::vector<std::pair<int, int>> edges;
   bool updatable = false;  // its kernels are, from the GPU
   CUresult cloning = CUDA_SUCCESS;
+  unsigned char port = 0;       // of each edge
+  int most_shared = 48 << 10;   // that the function may be given
+  CUcontext context = nullptr;  // of each kernel
   std::vector<std::string> launched;
   int clones = 0;
 };
@@ -41,6 +44,10 @@ Driver driver_of() {
     return CUDA_SUCCESS;
   };
   table.cuLaunchKernelEx = launch_kernel;
+  table.cuFuncGetAttribute = [](int* value, CUfunction_attribute, CUfunction) {
+    *value = g_told->most_shared;
+    return CUDA_SUCCESS;
+  };
   return Driver(table);
 }
 
@@ -60,11 +67,12 @@ void set_reading(GraphFunctions& table) {
     for (std::size_t i = 0; nodes != nullptr && i < *count; ++i) nodes[i] = node(static_cast<int>(*count - i));
     return CUDA_SUCCESS;
   };
-  table.cuGraphGetEdges = [](CUgraph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData*, std::size_t* count) {
+  table.cuGraphGetEdges = [](CUgraph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* data, std::size_t* count) {
     *count = g_told->edges.size();
     for (std::size_t i = 0; from != nullptr && i < *count; ++i) {
       from[i] = node(g_told->edges[i].first);
       to[i] = node(g_told->edges[i].second);
+      data[i].from_port = g_told->port;
     }
     return CUDA_SUCCESS;
   };
@@ -76,7 +84,8 @@ void set_reading(GraphFunctions& table) {
 
 void set_parameters(GraphFunctions& table) {
   table.cuGraphKernelNodeGetParams = [](CUgraphNode of, CUDA_KERNEL_NODE_PARAMS_v2* params) {
-    *params = {.func = reinterpret_cast<CUfunction>(1), .gridDimX = static_cast<unsigned>(number(of))};
+    *params = {.func = reinterpret_cast<CUfunction>(1), .gridDimX = static_cast<unsigned>(number(of)), .sharedMemBytes = 100};
+    params->ctx = g_told->context;
     return CUDA_SUCCESS;
   };
   table.cuGraphKernelNodeGetAttribute = [](CUgraphNode of, CUlaunchAttributeID id, CUlaunchAttributeValue* value) {
@@ -91,23 +100,23 @@ void set_parameters(GraphFunctions& table) {
   };
   table.cuGraphMemsetNodeGetParams = [](CUgraphNode of, CUDA_MEMSET_NODE_PARAMS* params) {
     const unsigned size = number(of) == 1 ? 1 : number(of) == 2 ? 2 : 4;
-    *params = {.dst = 64, .pitch = 0, .value = 7, .elementSize = size, .width = 10, .height = 1};
+    *params = {.dst = 64, .pitch = 512, .value = 7, .elementSize = size, .width = 10, .height = size == 2 ? 3U : 1U};
     return CUDA_SUCCESS;
   };
   table.cuMemcpy3DAsync = [](const CUDA_MEMCPY3D* copy, CUstream) {
     g_told->launched.push_back("copy " + std::to_string(copy->WidthInBytes));
     return CUDA_SUCCESS;
   };
-  table.cuMemsetD2D8Async = [](CUdeviceptr, std::size_t pitch, unsigned char, std::size_t width, std::size_t rows, CUstream) {
-    g_told->launched.push_back("set 8 " + std::to_string(pitch) + " " + std::to_string(width) + " " + std::to_string(rows));
+  table.cuMemsetD8Async = [](CUdeviceptr, unsigned char, std::size_t width, CUstream) {
+    g_told->launched.push_back("set 8 " + std::to_string(width));
     return CUDA_SUCCESS;
   };
-  table.cuMemsetD2D16Async = [](CUdeviceptr, std::size_t pitch, unsigned short, std::size_t, std::size_t, CUstream) {
-    g_told->launched.push_back("set 16 " + std::to_string(pitch));
+  table.cuMemsetD2D16Async = [](CUdeviceptr, std::size_t pitch, unsigned short, std::size_t, std::size_t rows, CUstream) {
+    g_told->launched.push_back("set 16 " + std::to_string(pitch) + " " + std::to_string(rows));
     return CUDA_SUCCESS;
   };
-  table.cuMemsetD2D32Async = [](CUdeviceptr, std::size_t pitch, unsigned, std::size_t, std::size_t, CUstream) {
-    g_told->launched.push_back("set 32 " + std::to_string(pitch));
+  table.cuMemsetD32Async = [](CUdeviceptr, unsigned, std::size_t width, CUstream) {
+    g_told->launched.push_back("set 32 " + std::to_string(width));
     return CUDA_SUCCESS;
   };
 }
@@ -134,10 +143,29 @@ TEST_F(GraphNodesTest, ComeAfterThoseThatTheyDependOn) {
   told_.edges = {{5, 1}, {5, 2}, {1, 4}, {2, 4}, {4, 3}};
   const GraphNodes found = nodes();
   ASSERT_EQ("", found.unusable());
-  std::map<int, std::size_t> place;
-  for (std::size_t i = 0; i < found.size(); ++i) place[number(found.node(i))] = i;
-  ASSERT_EQ(5U, place.size());
-  for (const auto& [from, to] : told_.edges) EXPECT_LT(place[from], place[to]) << from << " before " << to;
+  std::vector<int> order;
+  for (std::size_t i = 0; i < found.size(); ++i) order.push_back(number(found.node(i)));
+  EXPECT_THAT(order, ElementsAre(5, 2, 1, 4, 3)) << "of 1 and 2 the one that is told first comes first";
+}
+
+TEST_F(GraphNodesTest, AreLeftTogetherWhereTheyRunSideBySideByIntent) {
+  told_.types.assign(2, CU_GRAPH_NODE_TYPE_KERNEL);
+  told_.edges = {{1, 2}};
+  told_.port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  EXPECT_EQ("", reason());
+  told_.port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+  EXPECT_THAT(reason(), HasSubstr("side by side"));
+}
+
+TEST_F(GraphNodesTest, AreAcceptedAsLongAsTheirFunctionsAreSetForThem) {
+  told_.types = {CU_GRAPH_NODE_TYPE_KERNEL};
+  EXPECT_TRUE(nodes().are_accepted(nullptr));
+  told_.most_shared = 99;
+  EXPECT_FALSE(nodes().are_accepted(nullptr)) << "it takes 100 bytes";
+  told_.most_shared = 100;
+  told_.context = reinterpret_cast<CUcontext>(7);
+  EXPECT_TRUE(nodes().are_accepted(told_.context));
+  EXPECT_FALSE(nodes().are_accepted(nullptr)) << "it is of another context";
 }
 
 TEST_F(GraphNodesTest, AreLaunchedAsTheyAre) {
@@ -146,7 +174,7 @@ TEST_F(GraphNodesTest, AreLaunchedAsTheyAre) {
   told_.edges = {{1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}};
   const GraphNodes found = nodes();
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(CUDA_SUCCESS, found.launch(i, nullptr));
-  EXPECT_THAT(told_.launched, ElementsAre("set 8 10 10 1", "set 16 20", "kernel 3 cooperative", "copy 64", "set 32 40"));
+  EXPECT_THAT(told_.launched, ElementsAre("set 8 10", "set 16 512 3", "kernel 3 cooperative", "copy 64", "set 32 10"));
 }
 
 TEST_F(GraphNodesTest, CannotBeLaunchedAloneWhereTheyAreMoreThanWork) {
@@ -159,6 +187,8 @@ TEST_F(GraphNodesTest, CannotBeLaunchedAloneWhereTheyAreMoreThanWork) {
     EXPECT_THAT(reason(), HasSubstr(words));
     EXPECT_EQ(0U, nodes().size());
   }
+  told_.types = {CU_GRAPH_NODE_TYPE_MEMCPY};
+  EXPECT_EQ("it has no kernels", reason());
   told_.types = {CU_GRAPH_NODE_TYPE_KERNEL};
   told_.updatable = true;
   EXPECT_THAT(reason(), HasSubstr("updated from the GPU"));
@@ -166,7 +196,8 @@ TEST_F(GraphNodesTest, CannotBeLaunchedAloneWhereTheyAreMoreThanWork) {
 
 TEST_F(GraphNodesTest, AreNotReadBeyondALimit) {
   told_.types.assign(GraphNodes::kMostNodes + 1, CU_GRAPH_NODE_TYPE_MEMCPY);
-  EXPECT_THAT(reason(), HasSubstr("more than 65536 nodes"));
+  told_.cloning = CUDA_ERROR_INVALID_VALUE;
+  EXPECT_THAT(reason(), HasSubstr("more than 16384 nodes")) << "and not cloned";
 }
 
 TEST_F(GraphNodesTest, SayWhatFailed) {
