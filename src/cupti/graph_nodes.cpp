@@ -231,7 +231,8 @@ bool GraphNodes::are_accepted(CUcontext context) const {
     int most = 0;  // bytes
     const bool told = driver_.cuFuncGetAttribute(&most, kShared, kernel->function) == CUDA_SUCCESS;
     const bool fits = !told || most < 0 || kernel->params.sharedMemBytes <= static_cast<unsigned>(most);
-    return fits && (kernel->params.ctx == nullptr || kernel->params.ctx == context);
+    const bool has_context = kernel->params.func == nullptr && kernel->params.ctx != nullptr;  // else it is the function's
+    return fits && (!has_context || kernel->params.ctx == context);
   });
 }
 

@@ -44,7 +44,7 @@ class GraphLaunches {
     cupti::GraphNodes nodes;
     // The session's, behind its lock.
     std::vector<Ledger::Entry> kernels{};  // their launch configurations, each once; known when they were launched by themselves
-    int idle = 0;                          // of such launches, those in a row in which nothing was measured
+    int idle = 0;                          // of launches that were to be made so, those in a row in which nothing was measured
   };
 
   explicit GraphLaunches(const cupti::Driver& driver) : driver_(driver) {}

@@ -97,16 +97,16 @@ void Session::launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CU
   services_.mark_overhead();
   thread.enter_alone(gate_);
   std::optional<cupti::ActivityPause> pause;
+  NodeLaunches nodes{.graph_launch = data.correlationId};
   if (active_ && prepare_nodes(thread, graph->nodes, call.stream, data.context, pause)) {
-    NodeLaunches nodes{.graph_launch = data.correlationId};
     call.executable = launch_nodes(thread, graph->nodes, call, nodes);
     std::sort(nodes.kernels.begin(), nodes.kernels.end());
     nodes.kernels.erase(std::unique(nodes.kernels.begin(), nodes.kernels.end()), nodes.kernels.end());
-    collecting([&](Collector&) {
-      graph->idle = nodes.failed ? kMostIdle : nodes.measured > 0 ? 0 : graph->idle + 1;
-      if (graph->kernels.empty()) graph->kernels = std::move(nodes.kernels);
-    });
   }
+  collecting([&](Collector&) {
+    graph->idle = nodes.failed ? kMostIdle : nodes.measured > 0 ? 0 : graph->idle + 1;
+    if (graph->kernels.empty()) graph->kernels = std::move(nodes.kernels);
+  });
   {
     const OwnCalls own(thread);
     pause.reset();

@@ -44,6 +44,10 @@ Driver driver_of() {
     return CUDA_SUCCESS;
   };
   table.cuLaunchKernelEx = launch_kernel;
+  table.cuKernelGetFunction = [](CUfunction* function, CUkernel) {
+    *function = reinterpret_cast<CUfunction>(1);
+    return CUDA_SUCCESS;
+  };
   table.cuFuncGetAttribute = [](int* value, CUfunction_attribute, CUfunction) {
     *value = g_told->most_shared;
     return CUDA_SUCCESS;
@@ -84,8 +88,9 @@ void set_reading(GraphFunctions& table) {
 
 void set_parameters(GraphFunctions& table) {
   table.cuGraphKernelNodeGetParams = [](CUgraphNode of, CUDA_KERNEL_NODE_PARAMS_v2* params) {
-    *params = {.func = reinterpret_cast<CUfunction>(1), .gridDimX = static_cast<unsigned>(number(of)), .sharedMemBytes = 100};
+    *params = {.gridDimX = static_cast<unsigned>(number(of)), .sharedMemBytes = 100};
     params->ctx = g_told->context;
+    if (g_told->context == nullptr) params->func = reinterpret_cast<CUfunction>(1);
     return CUDA_SUCCESS;
   };
   table.cuGraphKernelNodeGetAttribute = [](CUgraphNode of, CUlaunchAttributeID id, CUlaunchAttributeValue* value) {
