@@ -89,9 +89,12 @@ std::size_t length_of(const std::vector<std::string>& texts) {
 
 // The runs packed, each with as much as there is room for.
 std::vector<std::string> packed_runs(std::vector<RunCopy>& runs, std::size_t room) {
-  const std::vector<std::function<void(RunCopy&)>> steps{
-      [](RunCopy&) {}, [](RunCopy& run) { run.keep_three_iterations(); }, [](RunCopy& run) { run.leave_out_single_iterations(); },
-      [](RunCopy& run) { run.leave_out_launches(); }, [](RunCopy& run) { run.leave_out_counters_of_small_ops(); }};
+  const std::vector<std::function<void(RunCopy&)>> steps{[](RunCopy&) {},
+                                                         [](RunCopy& run) { run.keep_three_iterations(); },
+                                                         [](RunCopy& run) { run.leave_out_single_iterations(); },
+                                                         [](RunCopy& run) { run.leave_out_launches(); },
+                                                         [](RunCopy& run) { run.leave_out_counters_of_small_ops(); },
+                                                         [](RunCopy& run) { run.leave_out_blocks_of_eight(); }};
   std::vector<std::string> texts(runs.size());
   for (const auto& step : steps) {
     for (std::size_t i = 0; i < runs.size(); ++i) {

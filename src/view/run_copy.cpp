@@ -99,13 +99,18 @@ void RunCopy::keep_three_iterations() {
   connection.run("VACUUM");
 }
 
-void RunCopy::leave_out_single_iterations() {
+void RunCopy::leave_out_single_iterations() { leave_out_level(0); }
+
+void RunCopy::leave_out_blocks_of_eight() { leave_out_level(1); }
+
+void RunCopy::leave_out_level(int level) {
   Connection connection(file_->path(), Access::build);
-  const auto few = fmt::format("(SELECT key FROM page_block GROUP BY key HAVING max(level) = 0)");  // one block alone
-  const std::string left_out = fmt::format("level = 0 AND key NOT IN {}", few);
+  // Key nodes whose iterations all lie in one block of that level keep it.
+  const auto few = fmt::format("(SELECT key FROM page_block GROUP BY key HAVING max(level) <= {})", level);
+  const std::string left_out = fmt::format("level = {} AND key NOT IN {}", level, few);
   for (const char* table : {"page_step", "page_op_step"})
     connection.run(fmt::format("DELETE FROM {} WHERE block IN (SELECT id FROM page_block WHERE {})", table, left_out));
-  connection.run(fmt::format("UPDATE page_key SET grain = {} WHERE key NOT IN {}", 1 << kBlockBits, few));
+  connection.run(fmt::format("UPDATE page_key SET grain = {} WHERE key NOT IN {}", 1 << (kBlockBits * (level + 1)), few));
   connection.run(fmt::format("DELETE FROM page_block WHERE {}", left_out));
   connection.run("VACUUM");
 }

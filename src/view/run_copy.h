@@ -48,6 +48,8 @@ class RunCopy {
   void keep_three_iterations();
   // Leaves out times of single iterations, which ranges of iterations are summed up from: ranges begin and end with blocks then.
   void leave_out_single_iterations();
+  // Likewise those of blocks of 8, so that ranges begin and end with blocks of 64: for when single ones were left out.
+  void leave_out_blocks_of_eight();
   // Leaves out counters launch by launch; those of launch configurations keep theirs.
   void leave_out_launches();
   // Leaves out the counters and stall reasons of ops, and of kernels within ops, but of the kOpsWithCounters with the most GPU
@@ -67,6 +69,8 @@ class RunCopy {
   [[nodiscard]] bool has_launches() const noexcept { return has_launches_; }
 
  private:
+  void leave_out_level(int level);
+
   std::unique_ptr<NewFile> file_;
   std::string label_;
   std::vector<std::int64_t> kept_;

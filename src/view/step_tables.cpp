@@ -24,7 +24,8 @@ namespace {
 using store::Connection;
 using store::Statement;
 
-// All other key nodes may have so many rows together, and so many are offered: a page stays small, and is written in seconds.
+// All other key nodes may have so many rows of steps together, and so many are offered: a page stays small, and is written in
+// seconds.
 constexpr std::size_t kMostRowsOfOthers = 40'000, kMostOthers = 6;
 // Each is folded by to see how many rows it takes.
 constexpr std::size_t kMostTried = 8;
@@ -160,6 +161,48 @@ Steps some_of(const Steps& all, const IsIn& is_in) {
   return steps;
 }
 
+// All (kNone), then each kind.
+std::vector<std::uint32_t> kinds_of(const model::Fold& fold) {
+  std::vector<std::uint32_t> kinds{model::kNone};
+  for (std::uint32_t kind = 0; kind < fold.kinds.size(); ++kind) kinds.push_back(kind);
+  return kinds;
+}
+
+// Of the iterations aggregated, as one block.
+Steps steps_of_range(const Steps& all, const KeyNodeSteps& node, std::uint32_t kind) {
+  Steps steps = some_of(all, [&node, kind](std::uint32_t i) { return node.first <= i && i <= node.last && node.has(i, kind); });
+  for (Step& step : steps) step.block = 0;
+  merge(steps);
+  return steps;
+}
+
+// Calls visit(level, works, instances) for the blocks of all iterations, or of those of one kind: single ones are there already.
+template <class Visit>
+void visit_levels(const KeyNodeSteps& node, std::uint32_t kind, const Visit& visit) {
+  const auto is_in = [&node, kind](std::uint32_t i) { return node.has(i, kind); };
+  Steps works = some_of(node.works, is_in), instances = some_of(node.instances, is_in);
+  for (std::int64_t level = 0;; ++level) {
+    if (level > 0 || kind == model::kNone) visit(level, works, instances);
+    if (static_cast<std::int64_t>(node.fold.iterations.size()) <= std::int64_t{1} << (kBlockBits * level)) break;
+    for (Steps* steps : {&works, &instances}) {
+      for (Step& step : *steps) step.block >>= kBlockBits;
+      merge(*steps);
+    }
+  }
+}
+
+// So many rows of steps are written for it.
+std::size_t rows_of(const KeyNodeSteps& node) {
+  std::size_t rows = 0;
+  for (const std::uint32_t kind : kinds_of(node.fold)) {
+    rows += steps_of_range(node.works, node, kind).size() + steps_of_range(node.instances, node, kind).size();
+    visit_levels(node, kind, [&rows](std::int64_t /*level*/, const Steps& works, const Steps& instances) {
+      rows += works.size() + instances.size();
+    });
+  }
+  return rows;
+}
+
 class Writer {
  public:
   explicit Writer(Connection& connection) : connection_(connection) {
@@ -243,32 +286,17 @@ std::int64_t Writer::add_level(std::int64_t level, const KeyNodeSteps& node, std
 void Writer::add_range(const KeyNodeSteps& node, std::uint32_t kind) {
   connection_.prepare("INSERT INTO page_block VALUES (?, ?, -1, ?, ?, -1, -1, ?)")
       .run(blocks_, key_, node.first, node.last, number_of(kind));
-  const auto is_in = [&node, kind](std::uint32_t i) { return node.first <= i && i <= node.last && node.has(i, kind); };
-  for (const auto& [table, all] : {std::pair{"page_step", &node.works}, std::pair{"page_op_step", &node.instances}}) {
-    Steps steps = some_of(*all, is_in);
-    for (Step& step : steps) step.block = 0;
-    merge(steps);
-    add_steps(table, steps, blocks_);
-  }
+  add_steps("page_step", steps_of_range(node.works, node, kind), blocks_);
+  add_steps("page_op_step", steps_of_range(node.instances, node, kind), blocks_);
   ++blocks_;
 }
 
-// Blocks of all iterations, or of those of one kind: single ones are there already.
 void Writer::add_levels(const KeyNodeSteps& node, std::uint32_t kind) {
-  const auto is_in = [&node, kind](std::uint32_t i) { return node.has(i, kind); };
-  Steps works = some_of(node.works, is_in), instances = some_of(node.instances, is_in);
-  for (std::int64_t level = 0;; ++level) {
-    if (level > 0 || kind == model::kNone) {
-      const std::int64_t first_block = add_level(level, node, kind);
-      add_steps("page_step", works, first_block);
-      add_steps("page_op_step", instances, first_block);
-    }
-    if (static_cast<std::int64_t>(node.fold.iterations.size()) <= std::int64_t{1} << (kBlockBits * level)) break;
-    for (Steps* steps : {&works, &instances}) {
-      for (Step& step : *steps) step.block >>= kBlockBits;
-      merge(*steps);
-    }
-  }
+  visit_levels(node, kind, [&](std::int64_t level, const Steps& works, const Steps& instances) {
+    const std::int64_t first_block = add_level(level, node, kind);
+    add_steps("page_step", works, first_block);
+    add_steps("page_op_step", instances, first_block);
+  });
 }
 
 void Writer::add(const model::Timeline& timeline, const KeyNodeSteps& node) {
@@ -277,10 +305,8 @@ void Writer::add(const model::Timeline& timeline, const KeyNodeSteps& node) {
       .run(key_, node.fold.key_node, model::name_in(model::kKeyNodeSources, node.fold.key_node_source), node.fold.key_nodes_found,
            node.first, node.last, number_of(node.kind));
   Statement name = connection_.prepare("INSERT INTO page_iteration_kind VALUES (?, ?, ?)");
-  add_range(node, model::kNone);
-  add_levels(node, model::kNone);
-  for (std::uint32_t kind = 0; kind < node.fold.kinds.size(); ++kind) {
-    name.run(key_, number_of(kind), node.fold.kinds[kind].name);
+  for (const std::uint32_t kind : kinds_of(node.fold)) {
+    if (kind != model::kNone) name.run(key_, number_of(kind), node.fold.kinds[kind].name);
     add_range(node, kind);
     add_levels(node, kind);
   }
@@ -317,8 +343,9 @@ void add_others(Writer& writer, Things& things, const model::Profile& profile) {
     if (!things.has_ops_of(fold)) return;  // a database that was folded in another way, as by --mode simple
     const model::SteadyRange steady = model::find_steady_range(fold);
     const KeyNodeSteps node{fold, steady.first, steady.last, model::kNone, steady, things.works(fold), things.instances(fold)};
-    if (rows + node.works.size() + node.instances.size() > kMostRowsOfOthers) continue;
-    rows += node.works.size() + node.instances.size();
+    const std::size_t more = rows_of(node);
+    if (rows + more > kMostRowsOfOthers) continue;
+    rows += more;
     ++added;
     writer.add(profile.timeline, node);
   }

@@ -12,11 +12,13 @@
 #include "base/error.h"
 #include "cupti/catalogue.h"
 #include "model/aggregate/aggregate.h"
+#include "model/fold/fold.h"
 #include "store/database.h"
 #include "store/sqlite.h"
 #include "support/pc_samples.h"
 #include "support/small_timeline.h"
 #include "support/temporary_directory.h"
+#include "support/timeline_builder.h"
 #include "view/page.h"
 #include "view/page_asset.h"
 
@@ -120,6 +122,54 @@ TEST_F(RunCopyTest, ARangeOfOneKindIsMadeOfBlocksOfThatKind) {
               ElementsAre("1 prefill", "2 decode"));
 }
 
+TEST_F(RunCopyTest, RangesStayWhereSmallBlocksAreLeftOut) {
+  make_long(profile_);
+  std::filesystem::remove(path_);
+  store::write_database(path_, profile_);
+  RunCopy copy = this->copy();
+  std::vector<std::vector<std::string>> before;
+  for (const int kind : {0, 1, 2}) before.push_back(rows(copy.path(), rows_of_range(64, 255, kind)));
+  copy.leave_out_single_iterations();
+  EXPECT_THAT(rows(copy.path(), "SELECT grain FROM page_key"), ElementsAre("8"));
+  copy.leave_out_blocks_of_eight();
+  EXPECT_THAT(rows(copy.path(), "SELECT grain FROM page_key"), ElementsAre("64"));
+  EXPECT_THAT(rows(copy.path(), "SELECT DISTINCT level FROM page_block ORDER BY 1"), ElementsAre("-1", "2", "3"));
+  EXPECT_THAT(rows(copy.path(), "SELECT count(*) FROM page_step WHERE block NOT IN (SELECT id FROM page_block)"),
+              ElementsAre("0"));
+  for (const int kind : {0, 1, 2}) {
+    EXPECT_EQ(rows(copy.path(), rows_of_range(64, 255, kind)), before[static_cast<std::size_t>(kind)]) << kind;
+    EXPECT_FALSE(before[static_cast<std::size_t>(kind)].empty()) << kind;
+  }
+}
+
+// Two steps of one part each, of so many kernels in all, each launched once.
+model::Profile run_of_kernels(int kernels) {
+  test::TimelineBuilder builder;
+  const int half = kernels / 2;
+  for (const std::int64_t step : {0, 1}) {
+    const std::int64_t start = step * 10 * (half + 10);
+    builder.range("step", start, start + 10 * half + 50).range("part", start + 10, start + 10 * half + 40);
+    for (int i = 0; i < half; ++i) {
+      const std::int64_t at = start + 20 + std::int64_t{10} * i;
+      builder.launch(fmt::format("k{}", step * half + i), at, at + 3, at + 8);
+    }
+  }
+  model::Profile profile{builder.build(), {}, {}, {"/step", {}}, {}};
+  profile.fold = model::fold(profile.timeline, profile.options);
+  profile.aggregate = model::aggregate(profile.timeline, profile.fold, {});
+  return profile;
+}
+
+TEST_F(RunCopyTest, OtherKeyNodesAreOfferedByTheRowsThatTheyTake) {
+  // 3 rows for each kernel: of its iteration, of the block of 8, and of the iterations aggregated.
+  for (const auto& [kernels, key_nodes] : {std::pair{10'000, "2"}, std::pair{20'000, "1"}}) {
+    profile_ = run_of_kernels(kernels);
+    std::filesystem::remove(path_);
+    store::write_database(path_, profile_);
+    EXPECT_THAT(rows(copy().path(), "SELECT count(*) FROM page_key"), ElementsAre(key_nodes)) << kernels;
+  }
+}
+
 TEST_F(RunCopyTest, WhereOneKindIsAggregatedItsIterationsAloneAre) {
   make_long(profile_);
   profile_.aggregate = model::aggregate(profile_.timeline, profile_.fold, {5, 250, "prefill"});
@@ -201,9 +251,13 @@ TEST_F(RunCopyTest, ThePageHoldsTheRunAndNamesAreText) {
 
 TEST_F(RunCopyTest, APageThatCannotBeSmallEnoughIsRefused) {
   if (packed_page().empty()) GTEST_SKIP() << "built without the page";
+  make_long(profile_);
+  std::filesystem::remove(path_);
+  store::write_database(path_, profile_);
   std::vector<RunCopy> runs;
   runs.push_back(copy());
   EXPECT_THROW(write_page(runs, 1000, [](std::string_view) {}), Error);
+  EXPECT_THAT(rows(runs.front().path(), "SELECT grain FROM page_key"), ElementsAre("64"));
   EXPECT_FALSE(runs.front().kept_iterations().empty());  // everything was tried before
 }
 
