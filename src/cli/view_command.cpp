@@ -72,9 +72,19 @@ struct SeenRun {
   fs::path database;
 };
 
+// One of several runs may lack what is asked for: the error says which.
+model::Profile analyse_asked(const ViewCommand& command, const fs::path& file, model::Timeline timeline) {
+  try {
+    return analyse(std::move(timeline), command.folding);
+  } catch (const UsageError& error) {
+    if (command.files.size() == 1) throw;
+    throw UsageError(fmt::format("{}: {}", printable(file.native()), error.what()), error.detail(), error.remedy());
+  }
+}
+
 // As its newest aggregation was folded, where nothing else is asked for.
 SeenRun seen_database(const ViewCommand& command, const fs::path& path) {
-  if (command.folding.is_asked()) return {analyse(store::read_timeline(path), command.folding), nullptr, {}};
+  if (command.folding.is_asked()) return {analyse_asked(command, path, store::read_timeline(path)), nullptr, {}};
   const model::Profile stored = store::read_stored_run(path);
   Folding folding;
   folding.fold = stored.options;
@@ -89,7 +99,7 @@ SeenRun see(const ViewCommand& command, const std::string& file) {
     run = seen_database(command, files.database);
   } else {
     model::RawEvaluator evaluator(command.cupti_path, {});
-    run.profile = analyse(model::load_timeline(files.captures, &evaluator), command.folding);
+    run.profile = analyse_asked(command, file, model::load_timeline(files.captures, &evaluator));
   }
   if (!run.database.empty()) return run;
   run.temporary = std::make_unique<NewFile>(fs::temp_directory_path() / "dlkprof_view_dldb.sqlite");

@@ -46,7 +46,11 @@ async function contextOf(asked: State): Promise<Context> {
   const query: Context["query"] = (words, parameters, isUrgent) => database.query(words, parameters, run, isUrgent);
   const common = {facts, state, database, query, later};
   if (facts.job)
-    return {...common, keys: [], range: {key: 0, kind: null, kinds: new Map(), from: 0, to: 0, all: 0, isOwn: true, blocks: []}};
+    return {
+      ...common,
+      keys: [],
+      range: {key: 0, kind: null, kinds: new Map(), from: 0, to: 0, all: 0, isUsual: true, isOwn: true, blocks: []},
+    };
   const {keys, iterations} = await (parted[run] ??= howParted(query));
   const range = await rangeOf(state, keys, iterations.get(state.key ?? 0) ?? 0, query);
   return {...common, keys, range};

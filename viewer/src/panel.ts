@@ -71,6 +71,7 @@ export interface Range {
   kind: number | null; // of these: such alone
   kinds: Map<number, string>; // that there are, by number
   all: number; // so many iterations there are, from 0
+  isUsual: boolean; // those that figures are of unless others are chosen, or those of a kind among them
   isOwn: boolean; // those of the database, whose views have all figures
   blocks: number[]; // the rows of page_block that they are made of
 }
@@ -92,11 +93,17 @@ export async function rangeOf(state: State, keys: KeyNode[], iterations: number,
     ? `level < 0 AND kind IS ${kind}`
     : `level >= 0 AND ${inside("")} AND NOT (${inside("parent_")}) AND ${kind === null ? "(kind IS NULL OR level = 0)" : `kind = ${kind}`}`;
   const {rows} = await query(`SELECT id FROM page_block WHERE key = ${node.key} AND ${blocks}`);
-  return {...range, isOwn: isUsual && node.key === 0 && kind === node.kind, blocks: rows.map(([id]) => num(id))};
+  return {...range, isUsual, isOwn: isUsual && node.key === 0 && kind === node.kind, blocks: rows.map(([id]) => num(id))};
 }
 
 // To where a block of so many iterations begins, or ends.
 const snapped = (iteration: number, grain: number, offset: number): number => Math.floor(iteration / grain) * grain + offset;
+
+// The choice of a kind, null for all: none where it is the usual one.
+export function choiceOfKind({keys, range}: Context, kind: number | null): number | undefined {
+  const usual = keys.find((one) => one.key === range.key)?.kind ?? null;
+  return kind === usual ? undefined : (kind ?? 0);
+}
 
 export const isOf = (range: Range, iteration: number): boolean => iteration >= range.from && iteration <= range.to;
 

@@ -7,6 +7,8 @@ import {chromium} from "playwright-core";
 
 import {visitJob} from "./job.mjs";
 import {chooseKind, ofOneKind} from "./kinds.mjs";
+import {lacksDeviation, lacksMetric} from "./lacks.mjs";
+import {readLines} from "./lines.mjs";
 import {PANELS, click, go, shown} from "./steps.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -176,7 +178,7 @@ async function chooseKeyNode(page) {
   await click(page, ".chip");
 }
 
-// A range of iterations counts in every panel.
+// Overview, ops and kernels are those of a range of iterations.
 async function chooseRange(browser, {file, database}) {
   const page = await open(browser, file);
   await go(page, "iterations");
@@ -419,6 +421,9 @@ try {
     ofJob: outside(visitJob),
     chooseKind: outside(chooseKind),
     ofOneKind: outside(ofOneKind),
+    lacksMetric: outside(lacksMetric),
+    lacksDeviation: outside(lacksDeviation),
+    readLines: outside(readLines),
   };
   for (const [step, page] of plan) {
     try {

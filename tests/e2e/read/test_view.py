@@ -21,6 +21,8 @@ from harness import BUILD, DLKPROF, SOURCE, EndToEndTest
 
 CAPTURES = sorted(path.stem for path in (SOURCE / "samples/captures").glob("*.dlkcap"))
 MAIN = "cifar10_b512_iteration"  # has counters and many iterations
+SAMPLED = "cifar10_b512_sampled"
+PC_SAMPLED = "cifar10_b512_pc_sampling"
 HOSTILE = "<script>alert(1)</script>"
 MOST_BYTES = 20_000_000
 LEAST_CELLS = 200
@@ -70,6 +72,8 @@ class BrowserTest(unittest.TestCase):
         view(cls.folder, cls.databases["cifar10_b4"], cls.databases["cifar10_b512"], "--base_name", "both")
         cls.make_job()
         cls.make_kinds()
+        cls.make_one_iteration()
+        cls.make_lines()
         command = [DLKPROF, "view", "--serve", "--no-open", cls.databases["cifar10_b4"], cls.databases["cifar10_b512"]]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         cls.addClassCleanup(server.communicate)
@@ -106,7 +110,34 @@ class BrowserTest(unittest.TestCase):
             fold = [DLKPROF, f"--database={database}", "--iter_start=2", "--output_path", cls.folder, *options]
             subprocess.run(fold, capture_output=True, check=True)
             cls.databases[name] = database
+            if options:
+                cls.change(database, "UPDATE kind_stats SET verdict = '' WHERE kind = 0")
             view(cls.folder, database)
+
+    @classmethod
+    def make_one_iteration(cls):
+        """A run of which one iteration is aggregated."""
+        database = cls.folder / "one_dldb.sqlite"
+        shutil.copy(cls.databases[MAIN], database)
+        fold = [DLKPROF, f"--database={database}", "--iter_start=5", "--iter_stop=5", "--output_path", cls.folder]
+        subprocess.run(fold, capture_output=True, check=True)
+        view(cls.folder, database)
+
+    @classmethod
+    def make_lines(cls):
+        """A run whose instructions are of lines, neither all of one file nor in their order."""
+        cls.databases["lines"] = database = cls.folder / "lines_dldb.sqlite"
+        shutil.copy(cls.databases[PC_SAMPLED], database)
+        cls.change(database, "INSERT INTO pc_file VALUES (1001, '/b.cu'), (1002, '/a.cu')")
+        cls.change(database, "UPDATE pc_instruction SET file = 1001 + byte_offset / 16 % 2, line = 1 + byte_offset / 16 * 37 % 101")
+        view(cls.folder, database)
+
+    @staticmethod
+    def change(database, sql):
+        connection = sqlite3.connect(database)
+        with connection:
+            connection.execute(sql)
+        connection.close()
 
     @classmethod
     def steps(cls):
@@ -123,6 +154,9 @@ class BrowserTest(unittest.TestCase):
             ["ofJob", page("job", database="job")],
             ["chooseKind", page("kinds", database="kinds")],
             ["ofOneKind", page("kind", database="kind")],
+            ["lacksMetric", page(SAMPLED)],
+            ["lacksDeviation", page("one")],
+            ["readLines", page("lines")],
         ]
 
     @classmethod
@@ -283,6 +317,15 @@ class BrowserTest(unittest.TestCase):
         shown = [cell for cell in self.seen["cells"] if cell.get("kind")]
         self.assertGreaterEqual(len(shown), 30)
         self.assertTrue(any(cell["view"] == "iteration_kinds" for cell in self.seen["cells"]))
+
+    def test_lines_are_in_order_and_instructions_say_theirs(self):
+        of_most = "FROM pc_samples WHERE function = (SELECT function FROM pc_samples GROUP BY 1 ORDER BY sum(samples) DESC LIMIT 1)"
+        line = "source_file || ':' || source_line"
+        lines = self.ask("lines", f"SELECT DISTINCT {line} {of_most} ORDER BY source_file, source_line")
+        instructions = self.ask("lines", f"SELECT DISTINCT printf('0x%04x', byte_offset), {line} {of_most} ORDER BY byte_offset")
+        self.assertGreaterEqual(min(len(self.seen["lines"]), len(self.seen["instructions"])), 50)
+        for expected, seen in ((lines, self.seen["lines"]), (instructions, self.seen["instructions"])):
+            self.assertEqual([list(row) for row in expected[: len(seen)]], seen)
 
     def test_runs_are_compared_op_by_op(self):
         def per_iteration(database, op):
@@ -457,6 +500,14 @@ class PageTest(EndToEndTest):
             done = self.dlkprof("view", "--no-open", "--output_path", self.folder, *words)
             self.assertEqual(code, done.code, done.stderr)
         self.assertEqual([], list(self.folder.glob("*.html")))
+
+    def test_the_run_that_lacks_a_kind_is_named(self):
+        other = SOURCE / "samples/captures/cifar10_b4.dlkcap"
+        for runs in ([self.capture_file, other], [other]):
+            done = self.dlkprof("view", "--no-open", "--output_path", self.folder, "--iter_kind=decode", *runs)
+            self.assertEqual(2, done.code, done.stderr)
+            named = f"{runs[0]}: " if len(runs) > 1 else ""
+            self.assertIn(f"{named}--iter_kind: there are no iterations of kind decode", done.stderr)
 
     def test_it_is_opened_where_there_is_a_screen(self):
         browser = self.folder / "xdg-open"

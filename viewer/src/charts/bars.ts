@@ -22,12 +22,13 @@ export interface BarsOptions {
   count: number; // of all iterations
   kinds: Map<number, string>;
   range: Range | undefined; // that is chosen
-  choose: (from: number, to: number) => void;
+  choose: (from: number, to: number, kind: number | undefined) => void; // `kind`: of the first
 }
 
-const KIND_COLOURS = ["c-tc", "c-4", "c-5", "c-6", "c-3", "c-memory"];
-// By number, from 1; NaN: where all do the same work.
-const colourOf = (kind: number): string => KIND_COLOURS[(kind - 1) % KIND_COLOURS.length] ?? "c-tc";
+// As many as a run has kinds at most (src/model/fold/iteration_kinds.h).
+const KIND_COLOURS = ["c-tc", "c-4", "c-5", "c-6", "c-3", "c-memory", "c-7", "c-8"];
+// By number, from 1.
+const colourOf = (kind: number): string => KIND_COLOURS[(kind - 1) % KIND_COLOURS.length] ?? "c-none";
 
 const HEIGHT = 180;
 const LEFT = 64;
@@ -50,6 +51,8 @@ export class IterationBars {
     this.count = options.count;
     this.range = options.range;
     const kinds = [...options.kinds].map(([kind, name]) => key(colourOf(kind), name));
+    if (kinds.length > 0 && options.bars.some((bar) => bar.aggregated && Number.isNaN(bar.kind)))
+      kinds.push(key("c-none", "of no kind"));
     const legend = h(
       "p",
       {class: "keys"},
@@ -102,7 +105,7 @@ export class IterationBars {
         context.fillRect(x, 0, wide, HEIGHT - BOTTOM + 4);
       }
       const height = (room * Math.min(bar.duration, most)) / most;
-      context.fillStyle = colour(bar.aggregated ? colourOf(bar.kind) : "c-other");
+      context.fillStyle = colour(this.colourOf(bar));
       context.fillRect(x + (isChosen ? wide * 0.15 : 0), 8 + room - height, isChosen ? wide * 0.7 : wide, height);
       const busy = (room * Math.min(bar.gpu, bar.duration)) / most;
       context.fillStyle = colour("c-kernel");
@@ -119,6 +122,11 @@ export class IterationBars {
     context.fillStyle = colour("soft");
     const every = Math.max(1, Math.ceil(48 / this.step));
     for (let i = 0; i < this.count; i += every) context.fillText(String(i), LEFT + i * this.step, HEIGHT - 8);
+  }
+
+  private colourOf({aggregated, kind}: IterationBar): string {
+    if (!aggregated) return "c-other";
+    return this.options.kinds.size === 0 ? "c-tc" : colourOf(kind);
   }
 
   private isIn({iteration, kind}: IterationBar): boolean {
@@ -145,8 +153,12 @@ export class IterationBars {
     return Math.max(0, Math.min(this.count - 1, Math.floor(x / this.step)));
   }
 
+  private barOf(iteration: number): IterationBar | undefined {
+    return this.bars.length === this.count ? this.bars[iteration] : this.bars.find((one) => one.iteration === iteration);
+  }
+
   private say(): void {
-    const bar = this.bars.length === this.count ? this.bars[this.at] : this.bars.find((one) => one.iteration === this.at);
+    const bar = this.barOf(this.at);
     this.words.textContent = bar
       ? `Iteration ${bar.iteration}: ${quantity(bar.duration, "ns")}, GPU time ${quantity(bar.gpu, "ns")}${this.wordsOf(bar)}`
       : "Drag over iterations to choose them. An arrow marks those longer than the picture is high.";
@@ -172,7 +184,7 @@ export class IterationBars {
     if (this.from === undefined) return;
     const range = this.between(this.from, to);
     this.from = undefined;
-    this.options.choose(range.from, range.to);
+    this.options.choose(range.from, range.to, this.barOf(range.from)?.kind);
   }
 
   private onKey(event: KeyboardEvent): void {

@@ -3,7 +3,7 @@
 import {IterationBars, type IterationBar} from "../charts/bars";
 import {series} from "../charts/series";
 import {h, keepFocus} from "../dom";
-import {isOf, num, str, type Context, type Panel, type Range} from "../panel";
+import {choiceOfKind, isOf, iterationsOf, num, str, type Context, type Panel, type Range} from "../panel";
 import {allIterations, chosen} from "../state";
 import {FIRST_ROWS, mayBeginInPart, Table} from "../table";
 import type {Rows} from "../types";
@@ -11,6 +11,19 @@ import {kindChooser, kindTable} from "./kinds";
 
 function chooseRange(from: number | undefined, to: number | undefined): void {
   chosen.choose({from, to});
+}
+
+// Chooses one iteration, and lets go of the kind where it is of another.
+function chooseOne(context: Context, iteration: number, isOfKind: boolean): void {
+  chosen.choose({from: iteration, to: iteration, ...(isOfKind ? {} : {kind: choiceOfKind(context, null)})});
+}
+
+// Said where a range and a kind are chosen that have no iteration in common.
+async function noneOfKind({range, query}: Context): Promise<HTMLElement[]> {
+  if (range.kind === null) return [];
+  const {rows} = await query(`SELECT EXISTS (SELECT 1 FROM page_iteration WHERE ${iterationsOf(range)})`);
+  const words = `None of the iterations ${range.from} to ${range.to} is of the kind that is chosen: ${range.kinds.get(range.kind) ?? ""}.`;
+  return num(rows[0]?.[0]) > 0 ? [] : [h("p", {class: "hint"}, words)];
 }
 
 // The same choice by keys alone.
@@ -28,7 +41,7 @@ function rangeForm(context: Context, last: number): HTMLElement {
     {class: "tools"},
     fromLabel,
     toLabel,
-    h("button", {type: "submit", id: "range-use"}, "Show these in every panel"),
+    h("button", {type: "submit", id: "range-use"}, "Show figures of these"),
     isChosen
       ? h(
           "button",
@@ -80,7 +93,7 @@ async function utilization(context: Context): Promise<HTMLElement | null> {
   const select = h("select", {id: "utilization-metric"}, ...names.map((name) => h("option", {}, name)));
   const asked = chosen.state.more["iterations.metric"];
   const usual = names.find((name) => name.includes("sm__throughput") || name.includes("cycles_active"));
-  select.value = asked ?? usual ?? names[0] ?? "";
+  select.value = names.find((name) => name === asked) ?? usual ?? names[0] ?? ""; // another run may lack what was asked for
   const place = h("div");
   const draw = async (): Promise<void> => {
     const metric = num(metrics.rows[select.selectedIndex]?.[0]);
@@ -158,7 +171,7 @@ function tableOf(context: Context, rows: Rows, isPart: boolean): HTMLElement {
     choose: (row) => {
       const one = num(row[0]);
       if (shown?.from === one && shown.to === one) chooseRange(undefined, undefined);
-      else chooseRange(one, one);
+      else chooseOne(context, one, name === undefined || row[kind] === name);
     },
   }).element;
 }
@@ -166,7 +179,8 @@ function tableOf(context: Context, rows: Rows, isPart: boolean): HTMLElement {
 export const iterations: Panel = {
   id: "iterations",
   title: "Iterations",
-  about: "How long each iteration took. Choose some, or another key node, and every panel shows the figures of these.",
+  about:
+    "How long each iteration took. Choose some, or another key node, and Overview, Ops and Kernels show the figures of these.",
   async show(place, context) {
     const {range} = context;
     const fetch = (most: number): Promise<Rows> =>
@@ -184,11 +198,14 @@ export const iterations: Panel = {
       count: range.all,
       kinds: range.kinds,
       range: chosenOf(context),
-      choose: chooseRange,
+      choose: (from, to, kind) => {
+        if (from === to) chooseOne(context, from, range.kind === null || kind === range.kind);
+        else chooseRange(from, to);
+      },
     });
     const table = h("div", {}, tableOf(context, rows, isPart));
     const form = rangeForm(context, Math.max(0, range.all - 1));
-    place.append(keyNodes(context), picture.element, form, ...(await kindTable(context)), table);
+    place.append(keyNodes(context), ...(await noneOfKind(context)), picture.element, form, ...(await kindTable(context)), table);
     if (isFew) context.later(async () => picture.fill(await barsOf(context, false)));
     if (isPart)
       context.later(async () => {

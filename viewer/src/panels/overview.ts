@@ -14,7 +14,8 @@ async function one(context: Context, sql: string): Promise<Named | undefined> {
 }
 
 function facts(summary: Named, covered: Named, isOfRange: boolean, kind: string | undefined): HTMLElement {
-  const deviation = summary.iteration_deviation_ns !== null ? ` ± ${quantity(summary.iteration_deviation_ns, "ns")}` : "";
+  const hasDeviation = summary.iteration_deviation_ns !== null && num(summary.aggregated_iterations) > 1;
+  const deviation = hasDeviation ? ` ± ${quantity(summary.iteration_deviation_ns, "ns")}` : "";
   const range = `${number(num(summary.aggregated_iterations))} of ${number(num(summary.total_iterations))} iterations`;
   const measured = num(covered.gpu_ns) > 0 ? `${number(num(covered.covered_pct))} %` : "none";
   const figures: [string, string, string][] = [
@@ -31,7 +32,7 @@ function facts(summary: Named, covered: Named, isOfRange: boolean, kind: string 
     [
       "Aggregated",
       range,
-      `Iterations ${str(summary.start_iteration)} to ${str(summary.stop_iteration)}, ${kind === undefined ? "" : `those of kind ${kind}, `}${str(summary.range_source)}. Key node: ${str(summary.key_node) || "none"}.`,
+      `Iterations ${str(summary.start_iteration)} to ${str(summary.stop_iteration)}, ${kind === undefined ? "" : `${kind} alone, `}${str(summary.range_source)}. Key node: ${str(summary.key_node) || "none"}.`,
     ],
     ["GPU time with counters", measured, "GPU time in launch configurations that were measured, of all GPU time of ops."],
     [
@@ -193,9 +194,13 @@ async function opTable(context: Context): Promise<HTMLElement> {
 
 // What holds iterations of the chosen kind back, of those aggregated.
 async function verdictOfKind(context: Context): Promise<Named | undefined> {
-  const {key, kind, kinds, isOwn} = context.range;
-  if (isOwn || key !== 0 || kind === null || context.state.from !== undefined) return undefined;
-  const found = await context.query("SELECT verdict AS sentence FROM iteration_kinds WHERE kind = ?", [str(kinds.get(kind))]);
+  const {key, kind, kinds, isUsual, isOwn} = context.range;
+  if (isOwn || key !== 0 || kind === null || !isUsual) return undefined;
+  const name = str(kinds.get(kind));
+  const found = await context.query(
+    "SELECT coalesce(nullif(verdict, ''), kind || ': not judged.') AS sentence FROM iteration_kinds WHERE kind = ?",
+    [name],
+  );
   return named(found)[0];
 }
 

@@ -69,18 +69,20 @@ async function stallList(context: Context, code: Code): Promise<HTMLElement> {
 }
 
 // SQL: the samples of a function by place, with the reason that most of them have. Each row is looked at once: of those of a place
-// SQLite gives the columns of the one with max().
+// SQLite gives the columns of the one with max(), where that is the only min() or max().
 function placesSql(byLine: boolean): string {
   const [place, at, line] = byLine
     ? ["source_file, source_line", "coalesce(source_file, '(not known)') || ':' || coalesce(source_line, '?')", "NULL"]
-    : ["byte_offset", "printf('0x%04x', byte_offset)", "min(source_file) || ':' || min(source_line)"];
+    : ["byte_offset", "printf('0x%04x', byte_offset)", "source_file || ':' || source_line"];
   return (
     `WITH one AS (SELECT function, byte_offset, source_file, source_line, reason, sum(samples) AS samples, sum(cycles) AS cycles FROM pc_samples WHERE function = ? GROUP BY ${place}, reason), ` +
-    `place AS (SELECT ${at} AS place, ${line} AS line, sum(samples) AS all_samples, sum(cycles) AS all_cycles, max(samples), reason, function, byte_offset FROM one GROUP BY ${place} ORDER BY ${place}) ` +
+    `place AS (SELECT ${at} AS place, ${line} AS line, sum(samples) AS all_samples, sum(cycles) AS all_cycles, max(samples), reason, function, byte_offset, source_file, source_line FROM one GROUP BY ${place}) ` +
     "SELECT s.place, s.line, s.all_samples AS samples, 100.0 * s.all_samples / sum(s.all_samples) OVER () AS pct, coalesce(r.name, s.reason) AS most_for, s.all_cycles AS cycles, " +
     (byLine ? "NULL, NULL, NULL" : "p.sass, p.loop, p.loop_pct") +
     " FROM place s LEFT JOIN page_pc_reason r ON r.reason = s.reason" +
-    (byLine ? "" : " LEFT JOIN page_sass p ON p.function = s.function AND p.byte_offset = s.byte_offset ORDER BY s.byte_offset")
+    (byLine
+      ? " ORDER BY s.source_file, s.source_line"
+      : " LEFT JOIN page_sass p ON p.function = s.function AND p.byte_offset = s.byte_offset ORDER BY s.byte_offset")
   );
 }
 
