@@ -19,11 +19,11 @@ constexpr int kLevel = 2;
 // Far above any image of one launch, and little enough to take on a file's word.
 constexpr std::uint64_t kMaxImageBytes = 96U << 20U;
 
-constexpr const char* kImage = "the raw counters of a launch";
+constexpr const char* kImage = "the image of the raw counters of a launch";
 Error malformed(std::string detail);
 
 void exclusive_or(std::vector<std::uint8_t>& image, std::span<const std::uint8_t> base) {
-  if (image.size() != base.size()) throw malformed("the image that they build on has another size");
+  if (image.size() != base.size()) throw malformed("the image that it builds on has another size");
   std::transform(image.begin(), image.end(), base.begin(), image.begin(), std::bit_xor<>());
 }
 
@@ -44,7 +44,7 @@ std::vector<std::uint8_t> pack_image(std::span<const std::uint8_t> image, std::s
 
 std::vector<std::uint8_t> unpack_image(const RawCountersRecord& record, std::span<const std::uint8_t> base) {
   const bool needs_base = record.base_launch_index != kNoBase;
-  if (needs_base && base.empty()) throw malformed("the image that they build on is missing or damaged");
+  if (needs_base && base.empty()) throw malformed("the image that it builds on is missing or damaged");
   if (record.image_bytes > kMaxImageBytes) throw malformed(fmt::format("its size is given as {} bytes", record.image_bytes));
   std::vector<std::uint8_t> image = unpack_frame(record.zstd_image, record.image_bytes, kImage);
   if (needs_base) exclusive_or(image, base);
