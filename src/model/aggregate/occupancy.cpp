@@ -66,7 +66,8 @@ std::uint32_t threads_of(const capture::Dim3& block) {
 
 void check(const capture::DeviceRecord& device) {
   if (device.cc_major < kOldest || device.cc_major > kNewest) {
-    refuse(fmt::format("compute capability {}.{} is not known", device.cc_major, device.cc_minor), "Use a newer dlkprof.");
+    const char* const remedy = device.cc_major > kNewest ? "Use a newer dlkprof." : "";
+    refuse(fmt::format("compute capability {}.{} is not known", device.cc_major, device.cc_minor), remedy);
   }
   (void)some(device.max_threads_per_block, kMaxThreads, "threads a block");
   (void)some(device.max_threads_per_sm, kMaxThreads, "threads a multiprocessor");

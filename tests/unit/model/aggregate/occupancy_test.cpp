@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "base/error.h"
 #include "support/sample_capture.h"
@@ -139,8 +140,15 @@ TEST(TheoreticalOccupancy, RefusesWhatIsNotPossible) {
   EXPECT_THROW((void)occupancy(kernel, key(1, {1, 1, 1}, {256, 1, 1}, UINT32_MAX)), Error);
   EXPECT_THROW((void)theoretical_occupancy(capture::DeviceRecord{}, kernel, launch), Error);
   capture::DeviceRecord device = h200();
-  device.cc_major = 99;
-  EXPECT_THROW((void)theoretical_occupancy(device, kernel, launch), Error);
+  for (const auto& [major, remedy] : {std::pair{99U, "Use a newer dlkprof."}, std::pair{6U, ""}}) {
+    device.cc_major = major;
+    try {
+      (void)theoretical_occupancy(device, kernel, launch);
+      ADD_FAILURE() << major;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.remedy(), remedy);
+    }
+  }
   device = h200();
   device.warp_size = UINT32_MAX;
   EXPECT_THROW((void)theoretical_occupancy(device, kernel, launch), Error);
