@@ -7,7 +7,7 @@ if(DLKPROF_PROFILER)
   find_path(CUDA_INCLUDE_DIR cuda.h HINTS ${toolkits} PATH_SUFFIXES include)
   if(NOT CUPTI_INCLUDE_DIR OR NOT CUDA_INCLUDE_DIR)
     message(FATAL_ERROR "No CUDA Toolkit 12.6 or later with CUPTI was found. Install it (developer.nvidia.com/cuda-downloads) "
-                        "and set CUDA_HOME to its folder, or build what reads captures alone: -DDLKPROF_PROFILER=OFF")
+                        "and set CUDA_HOME to its folder, or build what reads captures alone: -DDLKPROF_PROFILER=OFF -DDLKPROF_TESTS=OFF")
   endif()
   add_library(dlkprof_cuda_headers INTERFACE)
   target_include_directories(dlkprof_cuda_headers SYSTEM INTERFACE ${CUDA_INCLUDE_DIR} ${CUPTI_INCLUDE_DIR})

@@ -40,11 +40,15 @@ def run(program, *arguments):
 
 def find_reading_faults(reader, whole, captures):
     """`reader` and `whole`: the programs without and with the profiler."""
-    for capture in captures:
-        for verb, *options in QUESTIONS:
+    for verb, *options in QUESTIONS:
+        codes = []
+        for capture in captures:
             ours, theirs = (run(program, verb, capture, *options) for program in (reader, whole))
+            codes.append(ours[0])
             if ours != theirs or (ours[0] != 0 and not options):
                 yield f"{verb} {capture.name} {' '.join(options)} ended with {ours[0]} and {theirs[0]}, and printed {ours[1][:200] or ours[2]}"
+        if len(captures) > 1 and 0 not in codes:
+            yield f"{verb} {' '.join(options)} succeeded for no capture"
 
 
 def find_refusal_faults(reader):

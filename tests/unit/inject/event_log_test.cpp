@@ -193,7 +193,7 @@ TEST(EventLog, EndsWhileItIsToBeWritten) {
     // The kernel may still list a thread for a moment after it was joined.
     for (int tries = 0; threads_of_process() > threads && tries < 1000; ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_EQ(threads_of_process(), threads);
+    EXPECT_LE(threads_of_process(), threads);  // one of an earlier test may have been among them
     EXPECT_EQ(std::filesystem::file_size(file), bytes);
     const auto written = test::read_events(file);  // which finds what is damaged or cut
     if (written.ranges.empty()) continue;
