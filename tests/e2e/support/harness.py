@@ -41,7 +41,7 @@ WAYS = {
     "pc_sampling": ("--replay-mode=none", "--pc-sampling"),
 }
 
-TIMEOUT_S = 600 if os.environ.get("DLKPROF_SOAK") else 60
+TIMEOUT_S = 600 if os.environ.get("DLKPROF_SOAK") else 180 if os.environ.get("DLKPROF_SANITIZE") else 60
 # Programs that crash on purpose shall die as they do without sanitizers; CUPTI never frees some of its memory; and forked
 # children of programs with threads go on.
 SANITIZER_OPTIONS = "handle_segv=0:handle_abort=0:detect_leaks=0:die_after_fork=0"
