@@ -128,8 +128,10 @@ class BrowserTest(unittest.TestCase):
         """A run whose instructions are of lines, neither all of one file nor in their order."""
         cls.databases["lines"] = database = cls.folder / "lines_dldb.sqlite"
         shutil.copy(cls.databases[PC_SAMPLED], database)
-        cls.change(database, "INSERT INTO pc_file VALUES (1001, '/b.cu'), (1002, '/a.cu')")
-        cls.change(database, "UPDATE pc_instruction SET file = 1001 + byte_offset / 16 % 2, line = 1 + byte_offset / 16 * 37 % 101")
+        cls.change(database, "INSERT INTO pc_file SELECT max(id) + 1, '/b.cu' FROM pc_file")
+        cls.change(database, "INSERT INTO pc_file SELECT max(id) + 1, '/a.cu' FROM pc_file")
+        file = "(SELECT max(id) FROM pc_file) - byte_offset / 16 % 2"
+        cls.change(database, f"UPDATE pc_instruction SET file = {file}, line = 1 + byte_offset / 16 * 37 % 101")
         view(cls.folder, database)
 
     @staticmethod
