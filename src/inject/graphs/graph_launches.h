@@ -69,7 +69,7 @@ class GraphLaunches {
   // Says which graphs that were launched could not be measured, and why.
   void note_unusable(Recorder& recorder);
 
-  // Of graphs with more nodes in all, the later ones are launched whole. A node takes some 1 KB, with the driver's clone.
+  // Of graphs with more nodes in all, the later ones are launched whole. What the driver's clones take was not measured.
   static constexpr std::size_t kMostNodes = std::size_t{1} << 15U;
 
  private:

@@ -7,8 +7,9 @@ import part_graph_counters
 from harness import CheckFailed
 
 
-def database(measured=(), notice=None):
-    """A run of two configurations in graphs, of 30 and 70 ns; `measured`: those that have all 15 passes."""
+def database(measured=(), notice=None, alone=1):
+    """A run of two configurations in graphs, of 30 and 70 ns; `measured`: those that have all 15 passes; `alone`: kernels of graphs
+    that were launched by themselves, and so have no times."""
     connection = sqlite3.connect(":memory:")
     connection.executescript("""
         CREATE TABLE metric_set (id, passes); INSERT INTO metric_set VALUES (1, 1), (2, 15);
@@ -17,6 +18,7 @@ def database(measured=(), notice=None):
         INSERT INTO activity VALUES (1, 1, 0, 30), (2, 1, 0, 70), (3, 0, 0, 900), (NULL, 1, 0, 50);
         CREATE TABLE notice (what, detail);""")
     connection.executemany("INSERT INTO measured_launch VALUES (?, 2, 15)", [(config,) for config in measured])
+    connection.executemany("INSERT INTO activity VALUES (1, 1, NULL, NULL)", [()] * alone)
     if notice:
         connection.execute("INSERT INTO notice VALUES (?, '1 graph: the program updates it')", (notice,))
     return connection
@@ -28,6 +30,10 @@ class GraphCountersTest(unittest.TestCase):
         for measured in ((), (1,), (2,)):
             with self.assertRaises(CheckFailed):
                 part_graph_counters.verdict(database(measured), "llama", "")
+
+    def test_figures_from_before_the_capture_are_none_of_graphs(self):
+        with self.assertRaises(CheckFailed):
+            part_graph_counters.verdict(database(measured=(1, 2), alone=0), "llama", "")
 
     def test_graphs_that_are_left_whole_are_to_be_told(self):
         told = part_graph_counters.verdict(database(notice="kernels of some CUDA graphs were not measured one by one"), "mlp", "")
