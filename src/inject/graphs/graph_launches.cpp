@@ -105,26 +105,25 @@ std::shared_ptr<GraphLaunches::Graph> GraphLaunches::find(CUgraphExec executable
   return whole ? nullptr : known->second.graph;
 }
 
-bool GraphLaunches::works(ThreadState& thread) {
-  if (trial_ == Trial::none) trial_ = try_out(thread);
+bool GraphLaunches::works(ThreadState& thread, CUgraphExec nothing) {
+  if (trial_ == Trial::none) trial_ = try_out(thread, nothing);
   return trial_ == Trial::works;
 }
 
 // A graph that writes a byte is launched, and turned to one without nodes: the byte must stay what it was. By both entries, as
 // programs that are built for streams of each thread use the other.
-GraphLaunches::Trial GraphLaunches::try_out(ThreadState& thread) const {
+GraphLaunches::Trial GraphLaunches::try_out(ThreadState& thread, CUgraphExec nothing) const {
   const cupti::GraphFunctions& functions = *cupti::GraphFunctions::open();
   const OwnCalls own(thread);
   CUcontext context = nullptr;
-  CUgraph writes = nullptr, nothing = nullptr;
-  CUgraphExec writing = nullptr, empty = nullptr;
+  CUgraph writes = nullptr;
+  CUgraphExec writing = nullptr;
   CUgraphNode node = nullptr;
   CUDA_MEMSET_NODE_PARAMS set{.dst = 0, .pitch = 1, .value = 1, .elementSize = 1, .width = 1, .height = 1};
   bool done = driver_.cuCtxGetCurrent(&context) == CUDA_SUCCESS && driver_.cuMemAlloc(&set.dst, 1) == CUDA_SUCCESS &&
-              functions.cuGraphCreate(&writes, 0) == CUDA_SUCCESS && functions.cuGraphCreate(&nothing, 0) == CUDA_SUCCESS &&
+              functions.cuGraphCreate(&writes, 0) == CUDA_SUCCESS &&
               functions.cuGraphAddMemsetNode(&node, writes, nullptr, 0, &set, context) == CUDA_SUCCESS &&
-              functions.cuGraphInstantiateWithFlags(&writing, writes, 0) == CUDA_SUCCESS &&
-              functions.cuGraphInstantiateWithFlags(&empty, nothing, 0) == CUDA_SUCCESS;
+              functions.cuGraphInstantiateWithFlags(&writing, writes, 0) == CUDA_SUCCESS;
   const auto byte_after = [&](decltype(functions.cuGraphLaunch) launch, CUgraphExec instead) {
     unsigned char byte = 2;
     done = done && driver_.cuMemsetD8(set.dst, 0, 1) == CUDA_SUCCESS;
@@ -137,12 +136,10 @@ GraphLaunches::Trial GraphLaunches::try_out(ThreadState& thread) const {
   };
   bool turned = true;
   for (const auto launch : {functions.cuGraphLaunch, functions.cuGraphLaunch_ptsz}) {
-    turned = turned && byte_after(launch, empty) == 0;
+    turned = turned && byte_after(launch, nothing) == 0;
     done = done && byte_after(launch, nullptr) == 1;  // it does write
   }
-  if (empty != nullptr) (void)functions.cuGraphExecDestroy(empty);
   if (writing != nullptr) (void)functions.cuGraphExecDestroy(writing);
-  if (nothing != nullptr) (void)functions.cuGraphDestroy(nothing);
   if (writes != nullptr) (void)functions.cuGraphDestroy(writes);
   if (set.dst != 0) (void)driver_.cuMemFree(set.dst);
   if (!done) return Trial::failed;

@@ -63,8 +63,8 @@ class GraphLaunches {
 
   // Null where it cannot be launched node by node, or is not known, or done. To be called at each launch.
   [[nodiscard]] std::shared_ptr<Graph> find(CUgraphExec executable);
-  // Whether a launch can be turned to another graph; tried the first time, in the current context.
-  [[nodiscard]] bool works(ThreadState& thread);
+  // Whether a launch can be turned to another graph, such as `nothing`; tried the first time, in the current context.
+  [[nodiscard]] bool works(ThreadState& thread, CUgraphExec nothing);
 
   // Says which graphs that were launched could not be measured, and why.
   void note_unusable(Recorder& recorder);
@@ -82,7 +82,7 @@ class GraphLaunches {
 
   [[nodiscard]] std::shared_ptr<Graph> take(Known& known);
   void count_unusable(const Known& known);
-  [[nodiscard]] Trial try_out(ThreadState& thread) const;
+  [[nodiscard]] Trial try_out(ThreadState& thread, CUgraphExec nothing) const;
 
   const cupti::Driver& driver_;
   std::mutex mutex_;  // of the next four; nothing of CUDA is called behind it

@@ -122,7 +122,7 @@ bool Session::prepare_nodes(ThreadState& thread, const cupti::GraphNodes& nodes,
   const OwnCalls own(thread);
   if (graphs_.is_captured(stream) || services_->driver.cuCtxSynchronize() != CUDA_SUCCESS) return false;
   if (options_.timeline) pause.emplace();
-  return graphs_.launches().works(thread) && nodes.are_accepted(context);
+  return graphs_.launches().works(thread, nodes.nothing()) && nodes.are_accepted(context);
 }
 
 // What the call is to launch then. The session hears of each node's launch. Ends once all are done, so that records of activity
