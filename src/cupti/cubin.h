@@ -27,4 +27,9 @@ struct SourceLine {
 [[nodiscard]] std::optional<SourceLine> source_line(const Library& library, Cubin cubin, const std::string& function,
                                                     std::uint64_t offset);
 
+// To be called before source_line() is, by whoever calls that from an exit handler too, and before that is registered. Of the
+// first cubin that it opens CUPTI keeps a table of names, which is freed at the process's end if its handler comes before ours
+// (CUDA 13.0): source_line() then reads what is freed. Here CUPTI opens one without anything in it.
+void prepare_source_lines(const Library& library) noexcept;
+
 }  // namespace dlkprof::cupti

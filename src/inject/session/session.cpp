@@ -16,6 +16,7 @@
 #include "capture/ranks.h"
 #include "cupti/activity.h"
 #include "cupti/counter_turn.h"
+#include "cupti/cubin.h"
 #include "inject/session/auto_collector.h"
 #include "inject/session/sample_collector.h"
 #include "inject/session/system_facts.h"
@@ -198,7 +199,10 @@ void Session::sample_pcs(CUcontext context) {
   }
   // Once PC sampling has begun: what CUPTI registers at that time must find it ended.
   static std::once_flag once;
-  std::call_once(once, [] { std::atexit([] { g_session->finish_pc_sampling(); }); });
+  std::call_once(once, [this] {
+    cupti::prepare_source_lines(library_);
+    std::atexit([] { g_session->finish_pc_sampling(); });
+  });
 }
 
 // --- Ending -----------------------------------------------------------------------------------------------------------

@@ -62,6 +62,11 @@ class PcSamplingTest(SampledTest):
         self.assertEqual({(0x10, "/src/kernels.cu", 11, "long_scoreboard"), (0x40, "/src/kernels.cu", 14, "no_instruction")}, places)
         self.assertEqual({70.0, 30.0}, {row["Share Of Kernel (%)"] for row in rows})
 
+    def test_source_lines_once_cupti_has_freed_what_it_keeps_of_them(self):
+        # Lines are looked up while the program runs, once a second, and at its end those of another kernel.
+        self.sample("train:2", "sleep:1700", "nccl:1")
+        self.assertTrue(all(row["Source Line"] for row in self.report_json(self.capture().path, "--reports=source")))
+
     def disassembler(self, *lines):
         """A folder with an nvdisasm that is a script."""
         folder = self.folder / "tools"

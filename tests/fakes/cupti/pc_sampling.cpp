@@ -1,6 +1,9 @@
 // PC sampling: every run of a kernel gives the same ten samples, at two instructions.
 #include "cupti/pc_sampling.h"
 
+#include <elf.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -11,6 +14,14 @@
 
 namespace fakes {
 namespace {
+
+bool g_names_are_freed = false;
+struct Names {
+  Names() = default;
+  Names(const Names&) = delete;
+  Names& operator=(const Names&) = delete;
+  ~Names() { g_names_are_freed = true; }
+};
 
 struct Reason {
   std::uint32_t index;
@@ -173,6 +184,9 @@ CUptiResult cuptiGetCubinCrc(CUpti_GetCubinCrcParams* params) {
 // Instruction after instruction a line.
 CUptiResult cuptiGetSassToSourceCorrelation(CUpti_GetSassToSourceCorrelationParams* params) {
   FAKE_CALL(cuptiGetSassToSourceCorrelation);
+  if (params->cubinSize < SELFMAG || std::memcmp(params->cubin, ELFMAG, SELFMAG) != 0) return CUPTI_ERROR_INVALID_MODULE;
+  static const fakes::Names names;  // as in CUPTI: freed at the end, in the order of exit handlers
+  if (fakes::g_names_are_freed) std::abort();
   const auto [cubin, size] = fakes::driver()->cubin();
   if (params->cubinSize != size || std::memcmp(params->cubin, cubin, size) != 0) return CUPTI_ERROR_INVALID_MODULE;
   constexpr std::uint32_t kFirstLine = 10, kBytes = 16;
