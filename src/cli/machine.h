@@ -12,7 +12,7 @@ class Library;
 
 namespace dlkprof::cli {
 
-// "dlkprof 0.1.0 (commit 1bfcea3, built with CUDA 13.0 and CUPTI 130000)", as CUPTI numbers its interface.
+// "dlkprof 0.2.0 (commit 1bfcea3, built with CUDA 13.0 and CUPTI 130000)", as CUPTI numbers its interface.
 [[nodiscard]] std::string version_text();
 
 // NVPerf's name for the chip of a data-centre GPU that somebody names as it is sold: GH100 for H200. Another word as it is.
