@@ -50,7 +50,7 @@ std::vector<Rule> iteration_rules() {
       {"iteration_range", "Bad Iteration Range Detector", "Iterations differ much in length", "All",
        fmt::format(
            "At least {} iterations are aggregated, and the standard deviation of their lengths is above {:g} % of the "
-           "mean. Unless --iter_start or --iter_stop is given, warm-up and what follows the loop are left out before: {}.",
+           "mean. Unless --iter_start or --iter_stop is given, warm-up and what follows the loop are left out first, by {}.",
            kLeastIterations, kMostDeviation, model::kSteadyRangeRule),
        "The guide (12.4) asks for \"little time variation\"; the figures are ours.", "None: only the figures suffer.",
        "Look for what differs between iterations: view iterations of the database has the length of each. Usual causes are input "

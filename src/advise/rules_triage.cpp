@@ -214,7 +214,7 @@ std::vector<Rule> triage_rules() {
        fmt::format("{}, decision 1.", kGuide), "The part of its GPU time that threads without work stand for.",
        "Have blocks of a multiple of 32 threads, and let those beyond the data do nothing.", "", find_partial_warps},
       {"masked_threads", "Masked Thread Detector", "Predicates turn threads off", "All",
-       fmt::format("Fewer than {:g} threads of a warp are left by predicates, on average over its instructions, at least {:g} "
+       fmt::format("On average over its instructions, predicates leave fewer than {:g} threads of a warp on, and at least {:g} "
                    "fewer than are active.",
                    kFewestUnmasked, kMostMaskedApart),
        fmt::format("{}, decision 3 (24 threads); the difference is ours.", kGuide),

@@ -11,8 +11,7 @@
 namespace dlkprof::cli {
 
 int run_completion(int argc, char** argv) {
-  CLI::App app("Prints what completes the command lines of dlkprof in a shell: verbs, options and their words.",
-               "dlkprof completion");
+  CLI::App app("Prints the script with which a shell completes the verbs, options and values of dlkprof.", "dlkprof completion");
   std::string shell;
   app.add_option("shell", shell, "The shell")->required()->check(one_of({"bash", "fish", "zsh"}));
   if (parse(app, argc, argv).done) return 0;

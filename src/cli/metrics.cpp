@@ -34,7 +34,7 @@ struct MetricsCommand {
 };
 
 bool parse_metrics(int argc, char** argv, MetricsCommand& command) {
-  CLI::App app("Lists what can be measured; by default the sets. No GPU is needed.", "dlkprof metrics");
+  CLI::App app("Lists sets (by default), sections or metrics that can be measured. No GPU is needed.", "dlkprof metrics");
   app.option_defaults()->group("Listing");
   app.add_option("--chip", command.chip, "A GPU, such as H200, or NVPerf's name of its chip: GH100 (default: this machine's)")
       ->type_name("<chip>");

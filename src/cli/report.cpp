@@ -82,7 +82,7 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
        "Write files instead: csv (names as they are, not made safe for spreadsheets), json; of roofline also svg")
       ->check(suggested({"csv", "json", "svg"}));
   add("--output_path", directory, "<folder>", "Write files to this folder");
-  add("--base_name", base_name, "<name>", "What their names begin with (default: the file's name)");
+  add("--base_name", base_name, "<name>", "Prefix of the files' names (default: the file's name)");
   app.add_flag("--dump_model_data", command.outputs.model_data, "Write ops, instances and iterations to <base_name>_model.json");
   app.add_flag("-f,--force", command.outputs.force, "Replace files that are there");
   add("--cupti-path", command.cupti_path, "<path>", "The libcupti to evaluate counters with, or its folder");

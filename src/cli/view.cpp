@@ -23,10 +23,10 @@ bool parse_view(int argc, char** argv, ViewCommand& command) {
   app.option_defaults()->group("Viewing");
   const auto add = adding_options(app);
   add("runs", command.files, "<file>",
-      "1 to 8 captures (.dlkcap), databases (.sqlite) or folders with captures; the first is what the others are compared with. "
+      "1 to 8 captures (.dlkcap), databases (.sqlite) or folders with captures; the others are compared with the first. "
       "Or one job's database (dlkprof merge)")
       ->required();
-  add("--labels", command.labels, "<label,label>", "What the runs are called, in their order (default: the files' names)")
+  add("--labels", command.labels, "<label,label>", "Names of the runs, in order (default: the files' names)")
       ->delimiter(',')
       ->allow_extra_args(false);
   app.add_flag("--no-open", command.no_open, "Write the page and open no browser");

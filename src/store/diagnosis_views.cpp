@@ -124,8 +124,8 @@ View phases_view() {
 View gaps_view() {
   return {
       "gaps",
-      "When a GPU had nothing to do, in the iterations aggregated: the time before each kernel, copy or set that began after "
-      "all before it had ended. Launches without a time count for nothing.",
+      "Times in which a GPU was idle, in the aggregated iterations: each ends where a kernel, copy or set begins after all "
+      "earlier ones ended. Launches without a time are ignored.",
       {{"iteration", "p.iteration", "", "Of what came after it."},
        {"device", "g.device", "id of device", ""},
        {"start_ns", "g.free_ns", "ns", "Of CLOCK_MONOTONIC."},

@@ -20,12 +20,11 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
   const auto add = adding_options(app);
   const auto listed = [](CLI::Option* option) { return option->delimiter(',')->allow_extra_args(false); };
   add("runs", command.files, "<run>",
-      "2 to 16 captures (.dlkcap), databases (.sqlite) or folders with captures, or 2 to 16 databases of jobs; the first is what "
-      "the others are compared with")
+      "2 to 16 captures (.dlkcap), databases (.sqlite) or folders with captures, or 2 to 16 databases of jobs; the others "
+      "are compared with the first")
       ->required();
   add("--format", command.format, "<format>", "What stdout gets")->check(one_of({"table", "csv", "json"}))->capture_default_str();
-  listed(
-      add("--labels", command.labels, "<label,label>", "What the runs are called, in their order (default: the files' names)"));
+  listed(add("--labels", command.labels, "<label,label>", "Names of the runs, in order (default: the files' names)"));
   listed(
       add("--batch_sizes", command.batch_sizes, "<n,n>", "Samples per iteration of each run (default: what the framework told)"))
       ->check(whole_number(1, std::uint64_t{1} << 53U));
@@ -33,7 +32,7 @@ bool parse_compare(int argc, char** argv, CompareCommand& command) {
       add("--gate", command.gate, "<file>", "End with 3 where a rule of this file is broken (docs/user/compare.md)");
   listed(add("--formats", command.formats, "<format,format>", "Write files instead"))->check(one_of({"csv", "json"}));
   add("--output_path", directory, "<folder>", "Write files to this folder");
-  add("--base_name", command.base_name, "<name>", "What their names begin with, and those of the captures in folders")
+  add("--base_name", command.base_name, "<name>", "Prefix of the files' names, and of those of the captures in folders")
       ->capture_default_str();
   app.add_flag("-f,--force", command.force, "Replace files that are there");
   add_folding(app, command.folding);

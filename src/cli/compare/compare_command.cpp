@@ -38,7 +38,7 @@ void check_count(const CompareCommand& command) {
   const std::size_t runs = command.files.size();
   if (runs < kLeastRuns || runs > kMostRuns) {
     throw UsageError(fmt::format("compare takes {} to {} runs, and was given {}", kLeastRuns, kMostRuns, runs), "",
-                     "Name captures, databases or folders with captures; the first is what the others are compared with.");
+                     "Name captures, databases or folders with captures; the others are compared with the first.");
   }
   const auto check_list = [runs](const char* option, std::size_t given) {
     if (given == 0 || given == runs) return;

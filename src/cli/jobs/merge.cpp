@@ -29,7 +29,7 @@ int run_merge(int argc, char** argv) {
       ->check(one_of({"local", "dask"}))
       ->capture_default_str();
   add("--scheduler", command.scheduler, "<address>",
-      "Of Dask, as tcp://host:8786; its workers see the same files (default: two workers on this machine)");
+      "Dask's scheduler, as tcp://host:8786; its workers must see the same files (default: two workers on this machine)");
   add("--python", command.python, "<path>", "The Python that has Dask Distributed")->capture_default_str();
   add("--threads", command.threads, "<n>", "Fold n captures at once (default: all cores)")->check(whole_number(1, kMostThreads));
   app.add_flag("-f,--force", command.force, "Replace the database if it is there");

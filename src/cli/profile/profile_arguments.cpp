@@ -130,17 +130,17 @@ void add_output(CLI::App& app, TypedProfile& typed, ProfileCommand& command) {
       ->delimiter(',')
       ->allow_extra_args(false);
   add("--formats", typed.formats, "<format,format>",
-      "Their formats: csv (names as they are, not made safe for spreadsheets), json; of roofline also svg (default: csv)")
+      "Formats of these files: csv (names as they are, not made safe for spreadsheets), json; roofline also svg (default: csv)")
       ->check(suggested({"csv", "json", "svg"}))
       ->delimiter(',')
       ->allow_extra_args(false);
-  add("--output_path", command.outputs.directory, "<folder>", "Where captures, the database and reports go")
+  add("--output_path", command.outputs.directory, "<folder>", "Folder of captures, the database and reports")
       ->default_str("the current folder");
-  add("--base_name", command.outputs.base_name, "<name>", "What their names begin with")->capture_default_str();
+  add("--base_name", command.outputs.base_name, "<name>", "Prefix of the files' names")->capture_default_str();
   grouped(app.add_flag("--dump_model_data", command.outputs.model_data,
                        "Write ops, instances and iterations to <base_name>_model.json"));
   grouped(app.add_flag("-f,--force", command.outputs.force, "Replace files that are there"));
-  add("-v,--verbosity", typed.verbosity, "<level>", "What is said on stderr besides errors")
+  add("-v,--verbosity", typed.verbosity, "<level>", "Messages on stderr besides errors")
       ->check(one_of({"quiet", "minimal", "normal", "detailed", "diagnostic"}))
       ->capture_default_str();
   app.set_version_flag("-V,--version", version_text(), "Print the version");
