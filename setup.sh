@@ -23,8 +23,9 @@ Usage: ./setup.sh <verb> [options]
             test quick: of that what needs no sanitizer and no profiled program, for daily work
             test dev: build file by file what the others build several files at a time, which shows missing includes
   build   build dlkprof and install it under build/install
-  soak    try for hours what must not harm: hostile programs, kills at random moments, fuzzing (docs/reference/safety.md)
-            soak [hostile|campaign|mutants|fuzz] [--seconds <n of each fuzz target>] [--moments <n>] [--seed <n>]
+  soak    try for hours what must not harm: hostile programs, kills at random moments, fuzzing (docs/reference/safety.md);
+            then the static analyzer over src
+            soak [hostile|campaign|mutants|fuzz|analyzer] [--seconds <n of each fuzz target>] [--moments <n>] [--seed <n>]
   clean   remove everything that was built
 
 Each verb first installs the distribution packages that it misses (Debian 12, Ubuntu 24.04 or later), and looks for
@@ -245,6 +246,13 @@ soak_fuzz() {
   done
 }
 
+# Clang's static analyzer over each file of src; a finding ends it (.clang-tidy makes errors of them).
+soak_analyzer() {
+  cmake --preset dev >&2
+  "run-clang-tidy-$llvm" -quiet -p build/dev -j "$(nproc)" -checks='-*,clang-analyzer-*,-clang-analyzer-optin.performance.Padding' \
+    -extra-arg=-Wno-unknown-warning-option "^$PWD/src/.*\.cpp\$" >&2
+}
+
 verb_soak() {
   local part parts=()
   soak_seconds=3600 soak_moments=1000 soak_seed=
@@ -253,12 +261,12 @@ verb_soak() {
       --seconds) soak_seconds=${2:?--seconds takes a number} && shift ;;
       --moments) soak_moments=${2:?--moments takes a number} && shift ;;
       --seed) soak_seed=${2:?--seed takes a number} && shift ;;
-      hostile | campaign | mutants | fuzz) parts+=("$1") ;;
-      *) die "soak takes hostile, campaign, mutants, fuzz, --seconds, --moments and --seed, and not $1" ;;
+      hostile | campaign | mutants | fuzz | analyzer) parts+=("$1") ;;
+      *) die "soak takes hostile, campaign, mutants, fuzz, analyzer, --seconds, --moments and --seed, and not $1" ;;
     esac
     shift
   done
-  [[ ${#parts[@]} -gt 0 ]] || parts=(hostile campaign mutants fuzz)
+  [[ ${#parts[@]} -gt 0 ]] || parts=(hostile campaign mutants fuzz analyzer)
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_cuda
   build_preset ci
