@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How commits are written (CONTRIBUTING.md): commits.py <source folder>. Exits 1, naming each that is not so; merges are left out."""
+"""How commits are written (CONTRIBUTING.md): commits.py <source folder> [<file>]. Exits 1, naming each that is not so; merges are left
+out. With a file, what is checked is the message in it, of what is staged (.pre-commit-config.yaml)."""
 
 import re
 import subprocess
@@ -26,7 +27,18 @@ def git(root, *words):
     return subprocess.run(["git", "-C", root, *words], capture_output=True, text=True, check=True).stdout
 
 
-def main(root):
+def staged(root, path):
+    """What is wrong with the message in the file, which git has not stripped of comments yet."""
+    text = "".join(line for line in open(path, encoding="utf-8") if not line.startswith("#"))
+    title, _, body = text.strip().partition("\n")
+    return list(find_faults("this commit", title, body, git(root, "diff", "--cached", "--name-only").split("\n")))
+
+
+def main(root, message=None):
+    if message:
+        faults = staged(root, message)
+        print("\n".join(faults), end="\n" if faults else "")
+        return 1 if faults else 0
     try:
         commits = git(root, "rev-list", "--no-merges", f"{FIRST}..HEAD").split()
     except (OSError, subprocess.CalledProcessError):
@@ -42,4 +54,4 @@ def main(root):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:3]))

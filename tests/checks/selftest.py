@@ -33,6 +33,18 @@ class Commits(unittest.TestCase):
         for title in ("fold graphs", "Folded graphs", "Folding graphs", "Folds graphs", "Fold graphs."):
             self.assertEqual(len(self.faults(title)), 1, title)
 
+    def test_a_message_before_it_is_a_commit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "src").mkdir()
+            (root / "src/text.cpp").touch()
+            for words in (("init", "-q"), ("add", "src/text.cpp")):
+                commits.git(folder, *words)
+            for message, faults in (("Fold graphs\n# said by git\n", ["it changes src and has no body that says why"]),
+                                    ("# said by git\nFold graphs\n\nSince it was slow.\n", [])):
+                (root / "message").write_text(message)
+                self.assertEqual([fault.split(": ")[1] for fault in commits.staged(folder, root / "message")], faults)
+
     def test_a_change_of_the_source_says_why(self):
         self.assertEqual(self.faults("Fold graphs", body="\n"), ["it changes src and has no body that says why"])
 
