@@ -16,6 +16,7 @@ import docs  # noqa: E402
 import hygiene  # noqa: E402
 import installation  # noqa: E402
 import links  # noqa: E402
+import listed  # noqa: E402
 import sections  # noqa: E402
 
 
@@ -47,6 +48,17 @@ class Commits(unittest.TestCase):
 
     def test_a_change_of_the_source_says_why(self):
         self.assertEqual(self.faults("Fold graphs", body="\n"), ["it changes src and has no body that says why"])
+
+
+class Listed(unittest.TestCase):
+    MODULE = {pathlib.Path("tests/e2e/read/test_gate.py"): "class Helper:\n  pass\nclass GateTest(Helper):\n  def test_a(self):\n    pass\n"}
+
+    def test_a_class_that_is_run(self):
+        self.assertEqual(list(listed.find_faults("if(X)\n  dlkprof_e2e(gate e2e\n    GateTest)\nendif()", self.MODULE)), [])
+
+    def test_a_class_that_is_not(self):
+        for listing in ("dlkprof_e2e(gate e2e OtherTest)", "dlkprof_e2e(merge e2e GateTest)", "# dlkprof_e2e(gate e2e GateTest)"):
+            self.assertEqual(list(listed.find_faults(listing, self.MODULE)), ["tests/e2e/read/test_gate.py: no test of ctest runs GateTest"])
 
 
 class Layers(unittest.TestCase):

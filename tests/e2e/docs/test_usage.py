@@ -254,7 +254,7 @@ class FishCompletionTest(EndToEndTest):
     def complete(self, line):
         """What a tab gives after this line."""
         script = '"$argv[1]" completion fish | source; complete -C "$argv[2]"'
-        done = self.run_command("fish", "-c", script, DLKPROF, line, HOME=str(self.folder))
+        done = self.run_command("fish", "-c", script, DLKPROF, line, env={"HOME": str(self.folder)})
         self.assertEqual((0, ""), (done.code, done.stderr))
         return [shown.split("\t")[0] for shown in done.stdout.splitlines()]
 
