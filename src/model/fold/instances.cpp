@@ -132,8 +132,8 @@ class InstanceMaker {
                                  .call = activity.call,
                                  .kernel = activity.kernel,
                                  .first = !activity.in_graph,
-                                 .compiled = true,
-                                 .node = activity.graph_node});
+                                 .unit = unit,
+                                 .node = activity.in_graph ? activity.graph_node : kNone});
       }
       made_.activity_instance[i] = outside->second;
     }
@@ -200,7 +200,7 @@ class InstanceMaker {
 
   void add_outside(Outside& outside) {
     if (outside.captured != kNone) return add_captured(outside);
-    if (outside.compiled) return add_compiled(outside);
+    if (outside.unit != nullptr) return add_compiled(outside, *outside.unit);
     const std::string& name =
         outside.kernel != kNone ? timeline_.kernels[outside.kernel].name : timeline_.strings[timeline_.calls[outside.call].name];
     OpInstance instance;
@@ -228,10 +228,8 @@ class InstanceMaker {
     made_.all.push_back(instance);
   }
 
-  void add_compiled(Outside& outside) {
-    const bool in_graph = outside.node != kNone;
-    const CompiledLaunches::Unit& unit = in_graph ? *compiled_.of_node(outside.node) : *compiled_.of_call(outside.call);
-    const std::uint32_t graph_range = in_graph ? launching_graph_range(outside.call) : unit.graph_range;
+  void add_compiled(Outside& outside, const CompiledLaunches::Unit& unit) {
+    const std::uint32_t graph_range = outside.node != kNone ? launching_graph_range(outside.call) : unit.graph_range;
     const bool is_backward = paths_.forward[graph_range] != kNone;
     const std::uint32_t module = compiled_paths_.module_of(unit, graph_range, paths_.so_far());
     OpKey key{.direction = is_backward ? Direction::bprop : paths_.direction[graph_range], .framework = Framework::pytorch};
@@ -277,7 +275,7 @@ class InstanceMaker {
       if (forward != kNone) instance.forward = of_range_[forward];
     }
     for (const Outside& outside : made_.outside) {
-      if (!outside.compiled) continue;
+      if (outside.unit == nullptr) continue;
       const std::uint32_t forward = paths_.forward[launching_graph_range(outside.call)];
       if (forward != kNone) made_.all[outside.instance].forward = of_range_[forward];
     }

@@ -25,8 +25,9 @@ struct Outside {
   std::uint32_t captured = kNone;  // of a graph launch: the range, as CapturedOps numbers it
   std::uint32_t instance = kNone;  // index into Instances::all
   bool first = true;               // of its call, whose length counts once
-  bool compiled = false;           // what CompiledLaunches knows of by its call,
-  std::uint32_t node = kNone;      // or by a node of a CUDA graph
+  // Of compiled code: what CompiledLaunches, which it points into, knows by its call or by a node of a CUDA graph; else null.
+  const CompiledLaunches::Unit* unit = nullptr;
+  std::uint32_t node = kNone;  // of that graph; else kNone
 };
 
 struct Instances {

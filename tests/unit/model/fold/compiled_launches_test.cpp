@@ -114,6 +114,17 @@ TEST(CompiledLaunchesTest, AnOpHasItsStackModuleAndWhatItWasMadeOf) {
   }
 }
 
+// As a database may say it: each of the two is a column of its own.
+TEST(CompiledLaunchesTest, ALaunchOutsideOfGraphsIsItsCallsWhateverNodeItNames) {
+  Program program;
+  program.bare("triton_0");
+  Timeline timeline = program.timeline({graph("fx7", {{"triton_0", "layers.0"}})});
+  timeline.graph_nodes.resize(1);
+  timeline.activities[0].graph_node = 0;
+  const Fold made = fold(timeline);
+  EXPECT_EQ(made.ops[made.instances[made.activity_instance[0]].op].name, "/Net/layers/0/triton_0");
+}
+
 TEST(CompiledLaunchesTest, TheSameKernelAgainIsItsNextLaunch) {
   Program program;
   program.bare("triton_0").bare("triton_0").bare("triton_0");
