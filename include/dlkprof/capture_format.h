@@ -53,6 +53,7 @@ enum class RecordType : std::uint16_t {
   absence = 17,
   detach = 18,
   pc_code = 19,
+  sass_counts = 20,
 };
 
 // The process profiled. First record of every capture.
@@ -383,13 +384,32 @@ struct PcNamesRecord {
   std::vector<PcLine> lines;
 };
 
-// The machine code of functions that PC sampling found. Stands behind the names of these functions.
+// The machine code of functions that PC sampling found, or whose instructions were counted. Stands behind the names of these
+// functions.
 struct PcCodeRecord {
   std::vector<std::uint32_t> functions;  // PcFunction::id, all of one module
   std::uint64_t elf_bytes = 0;           // size before compression, kMostCodeBytes at most
   std::vector<std::uint8_t> zstd_elf;  // one zstd frame: the module's ELF file, with nothing in it but what is of these functions
 };
 inline constexpr std::uint64_t kMostCodeBytes = 16U << 20U;
+
+// What each instruction of one launch did, as code that CUPTI patched counted it (cupti_sass_metrics.h).
+struct SassValue {
+  std::uint32_t metric = 0;  // index into SassCountsRecord::metrics
+  std::uint64_t value = 0;
+  friend bool operator==(const SassValue&, const SassValue&) = default;
+};
+struct SassCount {
+  std::uint32_t function = 0;     // PcFunction::id
+  std::uint64_t offset = 0;       // of the instruction, in bytes from the function's start
+  std::vector<SassValue> values;  // those that are not 0
+};
+struct SassCountsRecord {
+  std::uint64_t launch_index = 0;
+  LaunchKey key;
+  std::vector<std::string> metrics;  // CUPTI's names: smsp__sass_inst_executed
+  std::vector<SassCount> counts;
+};
 
 // A time for which CUPTI was not in the process, so that it ran at its own speed: of it only NVTX ranges are known. On the clock
 // of events; `end_ns` is when CUPTI was back, or the program's end. 0: not yet, as is told when it begins, since the program may
@@ -412,8 +432,9 @@ struct DetachRecord {
   std::vector<StepTimes> steps;
 };
 
-using Record = std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord,
-                            KeyStatsRecord, NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord,
-                            SamplesRecord, PcSamplesRecord, PcNamesRecord, AbsenceRecord, DetachRecord, PcCodeRecord>;
+using Record =
+    std::variant<ProcessRecord, DeviceRecord, FunctionRecord, MetricSetRecord, LaunchRecord, RawCountersRecord, KeyStatsRecord,
+                 NoticeRecord, EndRecord, StringsRecord, EventsRecord, FactsRecord, ClockRecord, SamplesRecord, PcSamplesRecord,
+                 PcNamesRecord, AbsenceRecord, DetachRecord, PcCodeRecord, SassCountsRecord>;
 
 }  // namespace dlkprof::capture

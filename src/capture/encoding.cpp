@@ -16,7 +16,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "values are copied as they lie in memory");
 // The alternatives of Record stand in the order of RecordType, which counts from 1.
-static_assert(std::variant_size_v<Record> == static_cast<std::size_t>(RecordType::pc_code));
+static_assert(std::variant_size_v<Record> == static_cast<std::size_t>(RecordType::sass_counts));
 
 template <typename T>
 concept Scalar = std::is_arithmetic_v<T> || std::is_enum_v<T>;

@@ -220,4 +220,22 @@ constexpr auto fields(Visit&& visit, Either<PcCodeRecord> auto& record) {
   return visit(functions, bytes, elf);
 }
 
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<SassValue> auto& value) {
+  auto& [metric, count] = value;
+  return visit(metric, count);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<SassCount> auto& count) {
+  auto& [function, offset, values] = count;
+  return visit(function, offset, values);
+}
+
+template <typename Visit>
+constexpr auto fields(Visit&& visit, Either<SassCountsRecord> auto& record) {
+  auto& [launch, key, metrics, counts] = record;
+  return visit(launch, key, metrics, counts);
+}
+
 }  // namespace dlkprof::capture

@@ -111,6 +111,7 @@ Library Library::load(const fs::path& file) {
 #define X(name) library.name = reinterpret_cast<decltype(&::name)>(dlsym(handle.get(), #name));
   DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
   DLKPROF_CUPTI_SESSION_FUNCTIONS(X)
+  DLKPROF_CUPTI_SASS_FUNCTIONS(X)
   DLKPROF_CUPTI_GRAPH_FUNCTIONS(X)
 #undef X
   library.path_ = file_of(reinterpret_cast<const void*>(library.cuptiGetVersion), file);

@@ -8,6 +8,7 @@
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 
 #include <cstddef>
@@ -97,6 +98,16 @@ namespace dlkprof::cupti {
   X(cuptiProfilerDisableProfiling)                           \
   X(cuptiProfilerFlushCounterData)
 
+// Those that count instructions: null where they are gone (SassCounter says so).
+#define DLKPROF_CUPTI_SASS_FUNCTIONS(X) \
+  X(cuptiSassMetricsGetProperties)      \
+  X(cuptiSassMetricsSetConfig)          \
+  X(cuptiSassMetricsUnsetConfig)        \
+  X(cuptiSassMetricsEnable)             \
+  X(cuptiSassMetricsDisable)            \
+  X(cuptiSassMetricsGetDataProperties)  \
+  X(cuptiSassMetricsFlushData)
+
 // Those that number CUDA graphs and their nodes: null in a library that has none.
 #define DLKPROF_CUPTI_GRAPH_FUNCTIONS(X) \
   X(cuptiGetGraphId)                     \
@@ -114,6 +125,7 @@ struct Functions {
   DLKPROF_CUPTI_FUNCTIONS(X)
   DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
   DLKPROF_CUPTI_SESSION_FUNCTIONS(X)
+  DLKPROF_CUPTI_SASS_FUNCTIONS(X)
   DLKPROF_CUPTI_GRAPH_FUNCTIONS(X)
 #undef X
 };

@@ -30,6 +30,7 @@ inline std::vector<capture::Record> records_of_all_types() {
   events.before.emplace_back(capture::AbsenceRecord{7'500, 8'000});
   events.before.emplace_back(capture::PcNamesRecord{{{1, "stalled_wait"}}, {{1, 77, kRelu}}, {"relu.cu"}, {{1, 16, 0, 3}}});
   events.before.emplace_back(capture::PcCodeRecord{{1}, 1000, {1, 2, 3}});
+  events.before.emplace_back(capture::SassCountsRecord{3, {.function = 1}, {"smsp__sass_inst_executed"}, {{1, 32, {{0, 64}}}}});
   events.before.emplace_back(capture::PcSamplesRecord{0, 10, 100, 3, 2, 1, {{1, 16, {{1, 50}}}}});
   return events.records();
 }

@@ -121,16 +121,46 @@ bool PcSamplesFold::add_count(const capture::PcCount& count, std::uint32_t perio
   return all_known;
 }
 
+void PcSamplesFold::add(capture::SassCountsRecord&& record, std::uint32_t config, NoticeCounts& notices) {
+  std::vector<std::uint32_t> metrics;
+  for (std::string& metric : record.metrics) metrics.push_back(index_of(std::move(metric), metrics_, samples_.sass_metrics));
+  const auto unknown = std::count_if(record.counts.begin(), record.counts.end(),
+                                     [&](const capture::SassCount& count) { return !add_count(count, config, metrics); });
+  notices.count("Counts of instructions that do not fit together left out", static_cast<std::uint64_t>(unknown));
+}
+
+// A configuration has the counts of the launch that comes first.
+bool PcSamplesFold::add_count(const capture::SassCount& count, std::uint32_t config, const std::vector<std::uint32_t>& metrics) {
+  const auto function = its_functions_.find(count.function);
+  if (function == its_functions_.end() || count.offset > kMostPcSamples) return false;
+  bool all_known = true;
+  for (const auto& [metric, value] : count.values) {
+    if (metric < metrics.size()) {
+      sass_.try_emplace({function->second, count.offset, config, metrics[metric]}, std::min(value, kMostPcSamples));
+    } else {
+      all_known = false;
+    }
+  }
+  return all_known;
+}
+
 PcSamples PcSamplesFold::finish() && {
+  std::map<Place, std::uint32_t> numbers;
+  for (const auto& [key, count] : counts_) numbers.try_emplace({std::get<0>(key), std::get<1>(key)});
+  for (const auto& [key, count] : sass_) numbers.try_emplace({std::get<0>(key), std::get<1>(key)});
+  for (auto& [place, number] : numbers) {
+    const auto line = lines_.find(place);
+    const Line known = line == lines_.end() ? Line{} : line->second;
+    number = static_cast<std::uint32_t>(samples_.instructions.size());
+    samples_.instructions.push_back({place.first, place.second, known.file, known.line});
+  }
   for (const auto& [key, count] : counts_) {
     const auto& [function, offset, reason] = key;
-    std::vector<PcInstruction>& all = samples_.instructions;
-    if (all.empty() || all.back().function != function || all.back().offset != offset) {
-      const auto line = lines_.find({function, offset});
-      const Line known = line == lines_.end() ? Line{} : line->second;
-      all.push_back({function, offset, known.file, known.line});
-    }
-    samples_.stalls.push_back({static_cast<std::uint32_t>(all.size() - 1), reason, count.samples, count.cycles});
+    samples_.stalls.push_back({numbers.at({function, offset}), reason, count.samples, count.cycles});
+  }
+  for (const auto& [key, value] : sass_) {
+    const auto& [function, offset, config, metric] = key;
+    samples_.counts.push_back({numbers.at({function, offset}), config, metric, value});
   }
   for (const auto& [key, totals] : totals_) samples_.totals.push_back(totals);
   return std::move(samples_);

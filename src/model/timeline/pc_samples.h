@@ -1,5 +1,5 @@
-// What PC sampling found in the captures of a run: which instructions of which kernels warps were seen at, and what they waited
-// for there. Indices, not pointers.
+// What is known of the instructions of kernels in the captures of a run: where PC sampling saw warps and what they waited for
+// there, and how often each ran in the launches whose instructions were counted. Indices, not pointers.
 #pragma once
 
 #include <cstdint>
@@ -48,6 +48,15 @@ struct PcStall {
   friend bool operator==(const PcStall&, const PcStall&) = default;
 };
 
+// A count of one instruction in the launch of a configuration whose instructions were counted.
+struct SassCount {
+  std::uint32_t instruction = 0;  // index into PcSamples::instructions
+  std::uint32_t config = 0;       // index into Timeline::configs
+  std::uint32_t metric = 0;       // index into PcSamples::sass_metrics
+  std::uint64_t value = 0;
+  friend bool operator==(const SassCount&, const SassCount&) = default;
+};
+
 // All samples of a GPU in a process: see capture::PcSamplesRecord.
 struct PcTotals {
   std::uint32_t process = 0;                          // index into Timeline::processes
@@ -72,6 +81,8 @@ struct PcSamples {
   std::vector<PcInstruction> instructions;  // by function and offset
   std::vector<PcStall> stalls;              // by instruction and reason
   std::vector<PcTotals> totals;             // by process and device
+  std::vector<std::string> sass_metrics;    // CUPTI's names, valid UTF-8
+  std::vector<SassCount> counts;            // by instruction, configuration and metric
   [[nodiscard]] bool empty() const noexcept { return totals.empty(); }
 };
 
@@ -88,6 +99,8 @@ class PcSamplesFold {
   void add(capture::PcNamesRecord&& record, KernelTable& kernels, NoticeCounts& notices);
   void add(const capture::PcSamplesRecord& record, NoticeCounts& notices);
   void add(capture::PcCodeRecord&& record, NoticeCounts& notices);
+  // `config`: index of the launch's.
+  void add(capture::SassCountsRecord&& record, std::uint32_t config, NoticeCounts& notices);
   [[nodiscard]] PcSamples finish() &&;
 
  private:
@@ -100,16 +113,19 @@ class PcSamplesFold {
   };
   // False where something of it is not known.
   [[nodiscard]] bool add_count(const capture::PcCount& count, std::uint32_t period_log2);
+  [[nodiscard]] bool add_count(const capture::SassCount& count, std::uint32_t config, const std::vector<std::uint32_t>& metrics);
   [[nodiscard]] bool add_line(const capture::PcLine& line, const std::vector<std::uint32_t>& files);
 
   PcSamples samples_;
   std::uint32_t process_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> its_reasons_, its_functions_;  // of the capture: number -> index
-  std::map<std::string, std::uint32_t> reasons_, files_;
+  std::map<std::string, std::uint32_t> reasons_, files_, metrics_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> functions_;  // by kernel and CRC
   std::map<Place, Line> lines_;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, Count> counts_;  // by function, offset and reason
   std::map<std::pair<std::uint32_t, std::uint32_t>, PcTotals> totals_;               // by process and device
+  std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::uint64_t>
+      sass_;  // by function, offset, configuration and metric
 };
 
 }  // namespace dlkprof::model

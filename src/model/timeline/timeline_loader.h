@@ -82,6 +82,7 @@ struct CaptureParts {
   std::map<std::uint64_t, capture::LaunchRecord> launches;           // by LaunchRecord::index
   std::map<std::uint64_t, std::map<std::string, double>> evaluated;  // here, from kept counters, by the same
   std::vector<capture::SamplesRecord> samples;                       // packed, as kernels may come after them
+  std::vector<capture::SassCountsRecord> sass_counts;
   std::map<capture::LaunchKey, capture::KeyStats> key_stats;
   std::vector<capture::AbsenceRecord> absences;
   std::optional<capture::DetachRecord> detach;
@@ -117,6 +118,7 @@ class TimelineLoader {
   void add(capture::PcNamesRecord&& record) { pc_samples_.add(std::move(record), kernels_, notices_); }
   void add(const capture::PcSamplesRecord& record) { pc_samples_.add(record, notices_); }
   void add(capture::PcCodeRecord&& record) { pc_samples_.add(std::move(record), notices_); }
+  void add(capture::SassCountsRecord&& record) { parts_.sass_counts.push_back(std::move(record)); }
   void add(const capture::EndRecord&) { parts_.ended = true; }
   void add(capture::RawCountersRecord&& record);
   void add(const capture::KeyStatsRecord& record);

@@ -111,6 +111,10 @@ void TimelineLoader::join_measured() {
     take_values(config, launch, record);
     timeline_.measured_launches[config].push_back(launch);
   }
+  for (capture::SassCountsRecord& record : parts_.sass_counts) {
+    const std::uint32_t config = kernels_.config(parts_.process, record.key, kernel_of(record.key));
+    pc_samples_.add(std::move(record), config, notices_);
+  }
   notices_.count("Kept counters of a launch that was not measured left out", parts_.evaluated.size());
 }
 

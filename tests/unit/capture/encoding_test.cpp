@@ -209,6 +209,18 @@ TEST(RoundTrip, PcNames) {
   EXPECT_EQ(b.lines.at(0).line, 54U);
 }
 
+TEST(RoundTrip, SassCounts) {
+  const auto b = round_trip(sample<SassCountsRecord>());
+  EXPECT_EQ(b.launch_index, 64U);
+  EXPECT_EQ(b.key, sample_key());
+  EXPECT_THAT(b.metrics, ElementsAre("smsp__a", ""));
+  ASSERT_EQ(b.counts.size(), 2U);
+  EXPECT_EQ(b.counts[0].function, 65U);
+  EXPECT_EQ(b.counts[0].offset, 1ULL << 44U);
+  EXPECT_THAT(b.counts[0].values, ElementsAre(SassValue{66, 1ULL << 45U}, SassValue{67, 68}));
+  EXPECT_THAT(b.counts[1].values, ElementsAre());
+}
+
 TEST(RoundTrip, DefaultsOfEveryType) {
   for (const Record& record : sample_records()) {
     std::visit(
@@ -223,7 +235,7 @@ TEST(RoundTrip, DefaultsOfEveryType) {
 TEST(Types, AreThoseOfTheFormat) {
   std::vector<int> types;
   for (const Record& record : sample_records()) types.push_back(static_cast<int>(type_of(record)));
-  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19));
+  EXPECT_THAT(types, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20));
   EXPECT_EQ(type_of(LaunchRecord{}), RecordType::launch);
   EXPECT_EQ(type_of(NoticeRecord{}), RecordType::notice);
   EXPECT_EQ(type_of(StringsRecord{}), RecordType::strings);
@@ -235,6 +247,7 @@ TEST(Types, AreThoseOfTheFormat) {
   EXPECT_EQ(type_of(AbsenceRecord{}), RecordType::absence);
   EXPECT_EQ(type_of(DetachRecord{}), RecordType::detach);
   EXPECT_EQ(type_of(PcCodeRecord{}), RecordType::pc_code);
+  EXPECT_EQ(type_of(SassCountsRecord{}), RecordType::sass_counts);
 }
 
 // The bytes themselves, so that files written today stay readable.

@@ -38,6 +38,7 @@ inline std::vector<Record> sample_records() {
       AbsenceRecord{55, 56},
       DetachRecord{57, 58, true, {{"step", {59, -60}}, {"", {}}}},
       PcCodeRecord{{61, 62}, 63, {6, 0, 1, 252}},
+      SassCountsRecord{64, sample_key(), {"smsp__a", ""}, {{65, 1ULL << 44U, {{66, 1ULL << 45U}, {67, 68}}}, {69, 70, {}}}},
   };
 }
 

@@ -79,6 +79,7 @@ inline CUresult give_memory(std::size_t* free, std::size_t* total) {
 DLKPROF_CUPTI_FUNCTIONS(X)
 DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
 DLKPROF_CUPTI_SESSION_FUNCTIONS(X)
+DLKPROF_CUPTI_SASS_FUNCTIONS(X)
 DLKPROF_CUPTI_GRAPH_FUNCTIONS(X)
 #undef X
 #define X(function, symbol, type)                            \
@@ -94,6 +95,7 @@ inline cupti::Library library() {
   DLKPROF_CUPTI_FUNCTIONS(X)
   DLKPROF_CUPTI_SAMPLING_FUNCTIONS(X)
   DLKPROF_CUPTI_SESSION_FUNCTIONS(X)
+  DLKPROF_CUPTI_SASS_FUNCTIONS(X)
   DLKPROF_CUPTI_GRAPH_FUNCTIONS(X)
 #undef X
   table.cuptiRangeProfilerEnable = give_profiler;

@@ -1,0 +1,70 @@
+// How often each instruction of a launch ran, and what its memory accesses asked for. CUPTI counts it in machine code that it
+// patches (cupti_sass_metrics.h): nothing is replayed, and what the kernel computes stays what it was; it takes longer.
+//
+//   create ─▶ (begin ─▶ the launch, until it is done ─▶ end)* ─▶ ~
+//
+// One user a GPU. CUPTI patches nothing while PC sampling is on, and all counts are 0 while activity of kernels is recorded
+// (both measured, CUDA 13.0): the caller pauses these. Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cupti/library.h"
+
+namespace dlkprof::cupti {
+
+// CUPTI's names. Of each instruction: warps and threads that executed it; threads of these that its predicate was true for;
+// branches whose threads went different ways; sectors (32 bytes) of global memory, and as few as there could be for the bytes
+// that the threads asked for; passes through shared memory, and as few as there could be.
+inline constexpr std::array<std::string_view, 8> kSassMetrics{"smsp__sass_inst_executed",
+                                                              "smsp__sass_thread_inst_executed",
+                                                              "smsp__sass_thread_inst_executed_pred_on",
+                                                              "smsp__sass_branch_targets_threads_divergent",
+                                                              "smsp__sass_sectors_mem_global",
+                                                              "smsp__sass_sectors_mem_global_ideal",
+                                                              "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared",
+                                                              "smsp__sass_l1tex_pipe_lsu_wavefronts_mem_shared_ideal"};
+
+// A count that is not 0, of one instruction.
+struct SassHit {
+  std::string function;  // mangled
+  std::uint32_t cubin_crc = 0;
+  std::uint64_t offset = 0;  // bytes from the function's start
+  std::uint32_t metric = 0;  // index into SassCounter::metrics()
+  std::uint64_t value = 0;
+};
+
+class SassCounter {
+ public:
+  // Of those in kSassMetrics that the chip has. Throws Error, also where it has none.
+  [[nodiscard]] static SassCounter create(const Library& library, std::uint32_t device, const std::string& chip);
+  SassCounter(SassCounter&& other) noexcept;
+  SassCounter& operator=(SassCounter&&) = delete;
+  ~SassCounter();
+
+  [[nodiscard]] const std::vector<std::string>& metrics() const noexcept { return metrics_; }
+
+  // Functions are patched that are launched in the context from here on, each at its first launch. Throws Error.
+  void begin(CUcontext context);
+  // Gives what was counted; all launches since begin() are done. Throws Error, also where nothing was counted.
+  [[nodiscard]] std::vector<SassHit> end();
+
+ private:
+  SassCounter(const Library& library, std::uint32_t device) : library_(&library), device_(device) {}
+  [[nodiscard]] std::vector<SassHit> read() const;
+  [[nodiscard]] CUptiResult disable() noexcept;
+
+  const Library* library_;  // null: moved from
+  std::uint32_t device_;
+  CUcontext context_ = nullptr;  // between begin() and end()
+  std::vector<std::string> metrics_;
+  std::map<std::uint64_t, std::uint32_t> indices_;  // of metrics_, by CUPTI's number
+};
+
+}  // namespace dlkprof::cupti
