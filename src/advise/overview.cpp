@@ -299,7 +299,8 @@ Overview overview_of(const Profile& profile) {
   const model::Timeline& timeline = profile.timeline;
   for (const auto& [config, launches] : timeline.measured_launches) overview.launches_measured += launches.size();
   overview.sampled = !timeline.sampled.empty();
-  overview.pc_sampled = !timeline.pc_samples.instructions.empty();
+  overview.pc_sampled = !timeline.pc_samples.stalls.empty();
+  overview.instructions_counted = !timeline.pc_samples.counts.empty();
   for (const model::Process& process : timeline.processes) {
     const std::int64_t apart = std::max<std::int64_t>(process.gpu_early_ns, 0) + std::max<std::int64_t>(process.gpu_late_ns, 0);
     overview.clock_ns = std::max(overview.clock_ns, apart);

@@ -60,7 +60,7 @@ struct Overview {
   std::optional<Verdict> most;  // what bounds the most
   double most_percent = 0, known_percent = 0;
   std::uint64_t launches_measured = 0;
-  bool sampled = false, pc_sampled = false;
+  bool sampled = false, pc_sampled = false, instructions_counted = false;
   std::int64_t clock_ns = 0;  // times of GPU and CPU may be so far apart
   Findings findings;          // those with an estimated gain that can be seen
 };

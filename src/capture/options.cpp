@@ -59,7 +59,7 @@ void fields(Visit&& visit, auto& options) {
 template <typename T>
 inline constexpr std::array<const char*, 0> kNames{};
 template <>
-inline constexpr std::array<const char*, 5> kNames<Collect>{"none", "kernel", "iteration", "auto", "sample"};
+inline constexpr std::array<const char*, 6> kNames<Collect>{"none", "kernel", "iteration", "auto", "sample", "source"};
 template <>
 inline constexpr std::array<const char*, 2> kNames<CacheControl>{"none", "all"};
 

@@ -19,7 +19,7 @@ struct MetricRequest {
   friend bool operator==(const MetricRequest&, const MetricRequest&) = default;
 };
 
-enum class Collect : std::uint8_t { none, kernel, iteration, automatic, sample };  // --replay-mode
+enum class Collect : std::uint8_t { none, kernel, iteration, automatic, sample, source };  // --replay-mode; --section source
 
 // Selecting, with ncu's meanings (Nsight Compute CLI manual, "Filter").
 struct Selection {

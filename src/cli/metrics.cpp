@@ -16,9 +16,11 @@
 #include "cli/arguments.h"
 #include "cli/installation.h"
 #include "cli/machine.h"
+#include "cli/profile/profile_options.h"
 #include "cli/verbs.h"
 #include "cupti/host.h"
 #include "cupti/machine.h"
+#include "cupti/sass_metrics.h"
 #include "model/names.h"
 #include "report/format/csv.h"
 #include "report/format/json.h"
@@ -77,6 +79,9 @@ report::Table sections_table(const cupti::Catalogue& catalogue) {
       const std::string metric = row.metrics.empty() ? fmt::format("(computed) {}", row.computed) : row.metrics.front();
       table.rows.push_back({section.name, row.label, row.unit, metric});
     }
+  }
+  for (const std::string_view metric : cupti::kSassMetrics) {
+    table.rows.push_back({kSourceSection, "of each instruction", "", std::string(metric)});
   }
   return table;
 }

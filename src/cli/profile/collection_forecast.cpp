@@ -20,6 +20,7 @@ Wanted wanted_of(const ConfigLaunches& config, const capture::ProfileOptions& op
   switch (options.collect) {
     case Collect::none:
     case Collect::sample:
+    case Collect::source:
       return {};
     case Collect::kernel:
       return {config.collective ? 0 : samples, 0};
@@ -79,7 +80,7 @@ void take_windows(WayForecast& replay_mode, std::uint64_t launches, const captur
 CollectionForecast forecast(const capture::ProfileOptions& options, const PlanNeeds& needs,
                             const std::optional<std::vector<ConfigLaunches>>& configs) {
   CollectionForecast made;
-  if (options.collect == Collect::none || options.collect == Collect::sample || needs.passes == 0) return made;
+  if (needs.passes == 0) return made;
   if (options.collect != Collect::iteration) made.replay = replay_prices(needs);
   if (options.collect != Collect::kernel) made.windows = window_prices(options, needs);
   if (!configs) return made;

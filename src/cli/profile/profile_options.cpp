@@ -47,6 +47,7 @@ Verbosity parse_verbosity(const std::string& text) {
 
 // What to measure: the sections and metrics named; where none are, the set basic, and for samples what one pass can hold.
 void resolve_metrics(const TypedProfile& typed, const cupti::Catalogue& catalogue, ProfileCommand& command) {
+  if (command.options.collect == capture::Collect::source) return;  // CUPTI's metrics of instructions alone
   std::vector<std::string> names;
   if (!typed.set.empty() || (typed.sections.empty() && typed.metrics.empty())) {
     const bool samples = command.options.collect == capture::Collect::sample;
@@ -90,6 +91,12 @@ bool wants_timeline(const std::string& typed, const ProfileCommand& command, Pur
     throw UsageError("--nvtx-include and --nvtx-exclude need the timeline", "NVTX ranges are taken in with it",
                      "Leave out --timeline off.");
   }
+  if (command.options.collect == capture::Collect::source) {
+    if (typed != "on" && !ops && !by_ranges) return false;
+    throw UsageError(
+        "there is no timeline with --section source", "CUPTI counts no instructions while it records one",
+        "Leave out --timeline on, --nvtx-include and --nvtx-exclude, and what asks for ops; record these in another run.");
+  }
   const bool samples = command.options.collect == capture::Collect::sample;
   if (typed == "off" && samples) {
     throw UsageError("--replay-mode sample needs the timeline", "samples are given to kernels by the times of both",
@@ -121,10 +128,29 @@ bool wants_stalls_alone(const TypedProfile& typed, const capture::ProfileOptions
   return typed.replay_mode == "auto" && alone && !picks;
 }
 
+bool wants_source(const TypedProfile& typed) {
+  return std::find(typed.sections.begin(), typed.sections.end(), kSourceSection) != typed.sections.end();
+}
+
+// Counts of instructions, and samples of them beside.
+void check_source(const TypedProfile& typed, const capture::ProfileOptions& options) {
+  if (typed.sections.size() > 1 || !typed.set.empty() || !typed.metrics.empty()) {
+    throw UsageError("--section source excludes counters", "CUPTI patches the machine code of kernels for it",
+                     "Leave out --set, --metrics and other sections; collect them in another run.");
+  }
+  if (typed.replay_mode == "auto" && typed.samples.empty() && !needs_replays(options)) return;
+  throw UsageError("--section source counts one launch of each configuration, and replays nothing", "",
+                   "Leave out --replay-mode, --samples, --cache-control all and --keep-counters.");
+}
+
 // Only replays have raw counters to keep and flush caches, and measure the very launches that -c counts: auto means kernel
 // where that is asked for.
 capture::Collect collect_of(const TypedProfile& typed, const capture::ProfileOptions& options) {
   const std::string& replay_mode = typed.replay_mode;
+  if (wants_source(typed)) {
+    check_source(typed, options);
+    return capture::Collect::source;
+  }
   if (replay_mode == "none" || wants_stalls_alone(typed, options)) return capture::Collect::none;
   if (replay_mode == "iteration") return capture::Collect::iteration;
   if (replay_mode == "sample") return capture::Collect::sample;
@@ -135,7 +161,9 @@ capture::Collect collect_of(const TypedProfile& typed, const capture::ProfileOpt
 // None: nothing is sampled. `stall` is a section that counters need replays for, and samples do not.
 std::optional<std::uint32_t> pc_sampling_of(const TypedProfile& typed, capture::Collect collect) {
   const bool stalls = std::find(typed.sections.begin(), typed.sections.end(), "stall") != typed.sections.end();
-  const bool counts = collect != capture::Collect::none;
+  const bool source = collect == capture::Collect::source;
+  const bool counts = collect != capture::Collect::none && !source;
+  if (typed.pc_sampling.empty() && source) return cupti::kUsualPcPeriod;
   if (typed.pc_sampling.empty()) return stalls && !counts ? std::optional(cupti::kUsualPcPeriod) : std::nullopt;
   if (counts) {
     throw UsageError("--pc-sampling excludes counters", "", "Add --replay-mode none; collect counters in another run.");
@@ -217,7 +245,8 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
   check_folding(command.folding);
   if (!typed.reports.empty()) command.outputs.reports = report::report_names(typed.reports, command.folding.simple());
   options.timeline = wants_timeline(typed.timeline, command, purpose);
-  command.without_ops = !options.timeline && typed.timeline == "auto";
+  const bool source = options.collect == capture::Collect::source;
+  command.without_ops = !options.timeline && typed.timeline == "auto" && !source;
   options.in_bursts = options.collect == capture::Collect::sample && typed.timeline != "on" && options.profile_from_start;
   if (options.fast_range_texts && command.folding.mode != Mode::pytorch) {
     throw UsageError("--fast-range-texts is about the ranges that --mode pytorch has PyTorch emit", "", "Add --mode pytorch.");
@@ -227,7 +256,7 @@ void give_meaning(TypedProfile typed, ProfileCommand& command, Purpose purpose) 
     throw UsageError("--stacks is about the modules that --mode pytorch marks", "", "Add --mode pytorch.");
   }
   options.iterations = needs_all_of_the_run(typed, command) ? 0 : typed.iterations;
-  command.outputs.database = options.timeline && !command.folding.simple();
+  command.outputs.database = (options.timeline || source) && !command.folding.simple();
   command.outputs.formats = typed.formats;
   if (!typed.reports.empty() && typed.formats.empty()) command.outputs.formats = {"csv"};
 }

@@ -35,6 +35,9 @@ struct ProfileCommand {
   std::vector<std::string> program;  // and its arguments
 };
 
+// --section of instructions (cupti/sass_counter.h), which is none of the catalogue's.
+inline constexpr const char* kSourceSection = "source";
+
 // Words as they were typed, before they are given meaning.
 struct TypedProfile {
   std::string replay_mode = "auto", cache_control = "none", samples, timeline = "auto";

@@ -35,6 +35,13 @@ void CollectorServices::add_untimed(const Launch& launch) const {
   parts_.timeline.add(activity, launch.data.symbolName);
 }
 
+capture::SkipReason CollectorServices::reason_against(const Launch& launch) const {
+  using capture::SkipReason;
+  if (parts_.graphs.is_captured(launch.call)) return SkipReason::captured;
+  if (launch.call.cooperative) return SkipReason::cooperative;
+  return launch.function->collective ? SkipReason::collective : SkipReason::none;
+}
+
 std::uint32_t CollectorServices::record_metric_set(std::uint32_t device, const cupti::CollectionPlan& plan,
                                                    const std::vector<std::string>& unavailable) {
   parts_.recorder.append(capture::MetricSetRecord{.id = ++metric_sets_,

@@ -42,6 +42,8 @@ class CollectorServices {
   void mark_overhead() const;
   // A launch that activity does not see, as counters are collected of it.
   void add_untimed(const Launch& launch) const;
+  // Why a launch cannot be made alone, with what it does before and after; none: it can.
+  [[nodiscard]] capture::SkipReason reason_against(const Launch& launch) const;
   // The id that record_metric_set() will give next.
   [[nodiscard]] std::uint32_t next_metric_set() const noexcept { return metric_sets_ + 1; }
   [[nodiscard]] std::uint32_t record_metric_set(std::uint32_t device, const cupti::CollectionPlan& plan,

@@ -35,11 +35,8 @@ bool KernelCollector::wants(Launch& launch) {
 }
 
 capture::SkipReason KernelCollector::reason_against(const Launch& launch) const {
-  using capture::SkipReason;
-  if (services_->graphs.is_captured(launch.call)) return SkipReason::captured;
-  if (launch.call.cooperative) return SkipReason::cooperative;
-  if (launch.function->collective) return SkipReason::collective;
-  return failed_ ? SkipReason::failed : SkipReason::none;
+  const capture::SkipReason against = services_.reason_against(launch);
+  return against == capture::SkipReason::none && failed_ ? capture::SkipReason::failed : against;
 }
 
 bool KernelCollector::take(Launch& launch, std::optional<std::uint64_t> samples) {

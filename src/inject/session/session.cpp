@@ -17,6 +17,7 @@
 #include "cupti/activity.h"
 #include "cupti/counter_turn.h"
 #include "cupti/cubin.h"
+#include "inject/sampling/sass_collector.h"
 #include "inject/session/auto_collector.h"
 #include "inject/session/sample_collector.h"
 #include "inject/session/system_facts.h"
@@ -106,6 +107,8 @@ std::unique_ptr<Collector> Session::make_collector() {
       return std::make_unique<AutoCollector>(services_, counter_.selector(), framework_is_loaded);
     case Collect::sample:
       return std::make_unique<SampleCollector>(services_, pm_sampling_);
+    case Collect::source:
+      return std::make_unique<SassCollector>(services_, *pc_sampling_);
     case Collect::none:
       break;
   }

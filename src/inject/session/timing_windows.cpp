@@ -41,7 +41,8 @@ void TimingWindows::take_activity() {
 // Before that launch there is nothing to compare with, and activity that was on once makes each call slower until CUPTI is left
 // (cifar10.py at batch size 4 took 1.07 of its own time, and 1.00 without; H200, results/2026-11-23-h200/performance.md).
 void TimingWindows::begin_at(std::uint64_t launch) {
-  if (options_.timeline) return;  // which knows the time of all of them
+  if (options_.timeline) return;                             // which knows the time of all of them
+  if (options_.collect == capture::Collect::source) return;  // counts of instructions are 0 where activity is recorded
   if (begun_.load(std::memory_order_relaxed) || begun_.exchange(true)) return;
   complete_ = launch == 0;
   next_at_ = launch + kSecondWindow;

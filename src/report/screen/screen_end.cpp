@@ -116,7 +116,11 @@ std::vector<Suggestion> report_suggestions(const ScreenInputs& inputs) {
   if (!inputs.profile.timeline.notices.empty()) all.push_back({"--reports summary", "notices, and what was not measured, whole"});
   if (!overview.findings.empty()) all.push_back({"--reports expert_systems", "all findings in full sentences"});
   if (overview.launches_measured > 0) all.push_back({"--kernels", "counters of the longest kernels"});
-  if (overview.pc_sampled) all.push_back({"--reports source", "where in the source warps wait"});
+  if (overview.instructions_counted) {
+    all.push_back({"--reports source", "what each instruction did, and where warps wait"});
+  } else if (overview.pc_sampled) {
+    all.push_back({"--reports source", "where in the source warps wait"});
+  }
   if (overview.has_ops) all.push_back({"--by module", "a row for each module, or by type, op, kernel"});
   if (all.empty() && overview.gpu_ns > 0) all.push_back({"--reports kernel", "a row for each kernel"});
   return all;

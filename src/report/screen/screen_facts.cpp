@@ -199,6 +199,7 @@ std::string measured_text(const ScreenInputs& inputs) {
     add(fmt::format("{} by {}", counted(overview.launches_measured, "launch", "launches"), modes.empty() ? "counters" : modes));
   }
   if (overview.sampled) add("GPU sampled while it ran");
+  if (overview.instructions_counted) add("counts of instructions");
   if (overview.pc_sampled) add("PC samples");
   if (by.empty() && wants_counters(inputs.profile.timeline)) return "no launch, though counters were asked for";
   if (by.empty()) return "no counters; launches were only timed";

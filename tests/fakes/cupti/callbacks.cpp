@@ -41,6 +41,7 @@ const DriverHooks kHooks{
         [](const KernelRun& run) {
           record_activity(run);
           sample_pcs(run);
+          count_instructions(run);
         },
     .moved = record_move,
 };

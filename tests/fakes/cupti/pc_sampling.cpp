@@ -63,7 +63,7 @@ std::map<CUcontext, Sampling>& samplings() {
 std::uint64_t crc(const char* bytes, std::size_t size) {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a: any checksum will do
   for (std::size_t i = 0; i < size; ++i) hash = (hash ^ static_cast<std::uint8_t>(bytes[i])) * 0x100000001b3;
-  return hash;
+  return hash & 0xffff'ffff;
 }
 
 // As much as there is room for.
@@ -99,6 +99,16 @@ void sample_pcs(const KernelRun& run) {
   if (sampled == samplings().end() || !sampled->second.configured) return;
   for (const auto& [offset, reason, samples] : kFound) sampled->second.found[{run.kernel->name, offset}][reason] += samples;
   sampled->second.samples += kSamples;
+}
+
+bool is_sampled(CUcontext context) {
+  const std::lock_guard lock(sampling_mutex());
+  return samplings().contains(context);
+}
+
+std::uint64_t crc_of_cubin() {
+  const auto [cubin, size] = driver()->cubin();
+  return crc(cubin, size);
 }
 
 void check_no_pcs_sampled(CUcontext context) {

@@ -156,5 +156,36 @@ TEST_F(PcSamplesTest, MachineCodeThatFitsNoFunctionIsLeftOut) {
   EXPECT_THAT(words(timeline), Contains(HasSubstr("Machine code that fits no function")));
 }
 
+TEST_F(PcSamplesTest, CountsOfInstructionsStandBesideSamples) {
+  const capture::LaunchKey one{.device = 0, .function = 0, .grid = {1, 1, 1}, .block = {32, 1, 1}}, two{.grid = {2, 1, 1}};
+  const std::vector<std::string> metrics{"executed", "threads"};
+  const Timeline timeline = load({{names(), samples({{0, 16, {{14, 3}}}}),
+                                   capture::SassCountsRecord{7, one, metrics, {{0, 32, {{0, 8}, {1, 256}}}, {0, 16, {{0, 9}}}}},
+                                   capture::SassCountsRecord{8, two, metrics, {{0, 32, {{1, 64}}}}},
+                                   capture::SassCountsRecord{9, one, metrics, {{0, 32, {{0, 100}}}}}}});
+  const PcSamples& found = timeline.pc_samples;
+  EXPECT_THAT(found.instructions, ElementsAre(PcInstruction{0, 16, 2, 9}, PcInstruction{0, 32, 0, 0}));
+  EXPECT_THAT(found.stalls, ElementsAre(PcStall{0, 0, 3, 3 * kPeriod}));
+  EXPECT_EQ(found.sass_metrics, metrics);
+  ASSERT_THAT(found.counts, SizeIs(4)) << "a configuration has those of its first launch";
+  const std::uint32_t first = found.counts[0].config, second = found.counts[3].config;
+  EXPECT_NE(first, second);
+  EXPECT_THAT(found.counts, ElementsAre(SassCount{0, first, 0, 9}, SassCount{1, first, 0, 8}, SassCount{1, first, 1, 256},
+                                        SassCount{1, second, 1, 64}));
+  EXPECT_TRUE(words(timeline).empty());
+}
+
+TEST_F(PcSamplesTest, CountsThatDoNotFitAreLeftOut) {
+  const Timeline timeline = load({{names(), samples({}),
+                                   capture::SassCountsRecord{7,
+                                                             {},
+                                                             {"executed"},
+                                                             {{0, 16, {{0, ~0ULL}, {1, 5}}},  // a metric that is not named
+                                                              {9, 16, {{0, 1}}},              // a function that is not
+                                                              {0, kMostPcSamples + 1, {{0, 1}}}}}}});
+  EXPECT_THAT(timeline.pc_samples.counts, ElementsAre(SassCount{0, 0, 0, kMostPcSamples}));
+  EXPECT_THAT(words(timeline), Contains(HasSubstr("Counts of instructions that do not fit")));
+}
+
 }  // namespace
 }  // namespace dlkprof::model::pc_samples_test

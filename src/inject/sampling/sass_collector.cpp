@@ -1,0 +1,73 @@
+#include "inject/sampling/sass_collector.h"
+
+#include <utility>
+
+#include "cupti/driver.h"
+
+namespace dlkprof::inject {
+
+bool SassCollector::wants(Launch& launch) {
+  if (!launch.selected()) return false;
+  const auto against = failed_ ? capture::SkipReason::failed : services_.reason_against(launch);
+  if (against == capture::SkipReason::none) return services_->ledger.take_sample(launch.entry, 1);
+  services_->ledger.skipped(launch.entry, against, false);
+  return false;
+}
+
+void SassCollector::skip(const Launch& launch) { services_->ledger.skipped(launch.entry, capture::SkipReason::failed, true); }
+
+bool SassCollector::enter(Launch& launch) {
+  if (services_->graphs.capturing()) {  // begun while this thread waited
+    services_->ledger.skipped(launch.entry, capture::SkipReason::captured, true);
+    return false;
+  }
+  const CUcontext context = launch.data.context;
+  try {
+    const cupti::CurrentContext current(services_->driver, context);
+    cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
+    sampling_.pause(context);
+    Counting counting{launch.entry, launch.record.index, launch.record.key, &counter_of(*launch.device)};
+    counting.counter->begin(context);
+    counting_ = counting;
+  } catch (const std::exception& error) {
+    sampling_.resume(context);
+    give_up(launch.entry, error);
+  }
+  return counting_.has_value();
+}
+
+bool SassCollector::leave(const CUpti_CallbackData& data) {
+  if (!counting_) return false;
+  const Counting counting = *std::exchange(counting_, std::nullopt);
+  try {
+    const cupti::CurrentContext current(services_->driver, data.context);
+    cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
+    sampling_.record(counting.index, counting.key, counting.counter->metrics(), counting.counter->end());
+    failures_in_a_row_ = 0;
+    services_->on_measured();
+  } catch (const std::exception& error) {
+    give_up(counting.entry, error);
+  }
+  sampling_.resume(data.context);
+  return false;
+}
+
+cupti::SassCounter& SassCollector::counter_of(const capture::DeviceRecord& device) {
+  if (const auto known = counters_.find(device.index); known != counters_.end()) return known->second;
+  services_.use_profiler();
+  return counters_.emplace(device.index, cupti::SassCounter::create(services_->library, device.index, device.chip)).first->second;
+}
+
+void SassCollector::give_up(Ledger::Entry entry, const std::exception& error) noexcept {
+  constexpr int kFailuresToStop = 3;  // after so many in a row the next will not be counted either
+  services_->ledger.skipped(entry, capture::SkipReason::failed, true);
+  services_->recorder.note("the instructions of a kernel were not counted", error);
+  if (++failures_in_a_row_ >= kFailuresToStop) failed_ = true;
+}
+
+void SassCollector::stop(bool alone) noexcept {
+  failed_ = true;
+  if (alone) counters_.clear();
+}
+
+}  // namespace dlkprof::inject

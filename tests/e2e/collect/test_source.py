@@ -1,0 +1,70 @@
+"""--section source: what each instruction did, in one launch of each configuration, beside samples of all others."""
+
+from harness import LAUNCHES_OF_AN_ITERATION, PROGRAM, EndToEndTest
+
+OF_ONE = len(LAUNCHES_OF_AN_ITERATION)
+KERNELS = len(set(LAUNCHES_OF_AN_ITERATION))
+SOURCE = ("--section", "source")
+EXECUTED, THREADS, SECTORS, EXCESSIVE, SAMPLES = (
+    "Instructions Executed", "Avg. Threads Executed", "L2 Theoretical Sectors Global", "L2 Theoretical Sectors Global Excessive",
+    "PC Samples",
+)  # fmt: skip
+
+
+class SourceTest(EndToEndTest):
+    def count(self, *steps, options=SOURCE, env=None):
+        self.profile_unharmed(*steps, options=options, env=env, metrics=())
+        return self.report_json(self.capture().path, "--reports=source")
+
+    def test_instructions_of_one_launch_of_each_configuration(self):
+        rows = self.count("train:3")
+        counted = [row for row in rows if row[EXECUTED] is not None]
+        # tests/fakes/cupti/sass_metrics.cpp has what one run does at 0x10 and 0x20, and samples are taken at 0x10 and 0x40.
+        launches = {row["Kernel Name"]: row["Launches Counted"] for row in counted}
+        self.assertEqual(KERNELS, len(launches))
+        for row in counted:
+            of_one = {name: row[name] / row["Launches Counted"] if name != THREADS else row[name] for name in (EXECUTED, THREADS, SECTORS, EXCESSIVE)}
+            wanted = {0x10: (8, 32, 64, 48), 0x20: (8, 16, 0, 0)}[row["SASS Offset"]]
+            self.assertEqual(wanted, tuple(of_one.values()), row)
+
+    def test_samples_are_taken_of_all_other_launches(self):
+        rows = self.count("train:3")
+        counted = sum(launches for launches in {row["Kernel Name"]: row["Launches Counted"] or 0 for row in rows}.values())
+        self.assertEqual(10 * (3 * OF_ONE - counted), sum(row[SAMPLES] for row in rows))
+        trace = self.journal_lines("trace")
+        self.assertEqual(trace.count("pc sampling begins"), trace.count("pc sampling ends"), trace)
+        self.assertEqual(counted, trace.count("counting of instructions begins"))
+        self.assertEqual(counted, trace.count("counting of instructions ends"))
+
+    def test_lines_and_the_database_say_the_same(self):
+        rows = self.count("train:1")
+        self.assertEqual({("/src/kernels.cu", line) for line in (11, 12, 14)}, {(row["Source File"], row["Source Line"]) for row in rows})
+        self.assertEqual(rows, self.report_json(self.folder / "dlkprof_dldb.sqlite", "--reports=source"))
+
+    def test_only_what_is_selected_is_counted(self):
+        rows = self.count("train:2", options=(*SOURCE, "--kernel-id", "::Kernel2:1"))
+        self.assertEqual({"Kernel2"}, {row["Kernel Name"] for row in rows if row[EXECUTED]})
+
+    def test_a_failure_is_said_once_and_sampling_goes_on(self):
+        for call in "cuptiSassMetricsSetConfig", "cuptiSassMetricsEnable", "cuptiSassMetricsFlushData":
+            with self.subTest(call):
+                done = self.profile("train:4", options=(*SOURCE, "--force"), metrics=(), env={"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN"})
+                self.assertEqual(0, done.code)
+                self.assertEqual(1, done.stderr.count("the instructions of a kernel were not counted"), done.stderr)
+                rows = self.report_json(self.capture().path, "--reports=source")
+                self.assertEqual({None}, {row[EXECUTED] for row in rows})
+                self.assertEqual(10 * 4 * OF_ONE - 10 * 3 * (call.endswith("FlushData")), sum(row[SAMPLES] for row in rows))
+
+    def refused(self, *options):
+        done = self.dlkprof(*options, PROGRAM, "print:ran")
+        self.assertEqual((2, ""), (done.code, done.stdout))
+        return done.stderr
+
+    def test_what_it_excludes_is_refused(self):
+        for options, words in (
+            (("--section", "memory"), "excludes counters"), (("--set", "full"), "excludes counters"),
+            (("--replay-mode", "kernel"), "replays nothing"), (("--samples", "2"), "one launch of each"),
+            (("--timeline", "on"), "no timeline"), (("--mode", "pytorch"), "no timeline"), (("--nvtx-include", "a/"), "no timeline"),
+        ):  # fmt: skip
+            with self.subTest(options):
+                self.assertIn(words, self.refused(*SOURCE, *options))

@@ -1,0 +1,145 @@
+// Counts of instructions: every run of a kernel executes the same two, once patching is on. As with the real ones, nothing is
+// patched while PC sampling goes on, all counts are 0 while activity of kernels is recorded, and what is not fetched is lost.
+#include <cupti_sass_metrics.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "common/journal.h"
+#include "cupti/pc_sampling.h"
+#include "cupti/real.h"
+
+namespace fakes {
+namespace {
+
+constexpr const char* kNames[] = {"smsp__sass_inst_executed", "smsp__sass_thread_inst_executed", "smsp__sass_sectors_mem_global",
+                                  "smsp__sass_sectors_mem_global_ideal"};
+struct Counted {
+  std::uint32_t offset;
+  std::uint64_t values[std::size(kNames)];
+};
+// Of one run.
+constexpr Counted kCounted[] = {{0x10, {8, 256, 64, 16}}, {0x20, {8, 128, 0, 0}}};
+
+struct Device {
+  bool patches = false;
+  CUcontext context = nullptr;
+  std::map<std::pair<const char*, std::uint32_t>, std::uint64_t> runs;  // by function and metric; 0: they were not counted
+};
+
+std::mutex& mutex() {
+  static auto& the_mutex = *new std::mutex;
+  return the_mutex;
+}
+std::map<std::uint32_t, Device>& devices() {  // that are configured
+  static auto& all = *new std::map<std::uint32_t, Device>;
+  return all;
+}
+Device* device_of(CUcontext context, const char* call) {
+  for (auto& [number, device] : devices()) {
+    if (device.patches && device.context == context) return &device;
+  }
+  misuse(std::string(call) + " where no instructions are counted");
+  return nullptr;
+}
+
+std::uint64_t number_of(std::size_t metric) { return 1000 + metric; }
+
+}  // namespace
+
+void count_instructions(const KernelRun& run) {
+  const bool sampled = is_sampled(run.context), recorded = records_kernels();
+  const std::lock_guard lock(mutex());
+  for (auto& [number, device] : devices()) {
+    if (!device.patches || device.context != run.context || sampled) continue;
+    for (std::uint32_t metric = 0; metric < std::size(kNames); ++metric)
+      device.runs[{run.kernel->name, metric}] += recorded ? 0 : 1;
+  }
+}
+
+}  // namespace fakes
+
+extern "C" {
+
+CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params* params) {
+  FAKE_CALL(cuptiSassMetricsGetProperties);
+  for (std::size_t i = 0; i < std::size(fakes::kNames); ++i) {
+    if (params->pMetricName != std::string(fakes::kNames[i])) continue;
+    params->metric = {fakes::number_of(i), fakes::kNames[i], ""};
+    return CUPTI_SUCCESS;
+  }
+  return CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params* params) {
+  FAKE_GPU_CALL(cuptiSassMetricsSetConfig);
+  const std::lock_guard lock(fakes::mutex());
+  if (!fakes::devices().try_emplace(params->deviceIndex).second) fakes::misuse("counting instructions is configured twice");
+  fakes::attach_to_driver();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Params* params) {
+  FAKE_GPU_CALL(cuptiSassMetricsUnsetConfig);
+  const std::lock_guard lock(fakes::mutex());
+  return fakes::devices().erase(params->deviceIndex) == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}
+
+CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params* params) {
+  FAKE_GPU_CALL(cuptiSassMetricsEnable);
+  const std::lock_guard lock(fakes::mutex());
+  if (params->enableLazyPatching == 0) fakes::misuse("modules that are loaded are not patched");
+  for (auto& [number, device] : fakes::devices()) {
+    if (device.patches) fakes::misuse("instructions are counted twice");
+    device.patches = true;
+    device.context = params->ctx;
+    device.runs.clear();
+    fakes::trace("counting of instructions begins");
+    return CUPTI_SUCCESS;
+  }
+  return CUPTI_ERROR_INVALID_OPERATION;
+}
+
+CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params* params) {
+  FAKE_GPU_CALL(cuptiSassMetricsDisable);
+  const std::lock_guard lock(fakes::mutex());
+  fakes::Device* device = fakes::device_of(params->ctx, "cuptiSassMetricsDisable");
+  if (device == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  params->numOfDroppedRecords = device->runs.size() * std::size(fakes::kCounted);
+  device->patches = false;
+  fakes::trace("counting of instructions ends");
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsGetDataProperties(CUpti_SassMetricsGetDataProperties_Params* params) {
+  FAKE_GPU_CALL(cuptiSassMetricsGetDataProperties);
+  const std::lock_guard lock(fakes::mutex());
+  const fakes::Device* device = fakes::device_of(params->ctx, "cuptiSassMetricsGetDataProperties");
+  if (device == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  params->numOfPatchedInstructionRecords = device->runs.size() * std::size(fakes::kCounted);
+  params->numOfInstances = device->runs.empty() ? 0 : 1;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params* params) {
+  FAKE_GPU_CALL(cuptiSassMetricsFlushData);
+  const std::lock_guard lock(fakes::mutex());
+  fakes::Device* device = fakes::device_of(params->ctx, "cuptiSassMetricsFlushData");
+  if (device == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  CUpti_SassMetrics_Data* record = params->pMetricsData;
+  for (const auto& [key, runs] : device->runs) {  // one metric after another
+    for (const auto& [offset, values] : fakes::kCounted) {
+      record->cubinCrc = static_cast<std::uint32_t>(fakes::crc_of_cubin());
+      record->functionName = key.first;
+      record->pcOffset = offset;
+      record->pInstanceValues[0] = {fakes::number_of(key.second), runs * values[key.second]};
+      ++record;
+    }
+  }
+  device->runs.clear();
+  return CUPTI_SUCCESS;
+}
+
+}  // extern "C"
