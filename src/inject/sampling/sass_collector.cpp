@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error.h"
 #include "cupti/driver.h"
 
 namespace dlkprof::inject {
@@ -9,14 +10,25 @@ namespace dlkprof::inject {
 bool SassCollector::wants(Launch& launch) {
   if (!launch.selected()) return false;
   const auto against = failed_ ? capture::SkipReason::failed : services_.reason_against(launch);
-  if (against == capture::SkipReason::none) return services_->ledger.take_sample(launch.entry, 1);
-  services_->ledger.skipped(launch.entry, against, false);
+  if (against != capture::SkipReason::none) {
+    services_->ledger.skipped(launch.entry, against, false);
+  } else if (taken_ || counting_) {
+    overlapped_ = true;
+  } else {
+    taken_ = services_->ledger.take_sample(launch.entry, 1);
+    overlapped_ = false;
+    return taken_;
+  }
   return false;
 }
 
-void SassCollector::skip(const Launch& launch) { services_->ledger.skipped(launch.entry, capture::SkipReason::failed, true); }
+void SassCollector::skip(const Launch& launch) {
+  taken_ = false;
+  services_->ledger.skipped(launch.entry, capture::SkipReason::failed, true);
+}
 
 bool SassCollector::enter(Launch& launch) {
+  taken_ = false;
   if (services_->graphs.capturing()) {  // begun while this thread waited
     services_->ledger.skipped(launch.entry, capture::SkipReason::captured, true);
     return false;
@@ -41,15 +53,26 @@ bool SassCollector::leave(const CUpti_CallbackData& data) {
   const Counting counting = *std::exchange(counting_, std::nullopt);
   try {
     const cupti::CurrentContext current(services_->driver, data.context);
-    cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
-    sampling_.record(counting.index, counting.key, counting.counter->metrics(), counting.counter->end());
-    failures_in_a_row_ = 0;
-    services_->on_measured();
+    finish(counting);
   } catch (const std::exception& error) {
     give_up(counting.entry, error);
   }
   sampling_.resume(data.context);
   return false;
+}
+
+void SassCollector::finish(const Counting& counting) {
+  cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
+  const std::vector<cupti::SassHit> hits = counting.counter->end();
+  if (overlapped_) {
+    failed_ = true;
+    throw Error("several threads launch kernels at once", "whose instructions are counted is not known",
+                "Stalls are sampled all the same. Pick one kernel that is launched alone with --kernel-id, or use ncu --section "
+                "SourceCounters.");
+  }
+  sampling_.record(counting.index, counting.key, counting.counter->metrics(), hits);
+  failures_in_a_row_ = 0;
+  services_->on_measured();
 }
 
 cupti::SassCounter& SassCollector::counter_of(const capture::DeviceRecord& device) {

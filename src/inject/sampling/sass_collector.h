@@ -1,7 +1,12 @@
-// --section source: of one launch of each configuration it is counted what its instructions did, in code that CUPTI patches. The
-// launch is made alone, and is done before others are made; PC sampling of its context pauses meanwhile.
+// --section source: of one launch of each configuration it is counted what its instructions did, in code that CUPTI patches. All
+// launches before it are done, and PC sampling of its context pauses meanwhile.
+//
+// No other launch ever waits for that: with four threads of a program in PyTorch, and with JAX, processes hung where callbacks of
+// other launches waited while a function was patched (H100, CUDA 13.0). Where a launch comes meanwhile, nothing is counted any
+// more, as it is not known whether CUPTI can bear that, and whose the counts are.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -17,7 +22,8 @@ class SassCollector final : public Collector {
  public:
   SassCollector(CollectorServices& services, PcSampling& sampling) : services_(services), sampling_(sampling) {}
 
-  [[nodiscard]] bool takes_turns() const noexcept override { return true; }
+  [[nodiscard]] bool may_wait() const noexcept override { return false; }
+  void passed() noexcept override { overlapped_ = true; }
   [[nodiscard]] bool wants(Launch& launch) override;
   [[nodiscard]] bool enter(Launch& launch) override;
   void skip(const Launch& launch) override;
@@ -33,12 +39,15 @@ class SassCollector final : public Collector {
     cupti::SassCounter* counter = nullptr;
   };
   [[nodiscard]] cupti::SassCounter& counter_of(const capture::DeviceRecord& device);
+  void finish(const Counting& counting);
   void give_up(Ledger::Entry entry, const std::exception& error) noexcept;
 
   CollectorServices& services_;
   PcSampling& sampling_;
   std::map<std::uint32_t, cupti::SassCounter> counters_;  // by CUDA ordinal
   std::optional<Counting> counting_;
+  bool taken_ = false;  // from wants() to enter() or skip()
+  std::atomic<bool> overlapped_{false};
   int failures_in_a_row_ = 0;
   bool failed_ = false;  // nothing is counted any more
 };

@@ -72,6 +72,7 @@ class Session {
   [[nodiscard]] bool count_quickly(const LaunchCall& call, CUcontext context, ThreadState& thread);
   [[nodiscard]] Launch count(const LaunchCall& call, const CUpti_CallbackData& data, ThreadState& thread);
   void poll(const Launch& launch);
+  [[nodiscard]] bool wants(Launch& launch);
   void sample_pcs(CUcontext context);
   // Calls the collector under its lock, its calls of the driver being our own.
   template <typename Act>

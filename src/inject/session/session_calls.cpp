@@ -102,7 +102,7 @@ void Session::on_context_end(CUcontext context) {
   counter_.context_ends(context);
   const OwnCalls own;  // ending PC sampling and taking the counters down calls the driver
   if (pc_sampling_) pc_sampling_->context_ends(context);
-  collecting([context](Collector& collector) { collector.context_ends(context); });
+  if (collector_->may_wait()) collecting([context](Collector& collector) { collector.context_ends(context); });
 }
 
 // --- Launches ---------------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (pc_sampling_ && !thread.sampled.contains(data.context, counter_.epoch()) && !graphs_.is_captured(call)) {
     sample_pcs(data.context);
   }
-  const bool wanted = collecting([&](Collector& collector) { return collector.wants(launch); });
+  const bool wanted = wants(launch);
   if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (thread.gate != ThreadState::Gate::alone) {
@@ -133,6 +133,17 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (thread.nodes == nullptr) return;
   if (thread.collecting) ++thread.nodes->measured;
   if (!thread.collecting) services_.add_untimed(launch);
+}
+
+bool Session::wants(Launch& launch) {
+  if (collector_->may_wait()) return collecting([&](Collector& collector) { return collector.wants(launch); });
+  const std::unique_lock lock(collecting_, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    collector_->passed();
+    return false;
+  }
+  const OwnCalls own;
+  return collector_->wants(launch);
 }
 
 // When nothing else is to be done.
@@ -153,6 +164,7 @@ Launch Session::count(const LaunchCall& call, const CUpti_CallbackData& data, Th
 // What is done only now and then, as it costs something.
 void Session::poll(const Launch& launch) {
   if (counter_.append_counts_if_due(timing_.complete()) && options_.timeline) event_log_.flush_soon();
+  if (!collector_->may_wait()) return;
   const bool done = collecting([&](Collector& collector) {
     timing_.poll(launch.record.index);
     if (ending_.loop.is_due(collector.is_settled(launch))) ending_.detach_due = true;

@@ -55,6 +55,15 @@ class SourceTest(EndToEndTest):
                 self.assertEqual({None}, {row[EXECUTED] for row in rows})
                 self.assertEqual(10 * 4 * OF_ONE - 10 * 3 * (call.endswith("FlushData")), sum(row[SAMPLES] for row in rows))
 
+    def test_threads_that_launch_at_once_never_wait(self):
+        done = self.profile("threads:4:200", options=SOURCE, metrics=())
+        self.assertEqual(self.unprofiled("threads:4:200").stdout, done.stdout)
+        self.assert_no_misuse()
+        self.assertIn("several threads launch kernels at once", self.summary_text(self.capture().path) + done.stderr)
+        rows = self.report_json(self.capture().path, "--reports=source")
+        self.assertTrue(rows)
+        self.assertLessEqual({row[EXECUTED] / row["Launches Counted"] for row in rows if row[EXECUTED]}, {8.0})
+
     def refused(self, *options):
         done = self.dlkprof(*options, PROGRAM, "print:ran")
         self.assertEqual((2, ""), (done.code, done.stdout))
