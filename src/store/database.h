@@ -10,7 +10,7 @@
 
 namespace dlkprof::store {
 
-inline constexpr int kSchemaVersion = 9;
+inline constexpr int kSchemaVersion = 10;
 
 // Writes `path` whole, with 0600, under a temporary name beside it and then moved there: never half a file, never through a
 // link. Replaces what is there. `diagnosis`: what advise found of the profile. Throws Error (folder not writable, disk full).

@@ -2,6 +2,7 @@
 
 #include "model/aggregate/provenance.h"
 #include "model/aggregate/reliable.h"
+#include "model/timeline/sass_metrics.h"
 #include "store/views.h"
 
 namespace dlkprof::store {
@@ -36,6 +37,15 @@ std::string unreliable(const std::string& value) {
   return fmt::format(
       "coalesce({} > {} AND (instr(t.name, '.pct_of_peak_sustained_') > 0 OR t.name LIKE '%\\_hit\\_rate.pct' ESCAPE '\\'), 0)",
       value, model::kMostPercent);
+}
+
+// A column of one of CUPTI's metrics, which are rows in table sass_count.
+ViewColumn count_column(const char* name, model::SassMetric metric, const char* unit, const char* meaning) {
+  const std::string id = fmt::format("(SELECT id FROM sass_metric WHERE name = '{}')", name_of(metric));
+  // No row: 0, where the metric was counted at all.
+  const std::string value =
+      fmt::format("CASE WHEN {} NOTNULL THEN sum(CASE s.metric WHEN {} THEN s.value ELSE 0 END) END", id, id);
+  return {name, value, unit, meaning};
 }
 
 }  // namespace
@@ -107,6 +117,32 @@ View coverage_view() {
           columns,
           "FROM launch_count c JOIN process p ON p.id = c.process LEFT JOIN config f ON f.id = c.config "
           "LEFT JOIN kernel k ON k.id = c.kernel ORDER BY c.timed_gpu_ns DESC, c.launches DESC, c.id"};
+}
+
+View instruction_counts_view() {
+  using model::SassMetric;
+  return {
+      "instruction_counts",
+      "What instructions did in the launch of each configuration that was counted (--section source). NULL in a column of "
+      "counts: "
+      "the GPU does not count it.",
+      {{"kernel_name", "k.name", "", ""},
+       {"byte_offset", "i.byte_offset", "bytes", "Of the instruction, from the function's start."},
+       {"source_file", "nullif(f.path, '')", "", "NULL: not known."},
+       {"source_line", "nullif(i.line, 0)", "", "NULL: not known."},
+       count_column("instructions_executed", SassMetric::instructions, "", "Warps that executed it."),
+       count_column("threads_executed", SassMetric::threads, "", "Threads of these warps that were active."),
+       count_column("threads_predicated_on", SassMetric::predicated_on_threads, "", "Of these, whose predicate was true."),
+       count_column("divergent_branches", SassMetric::divergent_branches, "", "Branches whose threads went different ways."),
+       count_column("global_sectors", SassMetric::global_sectors, "sectors", "Of 32 bytes, asked of global memory."),
+       count_column("global_sectors_ideal", SassMetric::ideal_global_sectors, "sectors", "As few as its threads' bytes need."),
+       count_column("shared_wavefronts", SassMetric::shared_wavefronts, "", "Passes through shared memory."),
+       count_column("shared_wavefronts_ideal", SassMetric::ideal_shared_wavefronts, "", "As few as its threads' bytes need."),
+       {"kernel", "k.id", "id of kernel", ""},
+       {"function", "n.id", "id of pc_function", "Tells pieces of machine code of one kernel apart."},
+       {"config", "s.config", "id of config", "The launch configuration."}},
+      "FROM sass_count s JOIN pc_instruction i ON i.id = s.instruction JOIN pc_function n ON n.id = i.function "
+      "JOIN kernel k ON k.id = n.kernel JOIN pc_file f ON f.id = i.file GROUP BY s.instruction, s.config"};
 }
 
 }  // namespace dlkprof::store

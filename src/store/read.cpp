@@ -139,6 +139,11 @@ void TimelineReader::pc_samples() {
       rows.fail("a period that there cannot be");
     samples.totals.push_back(totals);
   });
+  samples.sass_metrics = read_texts<SassMetric>(reading_);
+  read_rows<model::SassCount>(reading_, [&samples](const Rows& rows, const model::SassCount& count) {
+    if (count.value > model::kMostPcSamples) rows.fail("a larger count than there can be");
+    samples.counts.push_back(count);
+  });
 }
 
 }  // namespace

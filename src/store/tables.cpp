@@ -20,7 +20,7 @@ std::span<const Table> timeline_tables() {
       tables_of<About, Process, Argument, Device, ProcessDevice, Thread, String, Range, Call, Kernel, Config, LoadedFunction,
                 GraphNode, ActivityRow, Detachment, LoneStep, capture::Fact, capture::NoticeRecord, Metric, MetricSet,
                 MeasuredLaunchRow, MeasuredRow, MeasuredFigureRow, LaunchCountRow, SampledRow, SampleBin, PcReason, PcFile,
-                PcCode, PcFunction, PcInstruction, PcStall, PcTotals>();
+                PcCode, PcFunction, PcInstruction, PcStall, PcTotals, store::SassMetric, SassCount>();
   return tables;
 }
 

@@ -113,6 +113,9 @@ struct PcReason {
 struct PcFile {
   std::string text;
 };
+struct SassMetric {
+  std::string text;
+};
 void columns(const auto& visit, Of<String> auto& row) {
   visit(Head{"string", "Text that others name by its id."}, row_id("From 0, which is the empty text."), text("value", row.text));
 }
@@ -122,6 +125,10 @@ void columns(const auto& visit, Of<Metric> auto& row) {
 void columns(const auto& visit, Of<PcReason> auto& row) {
   visit(Head{"pc_reason", "What a warp may be found waiting for by PC sampling."}, row_id("From 0."),
         text("name", row.text, "As CUPTI has it."));
+}
+void columns(const auto& visit, Of<SassMetric> auto& row) {
+  visit(Head{"sass_metric", "What was counted of each instruction."}, row_id("From 0."),
+        text("name", row.text, "As CUPTI has it: smsp__sass_inst_executed."));
 }
 void columns(const auto& visit, Of<PcFile> auto& row) {
   visit(Head{"pc_file", "A source file of kernels."}, row_id("From 0, which is the empty text: not known."),
@@ -274,19 +281,19 @@ Cell<T&, WithSign> bits(const char* name, T& value, const char* meaning) {
 }
 
 void columns(const auto& visit, Of<model::PcCode> auto& row) {
-  visit(Head{"pc_code", "Machine code of kernel functions that PC sampling found."}, row_id("From 0."),
+  visit(Head{"pc_code", "Machine code of kernel functions that were sampled or counted."}, row_id("From 0."),
         number("elf_bytes", row.elf_bytes, "bytes", "Before compression."),
         blob("zstd_elf", row.zstd_elf, "An ELF file as nvdisasm reads it, compressed with zstd."));
 }
 
 void columns(const auto& visit, Of<model::PcFunction> auto& row) {
-  visit(Head{"pc_function", "A kernel function that PC sampling found, in one piece of machine code."}, row_id("From 0."),
+  visit(Head{"pc_function", "A kernel function that was sampled or counted, in one piece of machine code."}, row_id("From 0."),
         reference("kernel", row.kernel, "kernel"), bits("cubin_crc", row.cubin_crc, "CUPTI's checksum of the machine code."),
         nullable(reference("code", row.code, "pc_code", "Its machine code.")));
 }
 
 void columns(const auto& visit, Of<model::PcInstruction> auto& row) {
-  visit(Head{"pc_instruction", "An instruction that PC sampling found. Ordered by function and offset."},
+  visit(Head{"pc_instruction", "An instruction that was sampled or counted. Ordered by function and offset."},
         row_id("From 0, in order."), reference("function", row.function, "pc_function"),
         number("byte_offset", row.offset, "bytes", "From the function's start."),
         reference("file", row.file, "pc_file", "Of its source line."), number("line", row.line, "", "From 1; 0: not known."));
@@ -297,6 +304,12 @@ void columns(const auto& visit, Of<model::PcStall> auto& row) {
         reference("instruction", row.instruction, "pc_instruction"), reference("reason", row.reason, "pc_reason"),
         number("samples", row.samples),
         number("cycles", row.cycles, "cycles", "That the samples stand for: their periods, added up."));
+}
+
+void columns(const auto& visit, Of<model::SassCount> auto& row) {
+  visit(Head{"sass_count", "What an instruction did in the launch of a configuration whose instructions were counted.", 3},
+        reference("instruction", row.instruction, "pc_instruction"), reference("config", row.config, "config"),
+        reference("metric", row.metric, "sass_metric"), number("value", row.value, "of the metric", "Zeros have no row."));
 }
 
 void columns(const auto& visit, Of<model::PcTotals> auto& row) {

@@ -358,13 +358,26 @@ ViewColumns of(const std::string& table, std::initializer_list<const char*> name
 
 std::span<const View> views() {
   static const std::vector<View> all = [] {
-    std::vector<View> made{summary_view(),           detail_view(),          ops_view(),
-                           iterations_view(),        ranges_view(),          kernels_view(),
-                           op_kernels_view(),        tensor_view(),          op_types_view(),
-                           group_nodes_view(),       metrics_view(),         op_metrics_view(),
-                           op_kernel_metrics_view(), op_type_metrics_view(), metric_samples_view(),
-                           coverage_view(),          sampled_metrics_view(), utilization_view(),
-                           pc_samples_view()};
+    std::vector<View> made{summary_view(),
+                           detail_view(),
+                           ops_view(),
+                           iterations_view(),
+                           ranges_view(),
+                           kernels_view(),
+                           op_kernels_view(),
+                           tensor_view(),
+                           op_types_view(),
+                           group_nodes_view(),
+                           metrics_view(),
+                           op_metrics_view(),
+                           op_kernel_metrics_view(),
+                           op_type_metrics_view(),
+                           metric_samples_view(),
+                           coverage_view(),
+                           sampled_metrics_view(),
+                           utilization_view(),
+                           pc_samples_view(),
+                           instruction_counts_view()};
     for (View& view : diagnosis_views()) made.push_back(std::move(view));
     std::for_each(made.begin(), made.end(), inherit);
     return made;

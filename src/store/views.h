@@ -26,6 +26,7 @@ inline const std::string kNewest = "(SELECT max(id) FROM aggregation)";
 [[nodiscard]] View metrics_view();
 [[nodiscard]] View metric_samples_view();
 [[nodiscard]] View coverage_view();
+[[nodiscard]] View instruction_counts_view();
 // Of what the diagnosis found; with them phases, gaps and kinds of iterations, which follow from other tables.
 [[nodiscard]] std::vector<View> diagnosis_views();
 

@@ -56,6 +56,8 @@ void insert_pc_samples(const Connection& connection, const model::PcSamples& sam
   insert_many(connection, samples.instructions);
   insert_many(connection, samples.stalls);
   insert_all(connection, samples.totals);
+  insert_texts<SassMetric>(connection, samples.sass_metrics);
+  insert_many(connection, samples.counts);
 }
 
 void fill(NewFile& file, const model::Profile& profile, const model::Diagnosis& diagnosis) {

@@ -24,4 +24,18 @@ inline model::PcSamples small_pc_samples() {
   return samples;
 }
 
+// The same, with the counts of two configurations: of kernel 0, and of the second function of kernel 1, an instruction of which
+// was not sampled. The GPU counts neither branches nor shared memory.
+inline model::PcSamples counted_pc_samples() {
+  model::PcSamples samples = small_pc_samples();
+  samples.instructions.push_back({2, 32, 0, 0});
+  samples.sass_metrics = {"smsp__sass_inst_executed", "smsp__sass_thread_inst_executed",
+                          "smsp__sass_thread_inst_executed_pred_on", "smsp__sass_sectors_mem_global",
+                          "smsp__sass_sectors_mem_global_ideal"};
+  samples.counts = {{0, 0, 0, 100},  {0, 0, 1, 3200}, {0, 0, 2, 1600}, {0, 0, 3, 800}, {0, 0, 4, 200}, {0, 1, 0, 10},
+                    {0, 1, 1, 320},  {0, 1, 2, 320},  {0, 1, 3, 80},   {0, 1, 4, 40},  {1, 0, 0, 100}, {1, 0, 1, 3000},
+                    {1, 0, 2, 3000}, {5, 1, 0, 7},    {5, 1, 1, 224},  {5, 1, 2, 112}};
+  return samples;
+}
+
 }  // namespace dlkprof::test

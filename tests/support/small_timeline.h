@@ -120,7 +120,7 @@ inline model::Timeline small_timeline() {
                      {0, kNone, 1, 1, 12, 0, 0, 12, 0, 5, 300, capture::SkipReason::none},
                      {1, 1, kNone, 0, 4, 4, 3, 0, 0, 0, 0, capture::SkipReason::none},
                      {1, kNone, kNone, 0, 2, 2, 0, 0, 2, 0, 0, capture::SkipReason::cooperative}};
-  timeline.pc_samples = small_pc_samples();
+  timeline.pc_samples = counted_pc_samples();
   timeline.first_ns = 500;
   timeline.last_ns = 4000;
   return timeline;

@@ -107,8 +107,8 @@ TEST_F(ReadTest, DatabasesOfOthersAreRefused) {
 }
 
 TEST_F(ReadTest, OtherVersionsAreRefusedNamingBoth) {
-  EXPECT_THAT(after("PRAGMA user_version=10"),
-              AllOf(HasSubstr("version 10"), HasSubstr("reads version 9"), HasSubstr("as new as")));
+  EXPECT_THAT(after("PRAGMA user_version=11"),
+              AllOf(HasSubstr("version 11"), HasSubstr("reads version 10"), HasSubstr("as new as")));
   EXPECT_THAT(after("PRAGMA user_version=0"), AllOf(HasSubstr("version 0"), HasSubstr("from the captures")));
 }
 
@@ -181,10 +181,16 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"UPDATE pc_instruction SET function = 3 WHERE id = 1", "row 1 of table pc_instruction: function is 3"},
         Hostile{"UPDATE pc_instruction SET file = 2 WHERE id = 0", "file is 2"},
         Hostile{"UPDATE pc_instruction SET line = -1 WHERE id = 0", "line is -1"},
-        Hostile{"UPDATE pc_stall SET instruction = 5 WHERE instruction = 4", "instruction is 5"},
+        Hostile{"UPDATE pc_stall SET instruction = 6 WHERE instruction = 4", "instruction is 6"},
         Hostile{"UPDATE pc_stall SET reason = 4 WHERE reason = 3", "reason is 4"},
         Hostile{"UPDATE pc_stall SET samples = 4611686018427387905", "more samples than there can be"},
         Hostile{"UPDATE pc_total SET process = 2", "process is 2"},
+        Hostile{"UPDATE sass_metric SET id = 9 WHERE id = 4", "id is 9, not 4"},
+        Hostile{"UPDATE sass_count SET instruction = 6 WHERE instruction = 5", "instruction is 6"},
+        Hostile{"UPDATE sass_count SET config = 2 WHERE instruction = 5", "config is 2"},
+        Hostile{"UPDATE sass_count SET metric = 5 WHERE instruction = 5 AND metric = 2", "metric is 5"},
+        Hostile{"UPDATE sass_count SET value = 4611686018427387905", "a larger count than there can be"},
+        Hostile{"UPDATE sass_count SET value = -1", "value is -1"},
         Hostile{"UPDATE pc_total SET longest_period_log2 = 64", "a period that there cannot be"},
         Hostile{"UPDATE range SET op_id = 4294967295 WHERE id = 0", "op_id is 4294967295"},
         Hostile{"UPDATE range SET start_ns = 'soon' WHERE id = 1", "start_ns is text"},

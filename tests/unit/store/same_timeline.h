@@ -118,6 +118,8 @@ inline void expect_same(const model::Timeline& found, const model::Timeline& wan
   EXPECT_EQ(found.pc_samples.instructions, wanted.pc_samples.instructions);
   EXPECT_EQ(found.pc_samples.stalls, wanted.pc_samples.stalls);
   EXPECT_EQ(found.pc_samples.totals, wanted.pc_samples.totals);
+  EXPECT_EQ(found.pc_samples.sass_metrics, wanted.pc_samples.sass_metrics);
+  EXPECT_EQ(found.pc_samples.counts, wanted.pc_samples.counts);
   EXPECT_EQ(found.first_ns, wanted.first_ns);
   EXPECT_EQ(found.last_ns, wanted.last_ns);
 }

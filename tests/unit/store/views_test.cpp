@@ -191,5 +191,15 @@ TEST_F(ViewsTest, PcSamplesAreByInstruction) {
                           "[CUDA memcpy HtoD]|32|||smsp__pcsamp_warps_issue_stalled_selected|1|131072"));
 }
 
+TEST_F(ViewsTest, InstructionCountsAreByInstructionAndConfiguration) {
+  EXPECT_THAT(rows("SELECT kernel, function, byte_offset, source_file, source_line, config, instructions_executed, "
+                   "threads_executed, threads_predicated_on, global_sectors, global_sectors_ideal FROM instruction_counts"),
+              ElementsAre("0|0|0|/src/model.cu|7|0|100|3200|1600|800|200", "0|0|0|/src/model.cu|7|1|10|320|320|80|40",
+                          "0|0|16|/src/model.cu|8|0|100|3000|3000|0|0", "1|2|32|||1|7|224|112|0|0"));
+  EXPECT_THAT(rows("SELECT DISTINCT divergent_branches, shared_wavefronts, shared_wavefronts_ideal FROM instruction_counts"),
+              ElementsAre("||"))
+      << "which that GPU does not count";
+}
+
 }  // namespace
 }  // namespace dlkprof::store::views_test

@@ -148,7 +148,7 @@ TEST_F(WriteTest, HasNothingForSqliteToComplainOf) {
   write();
   EXPECT_THAT(rows("PRAGMA integrity_check"), ElementsAre("ok"));
   EXPECT_THAT(rows("PRAGMA application_id"), ElementsAre(std::to_string(kApplicationId)));
-  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("9"));
+  EXPECT_THAT(rows("PRAGMA user_version"), ElementsAre("10"));
 }
 
 TEST_F(WriteTest, ConfigurationsNameTheKernelTheyLaunch) {
