@@ -1,11 +1,17 @@
 // Rules after the thresholds of NVIDIA's Compute Triage Guide (Nsight Compute 2026.3): can the figures be trusted, do warps
-// issue, which pipe is in the way, and at which line.
+// issue, which pipe is in the way, and at which line. Beside the last, at which line memory is asked for more than is needed.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "advise/rule_parts.h"
 #include "advise/sampled_stalls.h"
+#include "model/samples/instruction_counts.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -25,6 +31,8 @@ constexpr double kMostMaskedApart = 4;         // ours: threads fewer than those
 constexpr double kHotLine = 30;                // % of the samples of its kernel
 constexpr double kOneReason = 50;              // % of the samples of the line
 constexpr std::uint64_t kFewestSamples = 100;  // ours, of the line: a share of 30 % is then known to some 5 points
+constexpr double kMostExcess = 50;             // ours: % of the sectors of the line
+constexpr double kHotExcess = 10;              // ours: % of the sectors of its kernel
 
 // --- Figures ----------------------------------------------------------------------------------------------------------
 
@@ -195,6 +203,67 @@ void find_hot_lines(const Case& run, Findings& findings) {
   }
 }
 
+// Of global memory, which the instructions of a kernel or of one of its lines ask for.
+struct Sectors {
+  double all = 0, excess = 0;
+  std::uint64_t launches = 0;  // counted
+
+  void add(double asked, double more, std::uint64_t counted) {
+    all += asked;
+    excess += more;
+    launches = std::max(launches, counted);
+  }
+};
+
+struct SectorTable {
+  using Line = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;  // kernel, file, number; 0: not known
+  std::map<std::uint32_t, Sectors> kernels;
+  std::map<Line, Sectors> lines;
+};
+
+SectorTable count_sectors(const model::PcSamples& samples) {
+  using model::SassMetric;
+  const model::InstructionCounts counts(samples);
+  SectorTable table;
+  for (std::uint32_t i = 0; i < samples.instructions.size(); ++i) {
+    const auto asked = counts.of(i, SassMetric::global_sectors);
+    const auto excess = counts.excess(i, SassMetric::global_sectors, SassMetric::ideal_global_sectors);
+    if (!asked || !excess) continue;
+    const model::PcInstruction& at = samples.instructions[i];
+    const std::uint32_t kernel = samples.functions[at.function].kernel;
+    for (Sectors* sum : {&table.kernels[kernel], &table.lines[{kernel, at.file, at.line}]})
+      sum->add(static_cast<double>(*asked), static_cast<double>(*excess), counts.launches(i));
+  }
+  return table;
+}
+
+void find_uncoalesced_lines(const Case& run, Findings& findings) {
+  const model::PcSamples& samples = run.profile.timeline.pc_samples;
+  const SectorTable table = count_sectors(samples);
+  Findings found;
+  for (const auto& [line, sectors] : table.lines) {
+    const auto& [kernel, file, number] = line;
+    const double of_kernel = table.kernels.at(kernel).all;
+    if (number == 0 || sectors.excess * 100 <= kMostExcess * sectors.all || sectors.excess * 100 <= kHotExcess * of_kernel)
+      continue;
+    const KernelUse use = use_of(run, kernel);
+    if (use.largest == nullptr || run.percent_of_gpu_time(use.gpu_ns) < kLeastShare) continue;
+    Finding finding = of_config(
+        run, *use.largest,
+        fmt::format(
+            "Of the sectors of global memory that {}:{} asks for in {}, {:.3g} % are more than its threads need: {:.3g} % "
+            "of all that the kernel asks for.",
+            shown(samples.files[file]), number, shown(kernel_name(run, *use.largest)), 100 * sectors.excess / sectors.all,
+            100 * sectors.excess / of_kernel),
+        part_ns(use.gpu_ns, sectors.excess / of_kernel));
+    finding.basis = fmt::format("instructions counted in {} {}", sectors.launches, sectors.launches == 1 ? "launch" : "launches");
+    found.push_back(std::move(finding));
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.bound_ns > b.bound_ns; });
+  if (found.size() > kMostPlaces) found.resize(kMostPlaces);
+  std::move(found.begin(), found.end(), std::back_inserter(findings));
+}
+
 }  // namespace
 
 std::vector<Rule> triage_rules() {
@@ -241,7 +310,16 @@ std::vector<Rule> triage_rules() {
            kHotLine, kFewestSamples, kOneReason),
        fmt::format("{}, decision 6; the number of samples is ours.", kGuide),
        "The part of the kernel's GPU time that these samples stand for.",
-       "See what the line does: dlkprof report <file> --reports source", "", find_hot_lines}};
+       "See what the line does: dlkprof report <file> --reports source", "", find_hot_lines},
+      {"uncoalesced_line", "Uncoalesced Line Detector", "One source line asks for more memory than it needs", "All",
+       fmt::format(
+           "More than {:g} % of the sectors of global memory that a source line asks for are more than its threads need, and "
+           "these are more than {:g} % of all that the kernel asks for.",
+           kMostExcess, kHotExcess),
+       "Nsight Compute's rule UncoalescedGlobalAccess, which reports any such sector; both figures are ours.",
+       "These sectors' share of the kernel's GPU time.",
+       "Let neighbouring threads access neighbouring elements; dlkprof report <file> --reports source has the instructions.",
+       "source", find_uncoalesced_lines}};
 }
 
 }  // namespace dlkprof::advise

@@ -174,5 +174,42 @@ TEST(HotLine, NamesOfFilesCannotDriveTheTerminal) {
   EXPECT_THAT(found(run.profile(), "hot_line").at(0).problem, HasSubstr("\\x1b[2J.cu:7"));
 }
 
+// Kernel 0, of which two instructions of line 7 and one of line 8 ask for sectors.
+const model::Profile& counted(test::DiagnosedRun& run, std::uint64_t asked, std::uint64_t needed, std::uint64_t elsewhere) {
+  model::PcSamples& samples = run.timeline().pc_samples;
+  samples.functions = {{0, 11}};
+  samples.files = {"", "/src/model.cu"};
+  samples.instructions = {{0, 0, 1, 7}, {0, 16, 1, 7}, {0, 32, 1, 8}, {0, 48, 0, 0}};
+  samples.sass_metrics = {"smsp__sass_sectors_mem_global", "smsp__sass_sectors_mem_global_ideal"};
+  samples.counts = {{0, 0, 0, asked}, {0, 0, 1, needed}, {1, 0, 0, 4}, {1, 0, 1, 4}, {2, 0, 0, elsewhere}, {2, 0, 1, elsewhere}};
+  return run.profile();
+}
+
+TEST(UncoalescedLine, SaysWhichPartOfItsSectorsIsNotNeeded) {
+  test::DiagnosedRun run = one_kernel({});
+  const Findings findings = found(counted(run, 96, 16, 60), "uncoalesced_line");
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(
+      findings[0].problem,
+      "Of the sectors of global memory that /src/model.cu:7 asks for in k, 80 % are more than its threads need: 50 % of all "
+      "that the kernel asks for.");
+  EXPECT_EQ(findings[0].basis, "instructions counted in 1 launch");
+  EXPECT_EQ(findings[0].bound_ns, 10000);
+}
+
+TEST(UncoalescedLine, IsSilentWhereLittleIsInExcess) {
+  for (const auto& [asked, needed, elsewhere] : {std::tuple{96, 50, 0}, {96, 16, 900}, {0, 0, 100}, {16, 96, 0}}) {
+    test::DiagnosedRun run = one_kernel({});
+    EXPECT_FALSE(fires(counted(run, asked, needed, elsewhere), "uncoalesced_line")) << asked << ' ' << needed << ' ' << elsewhere;
+  }
+}
+
+TEST(UncoalescedLine, IsOfLinesThatAreKnown) {
+  test::DiagnosedRun run = one_kernel({});
+  (void)counted(run, 96, 16, 60);
+  for (model::PcInstruction& at : run.timeline().pc_samples.instructions) at.line = 0;
+  EXPECT_FALSE(fires(run.profile(), "uncoalesced_line"));
+}
+
 }  // namespace
 }  // namespace dlkprof::advise::rules_triage_test
