@@ -3,7 +3,7 @@
 import {go} from "./steps.mjs";
 
 // What the two tables of the panel Source say of places, as test_view.py judges it.
-export async function readLines({open, seen}, browser, {file}) {
+export async function readLines({open, seen}, browser, {file, function: counted}) {
   const page = await open(browser, file);
   await go(page, "source");
   const cells = (id, columns) =>
@@ -19,6 +19,12 @@ export async function readLines({open, seen}, browser, {file}) {
     );
   seen.lines = await cells("lines", ["place"]);
   seen.instructions = await cells("instructions", ["place", "line"]);
+  seen.counted = await cells("instructions", ["place", "instructions_executed", "excess_sectors"]);
+  await go(page, `source?source.function=${counted}`);
+  seen.onlyCounted = await cells("instructions", ["place", "instructions_executed", "excess_sectors"]);
+  seen.countColumns = await page.$$eval("table[data-table=instructions] thead th", (heads) =>
+    heads.map((head) => head.dataset.column),
+  );
   seen.done.push("lines");
   await page.close();
 }

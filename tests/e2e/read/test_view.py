@@ -132,7 +132,25 @@ class BrowserTest(unittest.TestCase):
         cls.change(database, "INSERT INTO pc_file SELECT max(id) + 1, '/a.cu' FROM pc_file")
         file = "(SELECT max(id) FROM pc_file) - byte_offset / 16 % 2"
         cls.change(database, f"UPDATE pc_instruction SET file = {file}, line = 1 + byte_offset / 16 * 37 % 101")
+        cls.count_instructions(database)
         view(cls.folder, database)
+
+    @classmethod
+    def count_instructions(cls, database):
+        """Of the function with the most samples, which has them still, and of the one with the fewest, which has none then. The
+        GPU counts no shared memory."""
+        for metric in ("inst_executed", "thread_inst_executed", "sectors_mem_global", "sectors_mem_global_ideal"):
+            cls.change(database, f"INSERT INTO sass_metric SELECT count(*), 'smsp__sass_{metric}' FROM sass_metric")
+        by_samples = "(SELECT function FROM pc_samples GROUP BY 1 ORDER BY sum(samples) {}, function LIMIT 1)"
+        most, fewest = (cls.ask("lines", "SELECT " + by_samples.format(order))[0][0] for order in ("DESC", ""))
+        cls.counted = fewest
+        value = "CASE m.id WHEN 0 THEN 10 + id_of % 7 WHEN 1 THEN 31 * (10 + id_of % 7) WHEN 2 THEN 40 + id_of % 3 ELSE 32 END"
+        cls.change(
+            database,
+            f"INSERT INTO sass_count SELECT i.id_of, c.id, m.id, {value} FROM (SELECT id AS id_of FROM pc_instruction"
+            f" WHERE function IN ({most}, {fewest}) AND (id % 2 = 0 OR function = {fewest})) i, (SELECT id FROM config LIMIT 2) c, sass_metric m",
+        )
+        cls.change(database, f"DELETE FROM pc_stall WHERE instruction IN (SELECT id FROM pc_instruction WHERE function = {fewest})")
 
     @staticmethod
     def change(database, sql):
@@ -158,7 +176,7 @@ class BrowserTest(unittest.TestCase):
             ["ofOneKind", page("kind", database="kind")],
             ["lacksMetric", page(SAMPLED)],
             ["lacksDeviation", page("one")],
-            ["readLines", page("lines")],
+            ["readLines", page("lines", function=cls.counted)],
         ]
 
     @classmethod
@@ -328,6 +346,19 @@ class BrowserTest(unittest.TestCase):
         self.assertGreaterEqual(min(len(self.seen["lines"]), len(self.seen["instructions"])), 50)
         for expected, seen in ((lines, self.seen["lines"]), (instructions, self.seen["instructions"])):
             self.assertEqual([list(row) for row in expected[: len(seen)]], seen)
+
+    def test_counts_of_instructions_stand_beside_their_samples(self):
+        function = "(SELECT function FROM pc_samples GROUP BY 1 ORDER BY sum(samples) DESC LIMIT 1)"
+        excess = "sum(global_sectors - global_sectors_ideal)"
+        sql = f"SELECT printf('0x%04x', byte_offset), sum(instructions_executed), {excess} FROM instruction_counts WHERE function = "
+        for name, of in (("counted", function), ("onlyCounted", str(self.counted))):
+            expected = {place: [f"{executed:,}", f"{sectors:,}"] for place, executed, sectors in self.ask("lines", sql + of + " GROUP BY 1")}
+            seen = {place: cells for place, *cells in self.seen[name]}
+            self.assertTrue(expected)
+            self.assertTrue(set(expected) & set(seen))
+            self.assertEqual({place: expected.get(place, ["", ""]) for place in seen}, seen)
+        self.assertNotIn("shared_wavefronts", self.seen["countColumns"])
+        self.assertNotIn("samples", self.seen["countColumns"])
 
     def test_runs_are_compared_op_by_op(self):
         def per_iteration(database, op):
