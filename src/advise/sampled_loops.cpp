@@ -56,7 +56,8 @@ SampledLoops::SampledLoops(const model::PcSamples& samples, const model::Sass& s
                                          [](const auto& a, const auto& b) { return a.second.cycles < b.second.cycles; });
       const Lines lines = most == sum.files.end() ? Lines{} : most->second;
       const double all = kernels[samples.functions[i].kernel];
-      loops_[i].push_back({known.head, known.last, all > 0 ? 100 * sum.cycles / all : 0, lines.first, lines.last});
+      const auto percent = all > 0 ? std::optional(100 * sum.cycles / all) : std::nullopt;
+      loops_[i].push_back({known.head, known.last, percent, lines.first, lines.last});
     }
   }
   for (const model::PcInstruction& at : samples.instructions) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct SourcePlace {
 // A loop of a function with what was sampled in it, loops within included.
 struct SampledLoop {
   std::uint64_t head = 0, last = 0;             // offsets of its first and its last instruction
-  double percent = 0;                           // of the cycles of its kernel
+  std::optional<double> percent;                // of the cycles of its kernel; none: it was not sampled
   std::uint32_t first_line = 0, last_line = 0;  // of the file that most of it is of; 0: not known
 };
 

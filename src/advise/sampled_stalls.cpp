@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -108,13 +109,37 @@ std::vector<SampledKernel> sampled_kernels(const model::PcSamples& samples) {
   return kernels;
 }
 
-std::vector<SampledInstruction> sampled_instructions(const model::PcSamples& samples) {
-  const auto place = [](std::uint32_t instruction) { return instruction; };
-  std::vector<SampledInstruction> instructions;
-  for (auto& [instruction, part] : ranked_parts<std::uint32_t>(samples, place)) {
-    instructions.push_back({instruction, part.samples, part.stalled, part.percent, std::move(part.stalls)});
+std::vector<SampledInstruction> instructions_of(const model::PcSamples& samples, const model::InstructionCounts& counts) {
+  std::vector<Tally> tallies(samples.instructions.size());
+  for (const model::PcStall& stall : samples.stalls) tallies[stall.instruction].add(stall);
+  const std::map<std::uint32_t, Tally> kernels = tally_kernels(samples);
+  std::map<std::uint32_t, std::uint64_t> executed_of;  // by kernel
+  const auto executed = [&counts](std::uint32_t instruction) {
+    return counts.of(instruction, model::SassMetric::instructions).value_or(0);
+  };
+  for (std::uint32_t i = 0; i < tallies.size(); ++i) {
+    std::uint64_t& sum = executed_of[kernel_of(samples, i)];
+    sum = std::min(sum + executed(i), model::kMostPcSamples);
   }
-  return instructions;
+  // Each falling but the numbers.
+  using Rank = std::tuple<double, std::uint64_t, std::uint32_t, double, std::uint64_t, std::uint32_t>;
+  std::vector<std::pair<Rank, SampledInstruction>> ranked;
+  for (std::uint32_t i = 0; i < tallies.size(); ++i) {
+    const Tally& tally = tallies[i];
+    if (tally.samples == 0 && counts.launches(i) == 0) continue;
+    const std::uint32_t kernel = kernel_of(samples, i);
+    const auto sampled = kernels.find(kernel);
+    const double cycles = sampled == kernels.end() ? 0 : sampled->second.cycles;
+    ranked.push_back(
+        {{-cycles, ~executed_of[kernel], kernel, -tally.cycles, ~executed(i), i},
+         {i, tally.samples, stalled_in(tally, samples.reasons),
+          cycles > 0 ? std::optional(100 * tally.cycles / cycles) : std::nullopt, stalls_in(tally, samples.reasons)}});
+  }
+  std::sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<SampledInstruction> all;
+  all.reserve(ranked.size());
+  for (auto& [rank, row] : ranked) all.push_back(std::move(row));
+  return all;
 }
 
 std::vector<SampledLine> sampled_lines(const model::PcSamples& samples) {

@@ -1,10 +1,13 @@
-// Stall reasons from PC sampling: of kernel functions, whatever op launched them, and of their instructions.
+// Stall reasons from PC sampling: of kernel functions, whatever op launched them, and of their instructions, with those that were
+// counted and not sampled.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "advise/stalls.h"
+#include "model/samples/instruction_counts.h"
 #include "model/timeline/pc_samples.h"
 
 namespace dlkprof::advise {
@@ -21,12 +24,14 @@ struct SampledKernel {
 struct SampledInstruction {
   std::uint32_t instruction = 0;  // index into PcSamples::instructions
   std::uint64_t samples = 0;
-  std::uint64_t stalled = 0;  // of them, at which a warp did not issue
-  double percent = 0;         // of all of its kernel
-  std::vector<Stall> stalls;  // by share, falling
+  std::uint64_t stalled = 0;      // of them, at which a warp did not issue
+  std::optional<double> percent;  // of all samples of its kernel; none: it has none
+  std::vector<Stall> stalls;      // by share, falling
 };
-// Kernels as above; within one the instructions with most first.
-[[nodiscard]] std::vector<SampledInstruction> sampled_instructions(const model::PcSamples& samples);
+// Those that were sampled or counted. Kernels as above, then by instructions executed; within a kernel the instructions with most
+// samples first, then those executed most often.
+[[nodiscard]] std::vector<SampledInstruction> instructions_of(const model::PcSamples& samples,
+                                                              const model::InstructionCounts& counts);
 
 struct SampledLine {
   std::uint32_t kernel = 0, file = 0, line = 0;  // indices into Timeline::kernels and PcSamples::files; from 1

@@ -104,6 +104,11 @@ constexpr std::array kHeadings{PeopleColumn{"Op Name", "op"},
                                PeopleColumn{"Share Of Kernel (%)", "of the\nkernel"},
                                PeopleColumn{"Top Stall Reason", "waits for"},
                                PeopleColumn{"Top Stall Share (%)", "share"},
+                               PeopleColumn{"Instructions Executed", "executed"},
+                               PeopleColumn{"Avg. Threads Executed", "threads\nactive"},
+                               PeopleColumn{"Divergent Branches", "branches\ndivergent"},
+                               PeopleColumn{"L2 Theoretical Sectors Global Excessive", "excess\nsectors"},
+                               PeopleColumn{"L1 Wavefronts Shared Excessive", "excess\nwavefronts"},
                                PeopleColumn{"Value", "value"},
                                PeopleColumn{"95 % Low", "95 % low"},
                                PeopleColumn{"95 % High", "95 % high"},
@@ -198,8 +203,10 @@ constexpr std::array kColumns{
     ReportColumns{"measured", "Kernel Name,Grid Size,Metric,Mean,Samples,Standard Deviation,Collected By,Cache Control"},
     ReportColumns{
         "source",
-        "Kernel Name,Source File,Source Line,Share Of Kernel (%),Top Stall Reason,SASS,Line Share Of Kernel (%),PC Samples,"
-        "Loop Lines,Loop Share Of Kernel (%),SASS Offset,Top Stall Share (%),Stalled Samples,Loop"},
+        "Kernel Name,Source File,Source Line,Share Of Kernel (%),Top Stall Reason,Instructions Executed,"
+        "L2 Theoretical Sectors Global Excessive,L1 Wavefronts Shared Excessive,SASS,Line Share Of Kernel (%),PC Samples,"
+        "Loop Lines,Loop Share Of Kernel (%),SASS Offset,Top Stall Share (%),Stalled Samples,Loop,Avg. Threads Executed,"
+        "Divergent Branches"},
     ReportColumns{"sampling", "Op ID,Kernel Name,Total GPU Time (ns),Metric,Value,95 % Low,95 % High,# Samples"},
     ReportColumns{"utilization", "GPU,Metric,Iteration,Time in Iteration (ns),Length (ns),Value,# Samples"},
     ReportColumns{"occupancy_curves", "Kernel Name,Block Size,Curve,Value,Unit,Theoretical Occupancy (%),Grid Size"},

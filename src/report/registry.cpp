@@ -125,9 +125,9 @@ constexpr std::array kReports{
            .when_empty = "no launch was measured"},
     Report{.name = "source",
            .a_row_per =
-               "an instruction of a kernel at which PC sampling found warps: SASS, source line, samples, top stall reason, "
-               "loop",
-           .order = "kernels by samples, then samples",
+               "an instruction of a kernel that was sampled or counted: SASS, source line, samples, top stall reason, loop, how "
+               "often it ran, excess memory accesses",
+           .order = "kernels by samples, then samples, then executions",
            .rows = [](const Inputs& inputs) { return source_report(inputs.profile, inputs.sass); },
            .in_all = false},
     Report{.name = "occupancy_curves",

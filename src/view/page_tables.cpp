@@ -112,7 +112,7 @@ void add_sampled_reasons(Connection& connection, const model::Timeline& timeline
   }
 }
 
-// The SASS of sampled instructions, and the innermost loop that each lies in.
+// The SASS of instructions that were sampled or counted, and the innermost loop that each lies in.
 void add_sass(Connection& connection, const model::PcSamples& samples, const model::Sass& sass) {
   connection.run(
       "CREATE TABLE page_sass (function INTEGER, byte_offset INTEGER, sass TEXT, loop TEXT, loop_pct REAL, "
@@ -126,7 +126,7 @@ void add_sass(Connection& connection, const model::PcSamples& samples, const mod
     if (known == nullptr) continue;
     const advise::SampledLoop* loop = loops.of(i);
     const auto text = loop == nullptr ? std::nullopt : std::optional(fmt::format("{:#x}-{:#x}", loop->head, loop->last));
-    const auto percent = loop == nullptr ? std::nullopt : std::optional(loop->percent);
+    const auto percent = loop == nullptr ? std::nullopt : loop->percent;
     insert.run(at.function, at.offset, known->text, text, percent);
   }
 }

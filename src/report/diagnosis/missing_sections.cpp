@@ -58,9 +58,12 @@ double percent_in_graphs(const model::Profile& profile) {
 }
 
 std::string missing_sections(const std::string& report, const model::Profile& profile) {
-  const bool sampled = !profile.timeline.pc_samples.empty();
-  if (report == "source" && !sampled)
-    return "the report source is empty where nothing was sampled: collect it with --pc-sampling";
+  const model::PcSamples& samples = profile.timeline.pc_samples;
+  const bool sampled = !samples.empty();
+  if (report == "source" && !sampled && samples.counts.empty()) {
+    return "the report source is empty where instructions were neither sampled nor counted: collect both with --section source, "
+           "or samples alone with --pc-sampling";
+  }
   if (report == "stall" && sampled) return "";
   const std::vector<model::OpRow>& ops = profile.aggregate.ops;
   std::string options;

@@ -31,10 +31,10 @@ TEST(SampledLoops, HoldTheSamplesOfThoseWithin) {
   EXPECT_EQ(loops.of(0), nullptr);
   ASSERT_NE(loops.of(1), nullptr);
   EXPECT_EQ(loops.of(1), loops.of(3)) << "the same loop";
-  EXPECT_DOUBLE_EQ(loops.of(1)->percent, 70) << "of all that the kernel has, in whatever machine code";
+  EXPECT_DOUBLE_EQ(loops.of(1)->percent.value(), 70) << "of all that the kernel has, in whatever machine code";
   EXPECT_EQ(loops.of(1)->head, 16U);
   EXPECT_EQ(loops.of(1)->last, 48U);
-  EXPECT_DOUBLE_EQ(loops.of(2)->percent, 40);
+  EXPECT_DOUBLE_EQ(loops.of(2)->percent.value(), 40);
   EXPECT_EQ(loops.of(4), nullptr) << "its code is not known";
 }
 

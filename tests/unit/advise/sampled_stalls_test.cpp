@@ -36,14 +36,43 @@ TEST(SampledStalls, WithoutAnIssueThereAreNoCyclesPerIssue) {
 }
 
 TEST(SampledStalls, OfInstructionsComeKernelByKernel) {
-  const auto instructions = sampled_instructions(test::small_pc_samples());
+  const model::PcSamples samples = test::small_pc_samples();
+  const auto instructions = instructions_of(samples, model::InstructionCounts(samples));
   ASSERT_THAT(instructions, SizeIs(5));
   std::vector<std::uint32_t> order;
   for (const SampledInstruction& one : instructions) order.push_back(one.instruction);
   EXPECT_THAT(order, testing::ElementsAre(0, 1, 2, 3, 4));
   EXPECT_EQ(instructions[0].samples, 5U);
-  EXPECT_DOUBLE_EQ(instructions[0].percent, 50);
+  EXPECT_DOUBLE_EQ(instructions[0].percent.value(), 50);
   EXPECT_DOUBLE_EQ(instructions[0].stalls[0].percent, 80) << "of the instruction";
+}
+
+std::vector<std::uint32_t> order_of(const model::PcSamples& samples) {
+  std::vector<std::uint32_t> order;
+  for (const SampledInstruction& one : instructions_of(samples, model::InstructionCounts(samples)))
+    order.push_back(one.instruction);
+  return order;
+}
+
+TEST(SampledStalls, OfInstructionsThoseCountedFollow) {
+  const model::PcSamples samples = test::counted_pc_samples();
+  const auto instructions = instructions_of(samples, model::InstructionCounts(samples));
+  EXPECT_THAT(order_of(samples), testing::ElementsAre(0, 1, 2, 3, 4, 5));
+  ASSERT_THAT(instructions, SizeIs(6));
+  EXPECT_EQ(instructions[5].samples, 0U);
+  EXPECT_EQ(instructions[5].percent, 0) << "of a kernel that was sampled";
+}
+
+TEST(SampledStalls, OfInstructionsWithoutSamplesCountsGiveTheOrder) {
+  model::PcSamples samples = test::counted_pc_samples();
+  samples.stalls.clear();
+  EXPECT_THAT(order_of(samples), testing::ElementsAre(0, 1, 2, 5, 4)) << "instruction 3 is of no function that was counted";
+  const auto instructions = instructions_of(samples, model::InstructionCounts(samples));
+  EXPECT_EQ(instructions[0].percent, std::nullopt);
+  samples.counts.push_back({5, 1, 0, 1000});
+  EXPECT_THAT(order_of(samples), testing::ElementsAre(5, 4, 0, 1, 2)) << "kernel 1 ran most";
+  samples.stalls = {{2, 1, 1, 1}};
+  EXPECT_THAT(order_of(samples), testing::ElementsAre(2, 0, 1, 5, 4)) << "samples come first";
 }
 
 TEST(SampledStalls, OfLinesAreThoseThatAreKnown) {
@@ -62,14 +91,14 @@ TEST(SampledStalls, OfLinesAreThoseThatAreKnown) {
 TEST(SampledStalls, OfNothingAreNone) {
   EXPECT_THAT(sampled_lines({}), SizeIs(0));
   EXPECT_THAT(sampled_kernels({}), SizeIs(0));
-  EXPECT_THAT(sampled_instructions({}), SizeIs(0));
+  EXPECT_THAT(instructions_of({}, model::InstructionCounts({})), SizeIs(0));
 }
 
 TEST(SampledStalls, SamplesOfNoCyclesAreLeftOut) {
   model::PcSamples samples = test::small_pc_samples();
   for (model::PcStall& stall : samples.stalls) stall.samples = stall.cycles = 0;
   EXPECT_THAT(sampled_kernels(samples), SizeIs(0));
-  EXPECT_THAT(sampled_instructions(samples), SizeIs(0));
+  EXPECT_THAT(instructions_of(samples, model::InstructionCounts(samples)), SizeIs(0));
 }
 
 TEST(SampledStalls, AreNamedAsCountersNameThem) {

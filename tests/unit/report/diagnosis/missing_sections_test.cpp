@@ -37,11 +37,20 @@ TEST(MissingSections, NameNoneWhereThereIsAnything) {
 
 TEST(MissingSections, SamplesFillCellsToo) {
   test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150));
-  EXPECT_THAT(missing_sections("source", run.profile()), EndsWith("--pc-sampling"));
+  EXPECT_THAT(missing_sections("source", run.profile()), EndsWith("--section source, or samples alone with --pc-sampling"));
   run.timeline().pc_samples = test::small_pc_samples();
   const model::Profile& profile = run.profile();
   EXPECT_EQ(missing_sections("source", profile), "");
   EXPECT_EQ(missing_sections("stall", profile), "");
+}
+
+TEST(MissingSections, OfSourceCountsSuffice) {
+  test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150));
+  run.timeline().pc_samples = test::counted_pc_samples();
+  run.timeline().pc_samples.totals.clear();
+  run.timeline().pc_samples.stalls.clear();
+  EXPECT_EQ(missing_sections("source", run.profile()), "");
+  EXPECT_THAT(missing_sections("stall", run.profile()), EndsWith("--section stall")) << "which counts say nothing of";
 }
 
 TEST(MissingSections, OfKernelsInGraphsNoneIsNamed) {

@@ -153,6 +153,17 @@ TEST(Screen, OfPcSamplesAlone) {
   EXPECT_THAT(text, HasSubstr("--reports source"));
 }
 
+TEST(Screen, OfCountsOfInstructions) {
+  test::DiagnosedRun run(busy_program());
+  run.timeline().pc_samples = test::counted_pc_samples();
+  EXPECT_THAT(screen_of(run.profile()), HasSubstr("Measured    PC samples; counts of instructions; no counters"));
+  run.timeline().pc_samples.stalls.clear();
+  const std::string text = screen_of(run.profile());
+  EXPECT_THAT(text, HasSubstr("Measured    counts of instructions; no counters"));
+  EXPECT_THAT(text, HasSubstr("--reports source"));
+  EXPECT_THAT(text, HasSubstr("what each instruction did"));
+}
+
 TEST(Screen, WithoutIterations) {
   test::TimelineBuilder builder;
   builder.range("aten::mm", 0, 40).launch("gemm", 3, 10, 600).launch("relu", 13, 610, 950);
