@@ -321,7 +321,7 @@ TEST(Code, OfHostileSizesIsRefused) {
 
 TEST(Decoding, UnknownTypesAreNone) {
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(0), {}));
-  EXPECT_FALSE(decode_payload(static_cast<RecordType>(20), {}));
+  EXPECT_FALSE(decode_payload(static_cast<RecordType>(21), {}));
   EXPECT_FALSE(decode_payload(static_cast<RecordType>(65535), {}));
 }
 
