@@ -48,7 +48,7 @@ SassCounter SassCounter::create(const Library& library, std::uint32_t device, co
 SassCounter::SassCounter(SassCounter&& other) noexcept
     : library_(std::exchange(other.library_, nullptr)),
       device_(other.device_),
-      context_(std::exchange(other.context_, nullptr)),
+      context_(std::exchange(other.context_, std::nullopt)),
       metrics_(std::move(other.metrics_)),
       indices_(std::move(other.indices_)) {}
 
@@ -61,9 +61,9 @@ SassCounter::~SassCounter() {
 }
 
 CUptiResult SassCounter::disable() noexcept {
-  if (context_ == nullptr) return CUPTI_SUCCESS;
+  if (!context_) return CUPTI_SUCCESS;
   auto params = DLKPROF_PARAMS(CUpti_SassMetricsDisable_Params);
-  params.ctx = std::exchange(context_, nullptr);
+  params.ctx = *std::exchange(context_, std::nullopt);
   return library_->cuptiSassMetricsDisable(&params);
 }
 
@@ -90,7 +90,7 @@ std::vector<SassHit> SassCounter::end() {
 // A record for each instruction and metric that patched code counts, of which many are 0.
 std::vector<SassHit> SassCounter::read() const {
   auto sizes = DLKPROF_PARAMS(CUpti_SassMetricsGetDataProperties_Params);
-  sizes.ctx = context_;
+  sizes.ctx = *context_;
   DLKPROF_CUPTI(*library_, cuptiSassMetricsGetDataProperties, &sizes);
   const std::size_t instances = std::max<std::size_t>(1, sizes.numOfInstances);  // 1 of a whole GPU
   std::vector<CUpti_SassMetrics_InstanceValue> values(sizes.numOfPatchedInstructionRecords * instances);
@@ -100,7 +100,7 @@ std::vector<SassHit> SassCounter::read() const {
     records[i].pInstanceValues = values.data() + i * instances;
   }
   auto params = DLKPROF_PARAMS(CUpti_SassMetricsFlushData_Params);
-  params.ctx = context_;
+  params.ctx = *context_;
   params.numOfPatchedInstructionRecords = records.size();
   params.numOfInstances = sizes.numOfInstances;
   params.pMetricsData = records.data();

@@ -3,12 +3,13 @@
 //
 //   create ─▶ (begin ─▶ the launch, until it is done ─▶ end)* ─▶ ~
 //
-// One user a GPU. CUPTI patches nothing while PC sampling is on, and all counts are 0 while activity of kernels is recorded
-// (both measured, CUDA 13.0): the caller pauses these. Not thread-safe.
+// One user a GPU. CUPTI patches nothing while PC sampling is on, nor attributes samples of what it has patched, and all counts
+// are 0 while activity of kernels is recorded (measured, CUDA 13.0): both are off. Not thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include <string>
 #include <vector>
@@ -49,7 +50,7 @@ class SassCounter {
 
   const Library* library_;  // null: moved from
   std::uint32_t device_;
-  CUcontext context_ = nullptr;  // between begin() and end()
+  std::optional<CUcontext> context_;  // between begin() and end()
   std::vector<std::string> metrics_;
   std::map<std::uint64_t, std::uint32_t> indices_;  // of metrics_, by CUPTI's number
 };

@@ -26,6 +26,7 @@ import part_application
 import part_beside_ncu
 import part_compiled
 import part_cost
+import part_counts
 import part_coverage
 import part_detaching
 import part_diagnosis
@@ -59,7 +60,7 @@ from tools import Bench, Dlkprof, Ncu
 MODULES = (part_identical, part_accuracy, part_hit_rates, part_diagnosis, part_robust, part_endings, part_selection, part_cost, part_coverage,
            part_beside_ncu, part_iteration, part_application, part_instructions, part_quick, part_speed, part_detaching, part_sampling, part_endurance,
            part_shapes, part_source, part_overhead, part_timeline, part_emission, part_python, part_jax, part_graphs,
-           part_graph_counters, part_compiled, part_sweep, part_screen, part_nccl, part_ranks)
+           part_graph_counters, part_compiled, part_counts, part_sweep, part_screen, part_nccl, part_ranks)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")

@@ -67,8 +67,7 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
   for (const cupti::Section& section : catalogue.sections()) sections.push_back(section.name);
   add("--set", typed.set, "<set>", "A set of sections (default: basic; quick with --replay-mode sample)")->check(suggested(sets));
   sections.emplace_back(kSourceSection);
-  add("--section", typed.sections, "<section>",
-      "A section; may be repeated. source: what each instruction did, in one launch of each configuration, beside --pc-sampling")
+  add("--section", typed.sections, "<section>", "A section; may be repeated. source: what instructions did, in a run of its own")
       ->check(suggested(sections))
       ->allow_extra_args(false);
   add("--metrics", typed.metrics, "<metric,metric>", "Metrics by NVPerf's names")->delimiter(',')->allow_extra_args(false);

@@ -132,7 +132,6 @@ bool wants_source(const TypedProfile& typed) {
   return std::find(typed.sections.begin(), typed.sections.end(), kSourceSection) != typed.sections.end();
 }
 
-// Counts of instructions, and samples of them beside.
 void check_source(const TypedProfile& typed, const capture::ProfileOptions& options) {
   if (typed.sections.size() > 1 || !typed.set.empty() || !typed.metrics.empty()) {
     throw UsageError("--section source excludes counters", "CUPTI patches the machine code of kernels for it",
@@ -162,8 +161,11 @@ capture::Collect collect_of(const TypedProfile& typed, const capture::ProfileOpt
 std::optional<std::uint32_t> pc_sampling_of(const TypedProfile& typed, capture::Collect collect) {
   const bool stalls = std::find(typed.sections.begin(), typed.sections.end(), "stall") != typed.sections.end();
   const bool source = collect == capture::Collect::source;
-  const bool counts = collect != capture::Collect::none && !source;
-  if (typed.pc_sampling.empty() && source) return cupti::kUsualPcPeriod;
+  const bool counts = collect != capture::Collect::none;
+  if (source && !typed.pc_sampling.empty()) {
+    throw UsageError("--section source excludes --pc-sampling", "CUPTI samples no code that it has patched",
+                     "Sample in another run: --replay-mode none --pc-sampling.");
+  }
   if (typed.pc_sampling.empty()) return stalls && !counts ? std::optional(cupti::kUsualPcPeriod) : std::nullopt;
   if (counts) {
     throw UsageError("--pc-sampling excludes counters", "", "Add --replay-mode none; collect counters in another run.");

@@ -104,7 +104,7 @@ constexpr std::array kForeignValues{
     ForeignValue{"replay-mode", "app-range", kNcu, "The program is run once: use --replay-mode iteration."},
     ForeignValue{"replay-mode", "range", kNcu, "Ranges are not replayed: use --replay-mode kernel or iteration."},
     ForeignValue{"set", "default", kNcu, "Use --set basic, which is the default."},
-    ForeignValue{"set", "source", kNcu, "Use --replay-mode none --pc-sampling."},
+    ForeignValue{"set", "source", kNcu, "Use --section source."},
     ForeignValue{"set", "roofline", kNcu, "Use --section roofline."},
     ForeignValue{"set", "pmsampling", kNcu, "Use --replay-mode sample."},
     ForeignValue{"section", "SpeedOfLight", kNcu, "Use --section speed_of_light."},
@@ -115,7 +115,7 @@ constexpr std::array kForeignValues{
     ForeignValue{"section", "SchedulerStats", kNcu, "Use --section scheduler."},
     ForeignValue{"section", "InstructionStats", kNcu, "Use --section instruction."},
     ForeignValue{"section", "LaunchStats", kNcu, "Use --section launch."},
-    ForeignValue{"section", "SourceCounters", kNcu, "Use --replay-mode none --pc-sampling."},
+    ForeignValue{"section", "SourceCounters", kNcu, "Use --section source."},
     ForeignValue{"section", "PmSampling", kNcu, "Use --replay-mode sample."},
 };
 

@@ -70,11 +70,7 @@ void PcSampling::start(CUcontext context, std::uint32_t device) noexcept {
   try {
     const std::unique_lock lock(mutex_, kLockPatience);
     if (!lock.owns_lock() || stopping_ || contexts_.contains(context) || !asked_.insert(context).second) return;
-    const auto begun =
-        contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, period_log2_), device, {}});
-    if (!std::exchange(reasons_known_, true)) {
-      for (const auto& [index, name] : begun.first->second.sampler->reasons()) reasons_.push_back({index, name});
-    }
+    contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, period_log2_), device, {}});
     if (thread_.started()) return;
     started_ = appended_ = Clock::now();
     thread_.start([this] { run(); });
@@ -101,7 +97,6 @@ void PcSampling::drain_all() {
   const bool due = now - appended_ >= std::max<Clock::duration>(kBetweenAppends, (now - started_) / kAppendsATenth);
   if (due) appended_ = now;
   for (auto& [handle, context] : contexts_) {
-    if (!context.sampler) continue;
     drain(context);
     if (context.loses_samples) lengthen_period(handle, context);
     if (due || context.table.instructions() > kMostPending) append(context);
@@ -134,7 +129,6 @@ void PcSampling::lengthen_period(CUcontext handle, Context& context) {
 
 // A program may end before any period was lengthened, and all samples of a short one be lost.
 void PcSampling::end_for_good(Context& context) {
-  if (!context.sampler) return append(context);
   const std::uint32_t period = context.sampler->period_log2();
   end(context);
   if (!context.loses_samples || period >= cupti::kMostPcPeriod) return;
@@ -143,51 +137,10 @@ void PcSampling::end_for_good(Context& context) {
                  fmt::format("Sample less often: --pc-sampling={}.", period + 1));
 }
 
-void PcSampling::end(Context& context) {
-  end_sampler(context);
-  append(context);
-  context.sampler.reset();
-}
-
-void PcSampling::end_sampler(Context& context) {
-  drain(context);
-  const cupti::PcTotals rest = context.sampler->finish([&](const cupti::PcHit& hit) { take(context, hit); });
-  context.table.add(rest);
-  if (rest.overflows > 0) context.loses_samples = true;
-}
-
-std::unique_lock<std::timed_mutex> PcSampling::lock_in_launch() {
-  std::unique_lock lock(mutex_, kLockPatience);
-  if (!lock.owns_lock()) throw Error("PC sampling did not pause", "CUPTI was busy with it for too long", "");
-  return lock;
-}
-
-void PcSampling::pause(CUcontext context) {
-  const auto lock = lock_in_launch();
-  const auto found = contexts_.find(context);
-  if (!active_ || stopping_ || found == contexts_.end() || !found->second.sampler) return;
-  Context& paused = found->second;
-  end_sampler(paused);
-  if (paused.table.instructions() > kMostPending) append(paused);
-  paused.paused_period_log2 = paused.sampler->period_log2();
-  paused.sampler.reset();
-}
-
-void PcSampling::resume(CUcontext context) noexcept {
-  try {
-    const auto lock = lock_in_launch();
-    const auto found = contexts_.find(context);
-    if (!active_ || stopping_ || found == contexts_.end() || found->second.sampler) return;
-    Context& paused = found->second;
-    paused.sampler.emplace(cupti::PcSampler::start(library_, context, paused.paused_period_log2));
-  } catch (const std::exception& error) {
-    say("PC sampling of a context ended", error);
-  }
-}
-
 void PcSampling::record(std::uint64_t launch_index, const capture::LaunchKey& key, const std::vector<std::string>& metrics,
                         std::span<const cupti::SassHit> hits) {
-  const auto lock = lock_in_launch();
+  const std::unique_lock lock(mutex_, kLockPatience);
+  if (!lock.owns_lock()) throw Error("counts of instructions are lost", "the capture was busy for too long", "");
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<capture::SassValue>> values;  // by function and offset
   for (const cupti::SassHit& hit : hits) {
     const std::uint32_t function = functions_.id_of(hit.cubin_crc, hit.function);
@@ -195,27 +148,34 @@ void PcSampling::record(std::uint64_t launch_index, const capture::LaunchKey& ke
     if (all.empty()) sources_.sampled(function, hit.cubin_crc, hit.offset);
     all.push_back({hit.metric, hit.value});
   }
-  append_new_names();
+  recorder_.append(capture::PcNamesRecord{.reasons = {}, .functions = functions_.take_new(), .files = {}, .lines = {}});
   capture::SassCountsRecord record{.launch_index = launch_index, .key = key, .metrics = metrics, .counts = {}};
   for (auto& [place, its_own] : values) record.counts.push_back({place.first, place.second, std::move(its_own)});
   recorder_.append(record);
+}
+
+void PcSampling::end(Context& context) {
+  drain(context);
+  const cupti::PcTotals rest = context.sampler->finish([&](const cupti::PcHit& hit) { take(context, hit); });
+  context.table.add(rest);
+  if (rest.overflows > 0) context.loses_samples = true;
+  append(context);
+  context.sampler.reset();
 }
 
 // Names first.
 void PcSampling::append(Context& context) {
   if (context.table.empty() || (context.table.instructions() == 0 && !recorder_.usable()))
     return;  // no launch of the program's yet
-  const std::uint32_t period = context.sampler ? context.sampler->period_log2() : context.paused_period_log2;
-  append_new_names();
-  recorder_.append(context.table.take(context.device, period));
+  capture::PcNamesRecord names;
+  if (!std::exchange(reasons_appended_, true)) {
+    for (const auto& [index, name] : context.sampler->reasons()) names.reasons.push_back({index, name});
+  }
+  names.functions = functions_.take_new();
+  if (!names.reasons.empty() || !names.functions.empty()) recorder_.append(names);
+  recorder_.append(context.table.take(context.device, context.sampler->period_log2()));
   append_lines(kTimeForLines);
   append_code(kTimeForCode);
-}
-
-void PcSampling::append_new_names() {
-  const capture::PcNamesRecord names{
-      .reasons = std::exchange(reasons_, {}), .functions = functions_.take_new(), .files = {}, .lines = {}};
-  if (!names.reasons.empty() || !names.functions.empty()) recorder_.append(names);
 }
 
 void PcSampling::append_lines(std::chrono::milliseconds time) {

@@ -1,7 +1,7 @@
 // PC sampling of this process: started in every context with its first launch. A thread of the library's
 // takes what was found twice a second, adds it up by instruction, and appends that to the capture. Where the hardware's
-// buffer overflows the period is doubled. It pauses while instructions are counted, and records those counts: kernel functions,
-// their lines and machine code are known here.
+// buffer overflows the period is doubled. Where instructions are counted there are no samples, but those counts are recorded
+// here, as kernel functions, their lines and their machine code are known here.
 //
 // The first failure is said and ends sampling; the program runs on. Thread-safe. Our thread calls CUPTI under the mutex, and
 // callbacks may come inside of the driver's locks, which CUPTI may want meanwhile: they wait for the mutex with patience, not for
@@ -45,9 +45,6 @@ class PcSampling {
   // held while CUPTI or the driver is called, and calls nothing of theirs.
   void module_loaded(const CUpti_ResourceData& data) noexcept;
   void context_ends(CUcontext context) noexcept;
-  // Sampling of the context ends until resume(). Throws Error.
-  void pause(CUcontext context);
-  void resume(CUcontext context) noexcept;
   // What the instructions of a launch did. `metrics`: what SassHit::metric names. Throws Error.
   void record(std::uint64_t launch_index, const capture::LaunchKey& key, const std::vector<std::string>& metrics,
               std::span<const cupti::SassHit> hits);
@@ -58,23 +55,19 @@ class PcSampling {
 
  private:
   struct Context {
-    std::optional<cupti::PcSampler> sampler;  // none: sampling has ended, or pauses
+    std::optional<cupti::PcSampler> sampler;  // none: sampling has ended
     std::uint32_t device = 0;
     PcTable table;
     bool loses_samples = false;
-    std::uint32_t paused_period_log2 = 0;  // 0: it does not pause
   };
 
   void run() noexcept;
   void drain_all();
   void drain(Context& context);
-  [[nodiscard]] std::unique_lock<std::timed_mutex> lock_in_launch();
   void lengthen_period(CUcontext handle, Context& context);
   void end_for_good(Context& context);
   void end(Context& context);
-  void end_sampler(Context& context);
   void append(Context& context);
-  void append_new_names();
   void append_lines(std::chrono::milliseconds time);
   void append_code(std::chrono::milliseconds time);
   void take(Context& context, const cupti::PcHit& hit);
@@ -91,8 +84,7 @@ class PcSampling {
   std::timed_mutex mutex_;  // of all below
   std::condition_variable_any stopping_changed_;
   bool stopping_ = false;
-  bool reasons_known_ = false;
-  std::vector<capture::PcReason> reasons_;  // that were not appended yet
+  bool reasons_appended_ = false;
   PcFunctions functions_;
   std::map<CUcontext, Context> contexts_;
   std::set<CUcontext> asked_;  // sampling was begun in them, or could not be

@@ -37,12 +37,10 @@ bool SassCollector::enter(Launch& launch) {
   try {
     const cupti::CurrentContext current(services_->driver, context);
     cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
-    sampling_.pause(context);
     Counting counting{launch.entry, launch.record.index, launch.record.key, &counter_of(*launch.device)};
     counting.counter->begin(context);
     counting_ = counting;
   } catch (const std::exception& error) {
-    sampling_.resume(context);
     give_up(launch.entry, error);
   }
   return counting_.has_value();
@@ -57,7 +55,6 @@ bool SassCollector::leave(const CUpti_CallbackData& data) {
   } catch (const std::exception& error) {
     give_up(counting.entry, error);
   }
-  sampling_.resume(data.context);
   return false;
 }
 
@@ -67,10 +64,9 @@ void SassCollector::finish(const Counting& counting) {
   if (overlapped_) {
     failed_ = true;
     throw Error("several threads launch kernels at once", "whose instructions are counted is not known",
-                "Stalls are sampled all the same. Pick one kernel that is launched alone with --kernel-id, or use ncu --section "
-                "SourceCounters.");
+                "Pick kernels that one thread at a time launches: --kernel-id.");
   }
-  sampling_.record(counting.index, counting.key, counting.counter->metrics(), hits);
+  code_.record(counting.index, counting.key, counting.counter->metrics(), hits);
   failures_in_a_row_ = 0;
   services_->on_measured();
 }

@@ -1,5 +1,6 @@
 // --section source: of one launch of each configuration it is counted what its instructions did, in code that CUPTI patches. All
-// launches before it are done, and PC sampling of its context pauses meanwhile.
+// launches before it are done. There is no PC sampling in the same run: once a function was patched, its samples are of "no
+// kernel of the program's" (H100, CUDA 13.0).
 //
 // No other launch ever waits for that: with four threads of a program in PyTorch, and with JAX, processes hung where callbacks of
 // other launches waited while a function was patched (H100, CUDA 13.0). Where a launch comes meanwhile, nothing is counted any
@@ -20,7 +21,7 @@ namespace dlkprof::inject {
 
 class SassCollector final : public Collector {
  public:
-  SassCollector(CollectorServices& services, PcSampling& sampling) : services_(services), sampling_(sampling) {}
+  SassCollector(CollectorServices& services, PcSampling& code) : services_(services), code_(code) {}
 
   [[nodiscard]] bool may_wait() const noexcept override { return false; }
   void passed() noexcept override { overlapped_ = true; }
@@ -43,7 +44,7 @@ class SassCollector final : public Collector {
   void give_up(Ledger::Entry entry, const std::exception& error) noexcept;
 
   CollectorServices& services_;
-  PcSampling& sampling_;
+  PcSampling& code_;
   std::map<std::uint32_t, cupti::SassCounter> counters_;  // by CUDA ordinal
   std::optional<Counting> counting_;
   bool taken_ = false;  // from wants() to enter() or skip()

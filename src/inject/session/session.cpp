@@ -36,6 +36,9 @@ std::uint32_t driver_version(const cupti::Driver& driver) {
 }
 
 bool replays(Collect collect) { return collect == Collect::kernel || collect == Collect::automatic; }
+bool keeps_code(const capture::ProfileOptions& options) {
+  return options.pc_sampling.has_value() || options.collect == Collect::source;
+}
 bool has_windows(Collect collect) { return collect == Collect::iteration || collect == Collect::automatic; }
 
 }  // namespace
@@ -79,10 +82,10 @@ Session::Session(capture::ProfileOptions options)
       calls_(library_, {.timeline = options_.timeline,
                         .replays = replays(options_.collect),
                         .windows = has_windows(options_.collect),
-                        .loaded_modules = options_.pc_sampling.has_value()}),
+                        .loaded_modules = keeps_code(options_)}),
       attachment_({library_, options_, calls_, graphs_, recorder_, timing_, timeline_}),
       pm_sampling_(library_, recorder_, options_, sampling_hooks()),
-      pc_sampling_(options_.pc_sampling ? std::make_unique<PcSampling>(library_, recorder_, *options_.pc_sampling,
+      pc_sampling_(keeps_code(options_) ? std::make_unique<PcSampling>(library_, recorder_, options_.pc_sampling.value_or(0),
                                                                        [] { this_thread().ours = true; })
                                         : nullptr),
       services_({.options = options_,
@@ -196,7 +199,7 @@ void Session::sample_pcs(CUcontext context) {
   thread.sampled.add(context, epoch);
   const auto& wanted = options_.selection.devices;
   if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), device) == wanted.end()) return;
-  {
+  if (options_.pc_sampling) {
     const OwnCalls own;
     pc_sampling_->start(context, device);
   }

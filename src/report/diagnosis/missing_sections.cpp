@@ -61,8 +61,8 @@ std::string missing_sections(const std::string& report, const model::Profile& pr
   const model::PcSamples& samples = profile.timeline.pc_samples;
   const bool sampled = !samples.empty();
   if (report == "source" && !sampled && samples.counts.empty()) {
-    return "the report source is empty where instructions were neither sampled nor counted: collect both with --section source, "
-           "or samples alone with --pc-sampling";
+    return "the report source is empty where instructions were neither sampled nor counted: sample with --pc-sampling, "
+           "or count with --section source";
   }
   if (report == "stall" && sampled) return "";
   const std::vector<model::OpRow>& ops = profile.aggregate.ops;

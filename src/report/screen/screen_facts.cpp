@@ -201,7 +201,6 @@ std::string measured_text(const ScreenInputs& inputs) {
   if (overview.sampled) add("GPU sampled while it ran");
   if (overview.instructions_counted) add("counts of instructions");
   if (overview.pc_sampled) add("PC samples");
-  if (overview.instructions_counted) add("counts of instructions");
   if (by.empty() && wants_counters(inputs.profile.timeline)) return "no launch, though counters were asked for";
   if (by.empty()) return "no counters; launches were only timed";
   if (overview.launches_measured == 0 && !overview.sampled) return by + "; no counters";

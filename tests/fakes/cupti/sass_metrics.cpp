@@ -1,6 +1,8 @@
 // Counts of instructions: every run of a kernel executes the same two, once patching is on. As with the real ones, nothing is
 // patched while PC sampling goes on, all counts are 0 while activity of kernels is recorded, and what is not fetched is lost.
+#pragma GCC visibility push(default)
 #include <cupti_sass_metrics.h>
+#pragma GCC visibility pop
 
 #include <map>
 #include <mutex>

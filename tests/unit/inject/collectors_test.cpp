@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "inject/sampling/sass_collector.h"
 #include "inject/session/auto_collector.h"
 #include "inject/session/sample_collector.h"
 #include "inject/timeline/event_log.h"
@@ -297,6 +298,59 @@ TEST_F(CollectorsTest, SampleBeginsWithTheFirstLaunchThatIsSelected) {
   EXPECT_EQ(calls("cuptiProfilerInitialize"), 1);
   EXPECT_FALSE(collector.takes_turns());
   sampling.finish();
+}
+
+class SourceCollectorTest : public CollectorsTest {
+ protected:
+  PcSampling code{library, recorder, 0, [] {}};
+  SassCollector collector{services, code};
+};
+
+TEST_F(SourceCollectorTest, CountsOneLaunchOfAConfiguration) {
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_EQ(calls("cuptiSassMetricsSetConfig"), 1);
+  EXPECT_EQ(calls("cuptiSassMetricsEnable"), 2);
+  EXPECT_EQ(calls("cuptiSassMetricsDisable"), 2);
+  EXPECT_EQ(calls("cuptiPCSamplingEnable"), 0) << "which would keep CUPTI from patching";
+  EXPECT_EQ(measured, 2);
+}
+
+TEST_F(SourceCollectorTest, LeavesOutWhatCannotBeMadeAlone) {
+  function.collective = true;
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(reason_of(1), SkipReason::collective);
+}
+
+TEST_F(SourceCollectorTest, EndsWhereAnotherLaunchComesMeanwhileAndHoldsUpNone) {
+  EXPECT_FALSE(collector.takes_turns());
+  EXPECT_FALSE(collector.may_wait());
+  Launch counting = launch(1), other = launch(2);
+  ASSERT_TRUE(collector.wants(counting));
+  ASSERT_TRUE(collector.enter(counting));
+  EXPECT_FALSE(collector.wants(other));
+  (void)collector.leave(data);
+  EXPECT_EQ(measured, 0);
+  EXPECT_EQ(reason_of(1), SkipReason::failed);
+  EXPECT_FALSE(run(collector, launch(3)));
+  EXPECT_EQ(calls("cuptiSassMetricsEnable"), calls("cuptiSassMetricsDisable"));
+}
+
+TEST_F(SourceCollectorTest, ALaunchThatPassedUnaskedEndsItToo) {
+  Launch counting = launch(1);
+  ASSERT_TRUE(collector.wants(counting));
+  ASSERT_TRUE(collector.enter(counting));
+  collector.passed();
+  (void)collector.leave(data);
+  EXPECT_FALSE(run(collector, launch(2)));
+}
+
+TEST_F(SourceCollectorTest, ThreeFailuresInARowEndIt) {
+  counted::state().failing = {"cuptiSassMetricsFlushData"};
+  for (std::uint32_t which = 0; which < 5; ++which) (void)run(collector, launch(which));
+  EXPECT_EQ(calls("cuptiSassMetricsEnable"), 3);
+  EXPECT_EQ(calls("cuptiSassMetricsDisable"), 3);
 }
 
 TEST_F(CollectorsTest, NoneMeasuresNothing) {

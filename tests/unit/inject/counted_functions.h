@@ -65,6 +65,16 @@ inline CUptiResult all_passes(CUpti_RangeProfiler_Stop_Params* params) {
   params->isAllPassSubmitted = 1;
   return fails("cuptiRangeProfilerStop") ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
+// One instruction of a function, that ran five times.
+inline CUptiResult give_sass_size(CUpti_SassMetricsGetDataProperties_Params* params) {
+  params->numOfPatchedInstructionRecords = params->numOfInstances = 1;
+  return CUPTI_SUCCESS;
+}
+inline CUptiResult give_sass(CUpti_SassMetricsFlushData_Params* params) {
+  params->pMetricsData->functionName = "kernel";
+  params->pMetricsData->pInstanceValues[0] = {0, 5};
+  return fails("cuptiSassMetricsFlushData") ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
+}
 inline CUresult give_memory(std::size_t* free, std::size_t* total) {
   *free = state().free_bytes;
   *total = state().free_bytes + state().used_bytes;
@@ -103,6 +113,8 @@ inline cupti::Library library() {
   table.cuptiProfilerHostGetNumOfPasses = give_passes;
   table.cuptiRangeProfilerGetCounterDataInfo = give_ranges;
   table.cuptiRangeProfilerStop = all_passes;
+  table.cuptiSassMetricsGetDataProperties = give_sass_size;
+  table.cuptiSassMetricsFlushData = give_sass;
   return cupti::Library::from(table);
 }
 

@@ -194,7 +194,7 @@ export const source: Panel = {
         h(
           "p",
           {class: "hint"},
-          "Instructions were neither sampled nor counted in this run. Profile with --section source for both, or with --pc-sampling for samples alone, and build kernels with line information (nvcc -lineinfo) to see source lines.",
+          "Instructions were neither sampled nor counted in this run. Profile with --pc-sampling, or with --section source for counts, and build kernels with line information (nvcc -lineinfo) to see source lines.",
         ),
       );
       return;
