@@ -246,16 +246,18 @@ void find_uncoalesced_lines(const Case& run, Findings& findings) {
     const double of_kernel = table.kernels.at(kernel).all;
     if (number == 0 || sectors.excess * 100 <= kMostExcess * sectors.all || sectors.excess * 100 <= kHotExcess * of_kernel)
       continue;
+    const bool timed = run.gpu_ns > 0;  // instructions are counted in a run without a timeline
     const KernelUse use = use_of(run, kernel);
-    if (use.largest == nullptr || run.percent_of_gpu_time(use.gpu_ns) < kLeastShare) continue;
-    Finding finding = of_config(
-        run, *use.largest,
-        fmt::format(
-            "Of the sectors of global memory that {}:{} asks for in {}, {:.3g} % are more than its threads need: {:.3g} % "
-            "of all that the kernel asks for.",
-            shown(samples.files[file]), number, shown(kernel_name(run, *use.largest)), 100 * sectors.excess / sectors.all,
-            100 * sectors.excess / of_kernel),
-        part_ns(use.gpu_ns, sectors.excess / of_kernel));
+    if (timed && (use.largest == nullptr || run.percent_of_gpu_time(use.gpu_ns) < kLeastShare)) continue;
+    const std::string& name = run.profile.timeline.kernels[kernel].name;
+    const std::string problem = fmt::format(
+        "Of the sectors of global memory that {}:{} asks for in {}, {:.3g} % are more than its threads need: {:.3g} % of all "
+        "that the "
+        "kernel asks for.",
+        shown(samples.files[file]), number, shown(name), 100 * sectors.excess / sectors.all, 100 * sectors.excess / of_kernel);
+    Finding finding = timed ? of_config(run, *use.largest, problem, part_ns(use.gpu_ns, sectors.excess / of_kernel))
+                            : of_run(run, problem, std::nullopt);
+    finding.where = name;
     finding.basis = fmt::format("instructions counted in {} {}", sectors.launches, sectors.launches == 1 ? "launch" : "launches");
     found.push_back(std::move(finding));
   }

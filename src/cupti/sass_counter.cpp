@@ -87,7 +87,7 @@ std::vector<SassHit> SassCounter::end() {
   }
 }
 
-// A record for each instruction and metric that patched code counts, of which many are 0.
+// One record for each instruction and metric; many are 0.
 std::vector<SassHit> SassCounter::read() const {
   auto sizes = DLKPROF_PARAMS(CUpti_SassMetricsGetDataProperties_Params);
   sizes.ctx = *context_;
@@ -117,7 +117,7 @@ std::vector<SassHit> SassCounter::read() const {
   }
   if (hits.empty()) {
     throw Error("the instructions of a kernel were not counted", "CUPTI patched none of its machine code",
-                "Another profiler may be in the process: take it out.");
+                "Another profiler may be in the process.");
   }
   return hits;
 }

@@ -3,14 +3,13 @@
 //
 //   create ─▶ (begin ─▶ the launch, until it is done ─▶ end)* ─▶ ~
 //
-// One user a GPU. CUPTI patches nothing while PC sampling is on, nor attributes samples of what it has patched, and all counts
-// are 0 while activity of kernels is recorded (measured, CUDA 13.0): both are off. Not thread-safe.
+// One user a GPU. CUPTI patches nothing while PC sampling is on, and attributes no samples to code that it has patched. All
+// counts are 0 while activity of kernels is recorded (measured, CUDA 13.0). So both are off. Not thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
-
 #include <string>
 #include <vector>
 
@@ -42,6 +41,8 @@ class SassCounter {
   void begin(CUcontext context);
   // Gives what was counted; all launches since begin() are done. Throws Error, also where nothing was counted.
   [[nodiscard]] std::vector<SassHit> end();
+  // Ends it without counts; where it has ended, does nothing.
+  void cancel() noexcept { (void)disable(); }
 
  private:
   SassCounter(const Library& library, std::uint32_t device) : library_(&library), device_(device) {}

@@ -123,9 +123,8 @@ View instruction_counts_view() {
   using model::SassMetric;
   return {
       "instruction_counts",
-      "What instructions did in the launch of each configuration that was counted (--section source). NULL in a column of "
-      "counts: "
-      "the GPU does not count it.",
+      "What instructions did in the launch of each configuration that was counted (--section source). NULL: the GPU does not "
+      "count it.",
       {{"kernel_name", "k.name", "", ""},
        {"byte_offset", "i.byte_offset", "bytes", "Of the instruction, from the function's start."},
        {"source_file", "nullif(f.path, '')", "", "NULL: not known."},

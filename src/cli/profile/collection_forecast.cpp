@@ -80,7 +80,9 @@ void take_windows(WayForecast& replay_mode, std::uint64_t launches, const captur
 CollectionForecast forecast(const capture::ProfileOptions& options, const PlanNeeds& needs,
                             const std::optional<std::vector<ConfigLaunches>>& configs) {
   CollectionForecast made;
-  if (needs.passes == 0) return made;
+  const bool counts =
+      options.collect != Collect::none && options.collect != Collect::sample && options.collect != Collect::source;
+  if (!counts || needs.passes == 0) return made;
   if (options.collect != Collect::iteration) made.replay = replay_prices(needs);
   if (options.collect != Collect::kernel) made.windows = window_prices(options, needs);
   if (!configs) return made;

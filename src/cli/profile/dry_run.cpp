@@ -79,10 +79,12 @@ DryRun make_plan(const ProfileCommand& command, const std::string& chip) {
 
 // In the order of Collect.
 constexpr std::array kModeWords{
-    "none: launches are counted and timed, and nothing is measured", "kernel: each selected launch is replayed",
+    "none: launches are counted and timed, and nothing is measured",
+    "kernel: each selected launch is replayed",
     "iteration: launches are measured in windows, as the program makes them",
     "auto: the first launch of each configuration is replayed, the other samples are measured in windows",
-    "sample: GPUs are sampled while the program runs, by one pass after the other"};
+    "sample: GPUs are sampled while the program runs, by one pass after the other",
+    "source: what instructions do is counted in one launch of each configuration, in code that CUPTI patches"};
 
 report::Cell number_or_empty(const std::optional<std::uint64_t>& number) {
   return number ? report::Cell{report::with_separators(*number)} : report::Cell{};

@@ -71,8 +71,12 @@ void resolve_metrics(const TypedProfile& typed, const cupti::Catalogue& catalogu
 
 // What --timeline off does not give.
 bool asks_for_ops(const ProfileCommand& command) {
+  const bool source = command.options.collect == capture::Collect::source;
+  const auto needs_no_ops = [source](const std::string& name) {
+    return report::is_of_launches(name) || (source && (name == "source" || name == "coverage"));
+  };
   const auto& reports = command.outputs.reports;
-  const bool by_report = command.reports_named && !std::all_of(reports.begin(), reports.end(), report::is_of_launches);
+  const bool by_report = command.reports_named && !std::all_of(reports.begin(), reports.end(), needs_no_ops);
   return by_report || command.outputs.model_data || command.folding.is_asked();
 }
 
@@ -95,7 +99,8 @@ bool wants_timeline(const std::string& typed, const ProfileCommand& command, Pur
     if (typed != "on" && !ops && !by_ranges) return false;
     throw UsageError(
         "there is no timeline with --section source", "CUPTI counts no instructions while it records one",
-        "Leave out --timeline on, --nvtx-include and --nvtx-exclude, and what asks for ops; record these in another run.");
+        "Leave out --timeline on, --nvtx-include, --nvtx-exclude, what asks for ops, and all --reports but source, coverage, "
+        "kernels and metrics; record these in another run.");
   }
   const bool samples = command.options.collect == capture::Collect::sample;
   if (typed == "off" && samples) {

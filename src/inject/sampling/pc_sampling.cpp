@@ -148,10 +148,13 @@ void PcSampling::record(std::uint64_t launch_index, const capture::LaunchKey& ke
     if (all.empty()) sources_.sampled(function, hit.cubin_crc, hit.offset);
     all.push_back({hit.metric, hit.value});
   }
-  recorder_.append(capture::PcNamesRecord{.reasons = {}, .functions = functions_.take_new(), .files = {}, .lines = {}});
+  const capture::PcNamesRecord names{.reasons = {}, .functions = functions_.take_new(), .files = {}, .lines = {}};
+  if (!names.functions.empty()) recorder_.append(names);
   capture::SassCountsRecord record{.launch_index = launch_index, .key = key, .metrics = metrics, .counts = {}};
   for (auto& [place, its_own] : values) record.counts.push_back({place.first, place.second, std::move(its_own)});
   recorder_.append(record);
+  append_lines(kTimeForLines);
+  append_code(kTimeForCode);
 }
 
 void PcSampling::end(Context& context) {
@@ -209,11 +212,11 @@ void PcSampling::finish() noexcept {
     append_lines(kTimeForLinesAtEnd);
     append_code(kTimeForCodeAtEnd);
     if (sources_.modules_left_out() > 0 && sources_.functions_with_code() < functions_.all().size()) {
-      recorder_.note(capture::Severity::info, "machine code was not kept of all kernels that were sampled",
+      recorder_.note(capture::Severity::info, "machine code was not kept of all kernels that were sampled or counted",
                      fmt::format("{} modules were too large", sources_.modules_left_out()), "");
     }
     if (sources_.left() > 0) {
-      recorder_.note(capture::Severity::info, "source lines were not looked up for all instructions that were sampled",
+      recorder_.note(capture::Severity::info, "source lines were not looked up for all instructions that were sampled or counted",
                      fmt::format("time did not suffice for {}", sources_.left()), "");
     }
   } catch (const std::exception& error) {
@@ -230,7 +233,7 @@ void PcSampling::say(const char* what, const std::exception& error) noexcept {
   const auto* ours = dynamic_cast<const Error*>(&error);
   const std::string remedy = ours != nullptr ? ours->remedy() : "";
   recorder_.note(capture::Severity::error, what, ours != nullptr && !ours->detail().empty() ? ours->detail() : error.what(),
-                 remedy.empty() ? kRemedy : remedy);
+                 remedy.empty() && period_log2_ != 0 ? kRemedy : remedy);
 }
 
 }  // namespace dlkprof::inject

@@ -8,17 +8,10 @@
 namespace dlkprof::inject {
 
 bool SassCollector::wants(Launch& launch) {
-  if (!launch.selected()) return false;
+  if (!launch.selected() || taken_ || counting_) return false;
   const auto against = failed_ ? capture::SkipReason::failed : services_.reason_against(launch);
-  if (against != capture::SkipReason::none) {
-    services_->ledger.skipped(launch.entry, against, false);
-  } else if (taken_ || counting_) {
-    overlapped_ = true;
-  } else {
-    taken_ = services_->ledger.take_sample(launch.entry, 1);
-    overlapped_ = false;
-    return taken_;
-  }
+  if (against == capture::SkipReason::none) return taken_ = services_->ledger.take_sample(launch.entry, 1);
+  services_->ledger.skipped(launch.entry, against, false);
   return false;
 }
 
@@ -35,9 +28,11 @@ bool SassCollector::enter(Launch& launch) {
   }
   const CUcontext context = launch.data.context;
   try {
+    Counting counting{launch.entry, launch.record.index, launch.record.key, nullptr, begun_};
+    if (under_way_ > 1) end_as_launches_overlap();
     const cupti::CurrentContext current(services_->driver, context);
     cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
-    Counting counting{launch.entry, launch.record.index, launch.record.key, &counter_of(*launch.device)};
+    counting.counter = &counter_of(*launch.device);
     counting.counter->begin(context);
     counting_ = counting;
   } catch (const std::exception& error) {
@@ -51,24 +46,34 @@ bool SassCollector::leave(const CUpti_CallbackData& data) {
   const Counting counting = *std::exchange(counting_, std::nullopt);
   try {
     const cupti::CurrentContext current(services_->driver, data.context);
-    finish(counting);
+    finish(counting, data);
   } catch (const std::exception& error) {
+    counting.counter->cancel();
     give_up(counting.entry, error);
   }
   return false;
 }
 
-void SassCollector::finish(const Counting& counting) {
-  cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
-  const std::vector<cupti::SassHit> hits = counting.counter->end();
-  if (overlapped_) {
-    failed_ = true;
-    throw Error("several threads launch kernels at once", "whose instructions are counted is not known",
-                "Pick kernels that one thread at a time launches: --kernel-id.");
+// The driver may have refused the launch, which is the program's affair.
+void SassCollector::finish(const Counting& counting, const CUpti_CallbackData& data) {
+  const auto* result = static_cast<const CUresult*>(data.functionReturnValue);
+  if (result != nullptr && *result != CUDA_SUCCESS) {
+    counting.counter->cancel();
+    return services_->ledger.skipped(counting.entry, capture::SkipReason::failed, true);
   }
-  code_.record(counting.index, counting.key, counting.counter->metrics(), hits);
+  if (services_->graphs.capturing())
+    throw Error("a stream capture began meanwhile", "it would not bear waiting for the kernel", "");
+  cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
+  if (begun_ != counting.begun) end_as_launches_overlap();
+  code_.record(counting.index, counting.key, counting.counter->metrics(), counting.counter->end());
   failures_in_a_row_ = 0;
   services_->on_measured();
+}
+
+void SassCollector::end_as_launches_overlap() {
+  failed_ = true;
+  throw Error("several threads launch kernels at once", "whose instructions are counted is not known",
+              "Pick kernels that one thread at a time launches: --kernel-id.");
 }
 
 cupti::SassCounter& SassCollector::counter_of(const capture::DeviceRecord& device) {
@@ -86,7 +91,9 @@ void SassCollector::give_up(Ledger::Entry entry, const std::exception& error) no
 
 void SassCollector::stop(bool alone) noexcept {
   failed_ = true;
-  if (alone) counters_.clear();
+  if (!alone) return;
+  counting_.reset();
+  counters_.clear();
 }
 
 }  // namespace dlkprof::inject

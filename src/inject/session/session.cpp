@@ -297,7 +297,7 @@ void Session::fail(const std::exception& error) noexcept {
   try {
     // Who is not in a launch cannot know that no other thread is measuring.
     const bool alone = this_thread().gate != ThreadState::Gate::none;
-    collecting([alone](Collector& collector) { collector.stop(alone); });
+    if (collector_->may_wait()) collecting([alone](Collector& collector) { collector.stop(alone); });  // else it is asked no more
     timing_.abandon();
     const OwnCalls own;
     graphs_.launches().clear();

@@ -50,6 +50,7 @@ namespace dlkprof::inject {
 
 void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
+  if (!collector_->may_wait() && (is_launch(id) || DriverCalls::launches_graph(id))) tell_of_launch(thread, entry);
   auto& call = thread.call;
   if (!entry && !call.held) timeline_.end(call, thread.system_id, id, data);
   if (is_launch(id)) {
@@ -135,13 +136,15 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (!thread.collecting) services_.add_untimed(launch);
 }
 
+void Session::tell_of_launch(ThreadState& thread, bool entry) {
+  if (entry && !std::exchange(thread.under_way, true)) collector_->comes();
+  if (!entry && std::exchange(thread.under_way, false)) collector_->goes();
+}
+
 bool Session::wants(Launch& launch) {
   if (collector_->may_wait()) return collecting([&](Collector& collector) { return collector.wants(launch); });
   const std::unique_lock lock(collecting_, std::try_to_lock);
-  if (!lock.owns_lock()) {
-    collector_->passed();
-    return false;
-  }
+  if (!lock.owns_lock()) return false;
   const OwnCalls own;
   return collector_->wants(launch);
 }

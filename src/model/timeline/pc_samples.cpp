@@ -122,6 +122,7 @@ bool PcSamplesFold::add_count(const capture::PcCount& count, std::uint32_t perio
 }
 
 void PcSamplesFold::add(capture::SassCountsRecord&& record, std::uint32_t config, NoticeCounts& notices) {
+  if (!counted_.insert(config).second) return;
   std::vector<std::uint32_t> metrics;
   for (std::string& metric : record.metrics) metrics.push_back(index_of(std::move(metric), metrics_, samples_.sass_metrics));
   const auto unknown = std::count_if(record.counts.begin(), record.counts.end(),
@@ -129,7 +130,6 @@ void PcSamplesFold::add(capture::SassCountsRecord&& record, std::uint32_t config
   notices.count("Counts of instructions that do not fit together left out", static_cast<std::uint64_t>(unknown));
 }
 
-// A configuration has the counts of the launch that comes first.
 bool PcSamplesFold::add_count(const capture::SassCount& count, std::uint32_t config, const std::vector<std::uint32_t>& metrics) {
   const auto function = its_functions_.find(count.function);
   if (function == its_functions_.end() || count.offset > kMostPcSamples) return false;

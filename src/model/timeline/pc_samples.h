@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -99,7 +100,7 @@ class PcSamplesFold {
   void add(capture::PcNamesRecord&& record, KernelTable& kernels, NoticeCounts& notices);
   void add(const capture::PcSamplesRecord& record, NoticeCounts& notices);
   void add(capture::PcCodeRecord&& record, NoticeCounts& notices);
-  // `config`: index of the launch's.
+  // `config`: index of the launch's, which has the counts of the launch that comes first.
   void add(capture::SassCountsRecord&& record, std::uint32_t config, NoticeCounts& notices);
   [[nodiscard]] PcSamples finish() &&;
 
@@ -123,6 +124,7 @@ class PcSamplesFold {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> functions_;  // by kernel and CRC
   std::map<Place, Line> lines_;
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t>, Count> counts_;  // by function, offset and reason
+  std::set<std::uint32_t> counted_;                                                  // configurations
   std::map<std::pair<std::uint32_t, std::uint32_t>, PcTotals> totals_;               // by process and device
   std::map<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint32_t>, std::uint64_t>
       sass_;  // by function, offset, configuration and metric

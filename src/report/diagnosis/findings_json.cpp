@@ -52,7 +52,8 @@ const char* options_of_ops(const model::Fold& fold) {
 
 // What to run after the change, and which of the figures is then to be smaller.
 Json verify_json(const advise::Finding& finding, const EvidenceFigure& first, const model::Fold& fold) {
-  std::string profile = std::string("dlkprof ") + options_of_ops(fold);
+  const bool source = std::string_view(finding.rule->sections) == "source";  // a run of its own, without ops
+  std::string profile = source ? "dlkprof" : std::string("dlkprof ") + options_of_ops(fold);
   if (*finding.rule->sections != '\0') profile += fmt::format(" --section {}", finding.rule->sections);
   return {{"profile_again", profile + " --base_name after <program>"},
           {"compare", "dlkprof compare <this database> after_dldb.sqlite"},

@@ -117,7 +117,8 @@ std::vector<Suggestion> report_suggestions(const ScreenInputs& inputs) {
   if (!overview.findings.empty()) all.push_back({"--reports expert_systems", "all findings in full sentences"});
   if (overview.launches_measured > 0) all.push_back({"--kernels", "counters of the longest kernels"});
   if (overview.instructions_counted) {
-    all.push_back({"--reports source", "what each instruction did, and where warps wait"});
+    all.push_back({"--reports source",
+                   overview.pc_sampled ? "what each instruction did, and where warps wait" : "what each instruction did"});
   } else if (overview.pc_sampled) {
     all.push_back({"--reports source", "where in the source warps wait"});
   }

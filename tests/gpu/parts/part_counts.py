@@ -48,6 +48,7 @@ def counted(bench, name, program):
 def counted_by_configuration(rows, bench, name):
     configurations = bench.dlkprof.report(bench.dlkprof.capture(f"counts_{name}"), "coverage")
     measured = sum(int(one["Measured"]) > 0 for one in configurations)
+    check(measured > 0, "nothing was counted")
     return f"{len(rows)} instructions; {measured} of {len(configurations)} launch configurations counted"
 
 

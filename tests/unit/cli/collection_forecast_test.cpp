@@ -93,8 +93,9 @@ TEST(Forecast, LaunchCountBoundsIt) {
 }
 
 TEST(Forecast, OfNothingToMeasureIsNone) {
-  for (const auto& made : {forecast(options(Collect::none), kTenPasses, Configs{{1}}),
-                           forecast(options(Collect::kernel), PlanNeeds{}, Configs{{1}})}) {
+  for (const auto& made :
+       {forecast(options(Collect::none), kTenPasses, Configs{{1}}), forecast(options(Collect::source), kTenPasses, Configs{{1}}),
+        forecast(options(Collect::kernel), PlanNeeds{}, Configs{{1}})}) {
     EXPECT_FALSE(made.replay || made.windows);
   }
 }

@@ -327,9 +327,12 @@ TEST_F(SourceCollectorTest, EndsWhereAnotherLaunchComesMeanwhileAndHoldsUpNone) 
   EXPECT_FALSE(collector.takes_turns());
   EXPECT_FALSE(collector.may_wait());
   Launch counting = launch(1), other = launch(2);
+  collector.comes();
   ASSERT_TRUE(collector.wants(counting));
   ASSERT_TRUE(collector.enter(counting));
+  collector.comes();
   EXPECT_FALSE(collector.wants(other));
+  collector.goes();
   (void)collector.leave(data);
   EXPECT_EQ(measured, 0);
   EXPECT_EQ(reason_of(1), SkipReason::failed);
@@ -337,13 +340,19 @@ TEST_F(SourceCollectorTest, EndsWhereAnotherLaunchComesMeanwhileAndHoldsUpNone) 
   EXPECT_EQ(calls("cuptiSassMetricsEnable"), calls("cuptiSassMetricsDisable"));
 }
 
-TEST_F(SourceCollectorTest, ALaunchThatPassedUnaskedEndsItToo) {
-  Launch counting = launch(1);
-  ASSERT_TRUE(collector.wants(counting));
-  ASSERT_TRUE(collector.enter(counting));
-  collector.passed();
-  (void)collector.leave(data);
-  EXPECT_FALSE(run(collector, launch(2)));
+TEST_F(SourceCollectorTest, DoesNotBeginBesideALaunchThatIsUnderWay) {
+  collector.comes();  // another thread's
+  collector.comes();
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(calls("cuptiSassMetricsEnable"), 0);
+}
+
+TEST_F(SourceCollectorTest, ALaunchThatTheDriverRefusesIsNoFailure) {
+  CUresult refused = CUDA_ERROR_INVALID_VALUE;
+  data.functionReturnValue = &refused;
+  for (std::uint32_t which = 0; which < 5; ++which) EXPECT_TRUE(run(collector, launch(which)));
+  EXPECT_EQ(measured, 0);
+  EXPECT_EQ(calls("cuptiSassMetricsDisable"), 5);
 }
 
 TEST_F(SourceCollectorTest, ThreeFailuresInARowEndIt) {

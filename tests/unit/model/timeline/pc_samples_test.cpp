@@ -162,7 +162,7 @@ TEST_F(PcSamplesTest, CountsOfInstructionsStandBesideSamples) {
   const Timeline timeline = load({{names(), samples({{0, 16, {{14, 3}}}}),
                                    capture::SassCountsRecord{7, one, metrics, {{0, 32, {{0, 8}, {1, 256}}}, {0, 16, {{0, 9}}}}},
                                    capture::SassCountsRecord{8, two, metrics, {{0, 32, {{1, 64}}}}},
-                                   capture::SassCountsRecord{9, one, metrics, {{0, 32, {{0, 100}}}}}}});
+                                   capture::SassCountsRecord{9, one, metrics, {{0, 32, {{0, 100}}}, {0, 48, {{0, 1}}}}}}});
   const PcSamples& found = timeline.pc_samples;
   EXPECT_THAT(found.instructions, ElementsAre(PcInstruction{0, 16, 2, 9}, PcInstruction{0, 32, 0, 0}));
   EXPECT_THAT(found.stalls, ElementsAre(PcStall{0, 0, 3, 3 * kPeriod}));

@@ -37,7 +37,7 @@ TEST(MissingSections, NameNoneWhereThereIsAnything) {
 
 TEST(MissingSections, SamplesFillCellsToo) {
   test::DiagnosedRun run(TimelineBuilder().launch("k", 10, 20, 120).launch("other", 130, 140, 150));
-  EXPECT_THAT(missing_sections("source", run.profile()), EndsWith("--section source, or samples alone with --pc-sampling"));
+  EXPECT_THAT(missing_sections("source", run.profile()), EndsWith("sample with --pc-sampling, or count with --section source"));
   run.timeline().pc_samples = test::small_pc_samples();
   const model::Profile& profile = run.profile();
   EXPECT_EQ(missing_sections("source", profile), "");

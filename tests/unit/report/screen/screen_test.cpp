@@ -156,7 +156,7 @@ TEST(Screen, OfPcSamplesAlone) {
 TEST(Screen, OfCountsOfInstructions) {
   test::DiagnosedRun run(busy_program());
   run.timeline().pc_samples = test::counted_pc_samples();
-  EXPECT_THAT(screen_of(run.profile()), HasSubstr("Measured    PC samples; counts of instructions; no counters"));
+  EXPECT_THAT(screen_of(run.profile()), HasSubstr("Measured    counts of instructions; PC samples; no counters"));
   run.timeline().pc_samples.stalls.clear();
   const std::string text = screen_of(run.profile());
   EXPECT_THAT(text, HasSubstr("Measured    counts of instructions; no counters"));
