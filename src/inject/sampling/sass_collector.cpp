@@ -46,7 +46,7 @@ bool SassCollector::leave(const CUpti_CallbackData& data) {
   const Counting counting = *std::exchange(counting_, std::nullopt);
   try {
     const cupti::CurrentContext current(services_->driver, data.context);
-    finish(counting, data);
+    fetch(counting, data);
   } catch (const std::exception& error) {
     counting.counter->cancel();
     give_up(counting.entry, error);
@@ -55,7 +55,7 @@ bool SassCollector::leave(const CUpti_CallbackData& data) {
 }
 
 // The driver may have refused the launch, which is the program's affair.
-void SassCollector::finish(const Counting& counting, const CUpti_CallbackData& data) {
+void SassCollector::fetch(const Counting& counting, const CUpti_CallbackData& data) {
   const auto* result = static_cast<const CUresult*>(data.functionReturnValue);
   if (result != nullptr && *result != CUDA_SUCCESS) {
     counting.counter->cancel();

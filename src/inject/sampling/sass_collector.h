@@ -45,7 +45,7 @@ class SassCollector final : public Collector {
     std::uint64_t begun = 0;  // launches, this one included
   };
   [[nodiscard]] cupti::SassCounter& counter_of(const capture::DeviceRecord& device);
-  void finish(const Counting& counting, const CUpti_CallbackData& data);
+  void fetch(const Counting& counting, const CUpti_CallbackData& data);
   [[noreturn]] void end_as_launches_overlap();
   void give_up(Ledger::Entry entry, const std::exception& error) noexcept;
 

@@ -1,5 +1,6 @@
 """What --section source counts of each instruction against ncu's section SourceCounters; programs do not notice."""
 
+import sqlite3
 import sys
 
 import counted_page
@@ -33,7 +34,7 @@ def run(bench):
     for name, words in CASES.items():
         if is_asked_for(name):
             with bench.board.case(PART, name) as row:
-                row.detail = counted_by_configuration(counted(bench, name, words_of(bench, words)), bench, name)
+                row.detail = counted_by_configuration(bench, name, counted(bench, name, words_of(bench, words)))
 
 
 def counted(bench, name, program):
@@ -45,11 +46,15 @@ def counted(bench, name, program):
     return bench.dlkprof.report(bench.dlkprof.capture(base), "source")
 
 
-def counted_by_configuration(rows, bench, name):
-    configurations = bench.dlkprof.report(bench.dlkprof.capture(f"counts_{name}"), "coverage")
+def counted_by_configuration(bench, name, rows):
+    """Where launches of several threads overlap, counting ends, maybe before it has begun."""
+    capture = bench.dlkprof.capture(f"counts_{name}")
+    configurations = bench.dlkprof.report(capture, "coverage")
     measured = sum(int(one["Measured"]) > 0 for one in configurations)
-    check(measured > 0, "nothing was counted")
-    return f"{len(rows)} instructions; {measured} of {len(configurations)} launch configurations counted"
+    database = sqlite3.connect(bench.dlkprof.captures / f"counts_{name}_dldb.sqlite")
+    told = [detail for (detail,) in database.execute("SELECT detail FROM notice WHERE what LIKE '%were not counted%'")]
+    check(measured > 0 or told, "nothing was counted, and no reason was told")
+    return f"{len(rows)} instructions; {measured} of {len(configurations)} launch configurations counted{'; ended: ' if told else ''}{'; '.join(told)}"
 
 
 def compare(bench, name, program, kernels):
