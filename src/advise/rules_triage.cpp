@@ -252,8 +252,7 @@ void find_uncoalesced_lines(const Case& run, Findings& findings) {
     const std::string& name = run.profile.timeline.kernels[kernel].name;
     const std::string problem = fmt::format(
         "Of the sectors of global memory that {}:{} asks for in {}, {:.3g} % are more than its threads need: {:.3g} % of all "
-        "that the "
-        "kernel asks for.",
+        "that the kernel asks for.",
         shown(samples.files[file]), number, shown(name), 100 * sectors.excess / sectors.all, 100 * sectors.excess / of_kernel);
     Finding finding = timed ? of_config(run, *use.largest, problem, part_ns(use.gpu_ns, sectors.excess / of_kernel))
                             : of_run(run, problem, std::nullopt);

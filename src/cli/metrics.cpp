@@ -80,8 +80,8 @@ report::Table sections_table(const cupti::Catalogue& catalogue) {
       table.rows.push_back({section.name, row.label, row.unit, metric});
     }
   }
-  for (const std::string_view metric : cupti::kSassMetrics) {
-    table.rows.push_back({kSourceSection, "of each instruction", "", std::string(metric)});
+  for (const char* metric : cupti::kSassMetrics) {
+    table.rows.push_back({kSourceSection, "of each instruction", "", metric});
   }
   return table;
 }

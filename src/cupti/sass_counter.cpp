@@ -17,7 +17,7 @@ constexpr const char* kCannot = "instructions cannot be counted";
 void require_sass(const Library& library) {
   if (library.cuptiSassMetricsSetConfig != nullptr && library.cuptiSassMetricsFlushData != nullptr) return;
   throw Error(kCannot, library.path().string() + " has no cuptiSassMetricsSetConfig",
-              "Use a newer CUPTI: set CUDA_HOME to the folder of a CUDA Toolkit from 12.6 on.");
+              "Use a newer CUPTI: set CUDA_HOME to the folder of a CUDA Toolkit 13.0, with which this was tried.");
 }
 
 }  // namespace
@@ -26,14 +26,13 @@ SassCounter SassCounter::create(const Library& library, std::uint32_t device, co
   require_sass(library);
   SassCounter counter(library, device);
   std::vector<CUpti_SassMetrics_Config> configs;
-  for (const std::string_view name : kSassMetrics) {
-    const std::string metric(name);
+  for (const char* metric : kSassMetrics) {
     auto asked = DLKPROF_PARAMS(CUpti_SassMetrics_GetProperties_Params);
     asked.pChipName = chip.c_str();
-    asked.pMetricName = metric.c_str();
+    asked.pMetricName = metric;
     if (library.cuptiSassMetricsGetProperties(&asked) != CUPTI_SUCCESS) continue;  // not all chips have all
     counter.indices_.emplace(asked.metric.metricId, static_cast<std::uint32_t>(counter.metrics_.size()));
-    counter.metrics_.push_back(metric);
+    counter.metrics_.emplace_back(metric);
     configs.push_back({asked.metric.metricId, CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU});
   }
   if (configs.empty()) throw Error(kCannot, "CUPTI has no metrics of instructions for " + chip, "Use --pc-sampling instead.");

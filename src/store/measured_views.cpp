@@ -2,7 +2,7 @@
 
 #include "model/aggregate/provenance.h"
 #include "model/aggregate/reliable.h"
-#include "model/timeline/sass_metrics.h"
+#include "model/samples/instruction_counts.h"
 #include "store/views.h"
 
 namespace dlkprof::store {

@@ -38,7 +38,7 @@ constexpr const char* kRemedy =
 
 }  // namespace
 
-PcSampling::PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2,
+PcSampling::PcSampling(const cupti::Library& library, Recorder& recorder, std::optional<std::uint32_t> period_log2,
                        std::function<void()> on_thread)
     : library_(library), recorder_(recorder), period_log2_(period_log2), on_thread_(std::move(on_thread)), sources_(library) {}
 
@@ -66,11 +66,11 @@ void PcSampling::context_ends(CUcontext context) noexcept {
 }
 
 void PcSampling::start(CUcontext context, std::uint32_t device) noexcept {
-  if (!active_ || forgotten_) return;
+  if (!active_ || forgotten_ || !period_log2_) return;
   try {
     const std::unique_lock lock(mutex_, kLockPatience);
     if (!lock.owns_lock() || stopping_ || contexts_.contains(context) || !asked_.insert(context).second) return;
-    contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, period_log2_), device, {}});
+    contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, *period_log2_), device, {}});
     if (thread_.started()) return;
     started_ = appended_ = Clock::now();
     thread_.start([this] { run(); });
@@ -233,7 +233,7 @@ void PcSampling::say(const char* what, const std::exception& error) noexcept {
   const auto* ours = dynamic_cast<const Error*>(&error);
   const std::string remedy = ours != nullptr ? ours->remedy() : "";
   recorder_.note(capture::Severity::error, what, ours != nullptr && !ours->detail().empty() ? ours->detail() : error.what(),
-                 remedy.empty() && period_log2_ != 0 ? kRemedy : remedy);
+                 remedy.empty() && period_log2_ ? kRemedy : remedy);
 }
 
 }  // namespace dlkprof::inject

@@ -33,8 +33,9 @@ namespace dlkprof::inject {
 
 class PcSampling {
  public:
-  // `on_thread` is called first thing on our thread.
-  PcSampling(const cupti::Library& library, Recorder& recorder, std::uint32_t period_log2, std::function<void()> on_thread);
+  // No period: nothing is sampled, and counts alone are recorded. `on_thread` is called first thing on our thread.
+  PcSampling(const cupti::Library& library, Recorder& recorder, std::optional<std::uint32_t> period_log2,
+             std::function<void()> on_thread);
   PcSampling(const PcSampling&) = delete;
   PcSampling& operator=(const PcSampling&) = delete;
   ~PcSampling() { finish(); }
@@ -76,7 +77,7 @@ class PcSampling {
 
   const cupti::Library& library_;
   Recorder& recorder_;
-  const std::uint32_t period_log2_;
+  const std::optional<std::uint32_t> period_log2_;
   const std::function<void()> on_thread_;
   PcSources sources_;
   std::atomic<bool> active_{true}, forgotten_{false};

@@ -85,7 +85,7 @@ Session::Session(capture::ProfileOptions options)
                         .loaded_modules = keeps_code(options_)}),
       attachment_({library_, options_, calls_, graphs_, recorder_, timing_, timeline_}),
       pm_sampling_(library_, recorder_, options_, sampling_hooks()),
-      pc_sampling_(keeps_code(options_) ? std::make_unique<PcSampling>(library_, recorder_, options_.pc_sampling.value_or(0),
+      pc_sampling_(keeps_code(options_) ? std::make_unique<PcSampling>(library_, recorder_, options_.pc_sampling,
                                                                        [] { this_thread().ours = true; })
                                         : nullptr),
       services_({.options = options_,
@@ -199,7 +199,7 @@ void Session::sample_pcs(CUcontext context) {
   thread.sampled.add(context, epoch);
   const auto& wanted = options_.selection.devices;
   if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), device) == wanted.end()) return;
-  if (options_.pc_sampling) {
+  {
     const OwnCalls own;
     pc_sampling_->start(context, device);
   }

@@ -50,10 +50,10 @@ namespace dlkprof::inject {
 
 void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
-  if (!collector_->may_wait() && (is_launch(id) || DriverCalls::launches_graph(id))) tell_of_launch(thread, entry);
   auto& call = thread.call;
   if (!entry && !call.held) timeline_.end(call, thread.system_id, id, data);
   if (is_launch(id)) {
+    tell_of_launch(thread, entry);
     if (!entry) {
       on_launch_exit(thread, id, data);
       if (call.held) timeline_.end(call, thread.system_id, id, data);
@@ -63,7 +63,10 @@ void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUp
     }
     return;
   }
-  if (entry && active_ && DriverCalls::launches_graph(id)) launch_by_nodes(thread, id, data);
+  if (DriverCalls::launches_graph(id)) {
+    tell_of_launch(thread, entry);
+    if (entry && active_) launch_by_nodes(thread, id, data);
+  }
   on_other_call(thread, id, data);
   if (!entry && call.held) timeline_.end(call, thread.system_id, id, data);
   if (entry && active_ && !call.held && calls_.is_timed(id) && thread.nodes == nullptr) Timeline::begin(call);
@@ -137,6 +140,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
 }
 
 void Session::tell_of_launch(ThreadState& thread, bool entry) {
+  if (collector_->may_wait()) return;
   if (entry && !std::exchange(thread.under_way, true)) collector_->comes();
   if (!entry && std::exchange(thread.under_way, false)) collector_->goes();
 }

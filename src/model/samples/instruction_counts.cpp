@@ -10,8 +10,8 @@ InstructionCounts::InstructionCounts(const PcSamples& samples)
     : samples_(samples), sums_(samples.counts.empty() ? 0 : samples.instructions.size()), launches_(samples.functions.size()) {
   std::vector<std::size_t> places;  // by metric; that of no known one is beyond the last
   for (const std::string& name : samples.sass_metrics) {
-    const auto known = std::find(kSassMetricNames.begin(), kSassMetricNames.end(), name);
-    places.push_back(static_cast<std::size_t>(known - kSassMetricNames.begin()));
+    const auto known = std::find(cupti::kSassMetrics.begin(), cupti::kSassMetrics.end(), name);
+    places.push_back(static_cast<std::size_t>(known - cupti::kSassMetrics.begin()));
     if (places.back() < is_known_.size()) is_known_[places.back()] = true;
   }
   std::set<std::pair<std::uint32_t, std::uint32_t>> launches;  // function and configuration

@@ -6,10 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "cupti/sass_metrics.h"
 #include "model/timeline/pc_samples.h"
-#include "model/timeline/sass_metrics.h"
 
 namespace dlkprof::model {
+
+using cupti::SassMetric;
 
 class InstructionCounts {
  public:
@@ -26,9 +28,9 @@ class InstructionCounts {
   [[nodiscard]] std::optional<double> per_warp(std::uint32_t instruction, SassMetric threads) const;
 
  private:
-  using Sums = std::array<std::uint64_t, kSassMetricNames.size()>;
+  using Sums = std::array<std::uint64_t, cupti::kSassMetrics.size()>;
   const PcSamples& samples_;
-  std::array<bool, kSassMetricNames.size()> is_known_{};
+  std::array<bool, cupti::kSassMetrics.size()> is_known_{};
   std::vector<Sums> sums_;               // by instruction
   std::vector<std::uint64_t> launches_;  // by function
 };

@@ -302,7 +302,7 @@ TEST_F(CollectorsTest, SampleBeginsWithTheFirstLaunchThatIsSelected) {
 
 class SourceCollectorTest : public CollectorsTest {
  protected:
-  PcSampling code{library, recorder, 0, [] {}};
+  PcSampling code{library, recorder, std::nullopt, [] {}};
   SassCollector collector{services, code};
 };
 
