@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/lock_within.h"
 #include "cupti/pc_period.h"
 
 namespace dlkprof::inject {
@@ -55,8 +56,8 @@ void PcSampling::module_loaded(const CUpti_ResourceData& data) noexcept {
 void PcSampling::context_ends(CUcontext context) noexcept {
   if (!active_ || forgotten_) return;
   try {
-    const std::unique_lock lock(mutex_, kLockPatience);
-    if (!lock.owns_lock() || stopping_) return;
+    const auto lock = lock_within(kLockPatience, mutex_);
+    if (!lock || stopping_) return;
     asked_.erase(context);
     auto ending = contexts_.extract(context);
     if (!ending.empty()) end_for_good(ending.mapped());
@@ -68,8 +69,8 @@ void PcSampling::context_ends(CUcontext context) noexcept {
 void PcSampling::start(CUcontext context, std::uint32_t device) noexcept {
   if (!active_ || forgotten_ || !period_log2_) return;
   try {
-    const std::unique_lock lock(mutex_, kLockPatience);
-    if (!lock.owns_lock() || stopping_ || contexts_.contains(context) || !asked_.insert(context).second) return;
+    const auto lock = lock_within(kLockPatience, mutex_);
+    if (!lock || stopping_ || contexts_.contains(context) || !asked_.insert(context).second) return;
     contexts_.try_emplace(context, Context{cupti::PcSampler::start(library_, context, *period_log2_), device, {}});
     if (thread_.started()) return;
     started_ = appended_ = Clock::now();
@@ -139,8 +140,8 @@ void PcSampling::end_for_good(Context& context) {
 
 void PcSampling::record(std::uint64_t launch_index, const capture::LaunchKey& key, const std::vector<std::string>& metrics,
                         std::span<const cupti::SassHit> hits) {
-  const std::unique_lock lock(mutex_, kLockPatience);
-  if (!lock.owns_lock()) throw Error("counts of instructions are lost", "the capture was busy for too long", "");
+  const auto lock = lock_within(kLockPatience, mutex_);
+  if (!lock) throw Error("counts of instructions are lost", "the capture was busy for too long", "");
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::vector<capture::SassValue>> values;  // by function and offset
   for (const cupti::SassHit& hit : hits) {
     const std::uint32_t function = functions_.id_of(hit.cubin_crc, hit.function);
@@ -199,8 +200,8 @@ void PcSampling::append_code(std::chrono::milliseconds time) {
 void PcSampling::finish() noexcept {
   if (forgotten_) return;
   {
-    const std::unique_lock lock(mutex_, kLockPatience);
-    if (!lock.owns_lock() || std::exchange(stopping_, true)) return;
+    const auto lock = lock_within(kLockPatience, mutex_);
+    if (!lock || std::exchange(stopping_, true)) return;
     stopping_changed_.notify_all();
   }
   thread_.join();

@@ -82,8 +82,8 @@ class PcSampling {
   PcSources sources_;
   std::atomic<bool> active_{true}, forgotten_{false};
 
-  std::timed_mutex mutex_;  // of all below
-  std::condition_variable_any stopping_changed_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable stopping_changed_;
   bool stopping_ = false;
   bool reasons_appended_ = false;
   PcFunctions functions_;

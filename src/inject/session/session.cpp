@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <thread>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/event_clock.h"
+#include "base/lock_within.h"
 #include "base/uncancelled.h"
 #include "capture/ranks.h"
 #include "cupti/activity.h"
@@ -253,15 +253,9 @@ void Session::finish_pc_sampling() noexcept {
 // At the end of the process, when other threads may still launch, and one of them be in a launch that does not return.
 void Session::finish_collecting() noexcept {
   constexpr auto kLongestWait = std::chrono::seconds(1);
-  constexpr auto kBetweenTries = std::chrono::milliseconds(1);
   if (!recorder_.usable()) return;  // in a forked child, which has no threads of ours
   pm_sampling_.finish();
-  std::unique_lock gate(gate_, std::defer_lock);
-  for (const auto until = std::chrono::steady_clock::now() + kLongestWait; !gate.try_lock();) {
-    if (std::chrono::steady_clock::now() > until) return;
-    std::this_thread::sleep_for(kBetweenTries);
-  }
-  collecting([](Collector& collector) { collector.finish(); });
+  if (const auto gate = lock_within(kLongestWait, gate_)) collecting([](Collector& collector) { collector.finish(); });
 }
 
 void Session::finish() noexcept {

@@ -247,7 +247,6 @@ class PcSamplingUsageTest(SampledTest):
         self.assertIn("--pc-sampling", done.stderr)
 
 
-# Not under TSan: that of clang 16 does not know pthread_mutex_clocklock, by which std::timed_mutex is locked.
 class PcSamplingThreadsTest(SampledTest):
     def test_threads(self):
         self.sample("threads:4:100")
