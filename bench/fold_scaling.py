@@ -41,9 +41,11 @@ def main(arguments):
         folds = [fold(programs / "dlkprof", capture, scratch / "out", export) for _ in range(runs)]
         wall = statistics.median(one["wall"] for one in folds)
         first = first or wall
-        print(f"| {launches:,} | {5 * launches:,} | {runs} | {seconds(folds, 'wall')} | {wall / first:.1f} | {seconds(folds, 'user')} | "
-              f"{seconds(folds, 'system')} | {max(one['peak'] for one in folds) / 1e6:,.0f} MB | {folds[0]['written'] / 1e6:,.0f} MB |",
-              flush=True)
+        print(
+            f"| {launches:,} | {5 * launches:,} | {runs} | {seconds(folds, 'wall')} | {wall / first:.1f} | {seconds(folds, 'user')} | "
+            f"{seconds(folds, 'system')} | {max(one['peak'] for one in folds) / 1e6:,.0f} MB | {folds[0]['written'] / 1e6:,.0f} MB |",
+            flush=True,
+        )
         shutil.rmtree(capture.parent)
     return 0
 
@@ -62,8 +64,18 @@ def fold(dlkprof, capture, folder, export):
     """As at the end of a program: cp stands for it, and leaves the capture where dlkprof looks for it. Or exports it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    words = [dlkprof, "--base_name", "run", "--output_path", folder, "--reports=all", "--formats=csv,json", "cp", capture,
-             folder / "run.dlkcap"]
+    words = [
+        dlkprof,
+        "--base_name",
+        "run",
+        "--output_path",
+        folder,
+        "--reports=all",
+        "--formats=csv,json",
+        "cp",
+        capture,
+        folder / "run.dlkcap",
+    ]
     if export is not None:
         words = [dlkprof, "export", capture, "--format", export, "-o", folder / "exported"]
     begin = time.monotonic()

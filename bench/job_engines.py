@@ -47,12 +47,18 @@ def measure(programs, scratch, ranks, launches, pairs):
     for pair in range(pairs):
         loads.append(os.getloadavg()[0])
         for engine in list(ENGINES)[:: 1 if pair % 2 == 0 else -1]:
-            wall, processor, _ = run(programs / "dlkprof", "merge", "--force", "-o", scratch / f"{engine}.sqlite", *ENGINES[engine], folder)
+            wall, processor, _ = run(
+                programs / "dlkprof", "merge", "--force", "-o", scratch / f"{engine}.sqlite", *ENGINES[engine], folder
+            )
             walls[engine].append(wall)
             processors[engine].append(processor)
     same = (scratch / "local.sqlite").read_bytes() == (scratch / "dask.sqlite").read_bytes()
     shutil.rmtree(folder)
-    cells = [f"{spread(of[engine])} s" if engine else spread(shares(of), 2) for of in (walls, processors) for engine in ("local", "dask", "")]
+    cells = [
+        f"{spread(of[engine])} s" if engine else spread(shares(of), 2)
+        for of in (walls, processors)
+        for engine in ("local", "dask", "")
+    ]
     print(f"| {ranks} | {launches:,} | {pairs} | {' | '.join(cells)} | {'yes' if same else 'NO'} | {min(loads):.1f} to {max(loads):.1f} |",
           flush=True)  # fmt: skip
     return same

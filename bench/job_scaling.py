@@ -33,7 +33,9 @@ def main(arguments):
     programs, scratch = Path(arguments[0]).resolve() / "bin", Path(arguments[1]).resolve()
     numbers = [int(word) for word in arguments[2:]]
     scratch.mkdir(parents=True, exist_ok=True)
-    print(f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
+    print(
+        f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n"
+    )
     print("| ranks | read | runs | merged in | processor time | per rank | peak memory | written | reported in | peak memory |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     points = []
@@ -56,8 +58,11 @@ def measure(programs, scratch, ranks, runs):
     shutil.rmtree(folder)
     job.unlink()
     middle = statistics.median(processor for _, processor, _ in merges)
-    print(f"| {ranks:,} | {read / 1e6:,.0f} MB | {runs} | {seconds(merges)} | {middle:.1f} s | {1000 * middle / ranks:.1f} ms | {megabytes(merges)} | "
-          f"{written / 1e6:,.0f} MB | {seconds(reports)} | {megabytes(reports)} |", flush=True)
+    print(
+        f"| {ranks:,} | {read / 1e6:,.0f} MB | {runs} | {seconds(merges)} | {middle:.1f} s | {1000 * middle / ranks:.1f} ms | {megabytes(merges)} | "
+        f"{written / 1e6:,.0f} MB | {seconds(reports)} | {megabytes(reports)} |",
+        flush=True,
+    )
     return middle
 
 
@@ -98,7 +103,9 @@ def picture(points):
     line = "L".join(f"{x(ranks):.1f} {y(wall):.1f}" for ranks, wall in points)
     parts.append(f'<path d="M{line}" fill="none" stroke="#0b5cad" stroke-width="2"/>')
     for ranks, wall in points:
-        parts.append(f'<circle cx="{x(ranks):.1f}" cy="{y(wall):.1f}" r="4" fill="#0b5cad"><title>{ranks:,} ranks: {wall:.1f} s</title></circle>')
+        parts.append(
+            f'<circle cx="{x(ranks):.1f}" cy="{y(wall):.1f}" r="4" fill="#0b5cad"><title>{ranks:,} ranks: {wall:.1f} s</title></circle>'
+        )
     return "\n".join(parts + ["</svg>"]) + "\n"
 
 

@@ -63,7 +63,9 @@ def plan(client, arguments, folder):
     while len(work) > MOST_PARTS:
         level += 1
         work = [
-            client.submit(merge_parts, arguments.dlkprof, work[i : i + MOST_IN_LEAF], str(folder / f"{level}_{i}.sqlite"), **options)
+            client.submit(
+                merge_parts, arguments.dlkprof, work[i : i + MOST_IN_LEAF], str(folder / f"{level}_{i}.sqlite"), **options
+            )
             for i in range(0, len(work), MOST_IN_LEAF)
         ]
     return leaves, work
@@ -116,7 +118,9 @@ def main():
         from distributed import Client, LocalCluster  # pylint: disable=import-outside-toplevel
     except ImportError as missing:
         say(f"Dask Distributed is missing ({missing})")
-        say("Install it (Debian: apt install python3-distributed; elsewhere: pip install distributed), or leave out --engine dask.")
+        say(
+            "Install it (Debian: apt install python3-distributed; elsewhere: pip install distributed), or leave out --engine dask."
+        )
         return 1
     if arguments.scheduler:
         return run(arguments, lambda: Client(arguments.scheduler, timeout="30s"))

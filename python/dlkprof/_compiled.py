@@ -18,7 +18,7 @@ _MAPPINGS = "inductor_provenance_tracking_node_mappings"
 _STACKS = "inductor_provenance_tracking_kernel_stack_traces"
 _CACHE = ("fx_graph_cache_miss", "fx_graph_cache_hit", "fx_graph_cache_bypass")
 _MOST_BYTES = 60_000  # of a fact; the library takes 64 KiB
-_MOST_FACTS = 2000    # it takes 4096 of all kinds
+_MOST_FACTS = 2000  # it takes 4096 of all kinds
 
 
 class Compiled:

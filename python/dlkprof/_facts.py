@@ -32,7 +32,7 @@ class Facts:
         self._torch = torch
         self._mark = mark
         self._values = {}  # name -> text, as last gathered
-        self._told = {}    # as last told
+        self._told = {}  # as last told
         self._live = False
         self._sizes = collections.Counter()
         self.amp_seen = False  # public: asked on each module call, where a call of a method would cost
@@ -120,8 +120,11 @@ class Facts:
             yield "world_size", distributed.get_world_size()
             yield "rank", distributed.get_rank()
         else:
-            yield from ((name.lower(), os.environ[name]) for name in ("WORLD_SIZE", "RANK") if name in os.environ
-                        and name.lower() not in self._values)  # a process group that has ended has said it better
+            yield from (
+                (name.lower(), os.environ[name])
+                for name in ("WORLD_SIZE", "RANK")
+                if name in os.environ and name.lower() not in self._values
+            )  # a process group that has ended has said it better
 
     def _memory(self):
         """Of devices that this process took memory on; asking others would make a context there. In bytes."""

@@ -90,6 +90,4 @@ class _Offer:
             return None
         from importlib.util import spec_from_file_location  # seldom needed, and not free
 
-        return spec_from_file_location(
-            fullname, self._folder + "/__init__.py", submodule_search_locations=[self._folder]
-        )
+        return spec_from_file_location(fullname, self._folder + "/__init__.py", submodule_search_locations=[self._folder])

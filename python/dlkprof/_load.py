@@ -169,7 +169,9 @@ class Range:
             "SELECT m.config, m.position, m.launch_index, m.occurrence, m.replay_mode, m.cache_control, k.name, k.long_name, "
             "k.mangled, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, c.block_z, c.device "
             "FROM measured_launch m JOIN config c ON c.id = m.config LEFT JOIN kernel k ON k.id = c.kernel "
-            "WHERE c.process = ? ORDER BY m.launch_index", (process,))
+            "WHERE c.process = ? ORDER BY m.launch_index",
+            (process,),
+        )
         self._actions = [Action(database, row) for row in rows]
 
     def num_actions(self):
@@ -202,7 +204,7 @@ class Range:
 
 def _range_filter(expression):
     is_pattern = expression.startswith("regex:")
-    parts = (expression[len("regex:"):] if is_pattern else expression).strip("/").split("/")
+    parts = (expression[len("regex:") :] if is_pattern else expression).strip("/").split("/")
 
     def takes(messages):
         rest = iter(messages)
@@ -218,8 +220,19 @@ class Action:
 
     def __init__(self, database, row):
         self._database = database
-        (self._config, self._position, self.launch_index, self.occurrence, mode, cache, self._name, self._long_name, self._mangled,
-         *sizes, self.device) = row
+        (
+            self._config,
+            self._position,
+            self.launch_index,
+            self.occurrence,
+            mode,
+            cache,
+            self._name,
+            self._long_name,
+            self._mangled,
+            *sizes,
+            self.device,
+        ) = row
         self.grid, self.block = tuple(sizes[:3]), tuple(sizes[3:])
         self.collected_by = _KINDS.get(mode, "")
         self.cache_control = "all" if cache else "none"
@@ -238,7 +251,9 @@ class Action:
             rows = self._database.execute(
                 "SELECT n.name, m.value, f.n, f.mean, f.min, f.max, f.stddev FROM measured m JOIN metric n ON n.id = m.metric "
                 "LEFT JOIN measured_figure f ON f.config = m.config AND f.metric = m.metric AND f.part = 0 "
-                "WHERE m.config = ? AND m.position = ? AND m.value IS NOT NULL", (self._config, self._position))
+                "WHERE m.config = ? AND m.position = ? AND m.value IS NOT NULL",
+                (self._config, self._position),
+            )
             self._metrics = {row[0]: Metric(*row) for row in rows}
         return self._metrics
 
@@ -268,7 +283,8 @@ class Action:
             "SELECT c.range, 0 FROM activity a JOIN call c ON c.id = a.call WHERE a.config = ? AND a.launch_index = ? "
             "UNION ALL SELECT r.parent, depth + 1 FROM range r JOIN around ON r.id = around.id WHERE r.parent < r.id) "
             "SELECT v.message FROM around JOIN ranges v ON v.range = around.id ORDER BY depth DESC",
-            (self._config, self.launch_index))
+            (self._config, self.launch_index),
+        )
         return [message for (message,) in rows]
 
 

@@ -48,7 +48,7 @@ class Tree:
         self.root = weakref.ref(root, lambda _, key=id(root): trees.pop(key, None))
         self._reads_left = _MOST_READS
         self._paths = {}  # id -> (weak reference, path); ids are used again, so the reference decides
-        self.names = {}   # what Names.inside() found by this reading: (path of the caller, id) -> (weak reference, path, name)
+        self.names = {}  # what Names.inside() found by this reading: (path of the caller, id) -> (weak reference, path, name)
         self._read()
 
     def path_of(self, module):
@@ -85,5 +85,5 @@ def _relative(path, enclosing):
     if path == enclosing:  # a module that calls itself
         return path.rpartition(".")[2]
     if enclosing and path.startswith(enclosing + "."):
-        return path[len(enclosing) + 1:]
+        return path[len(enclosing) + 1 :]
     return path

@@ -7,7 +7,7 @@ _FRAME = re.compile(r'File "([^"\n]*)", line (\d+), in ([^\n]*)')
 _STEP = re.compile(r"\[['\"]?([^'\"\]]+)['\"]?\]|\.?([^.\[\]]+)")
 _CONTAINERS = ("_modules", "_orig_mod")
 _CALLED = ("self", "fn", "mod", "module")  # what Dynamo calls the module that was compiled
-_MOST_TEXT = 4000   # of what is told of one launch
+_MOST_TEXT = 4000  # of what is told of one launch
 _MOST_NODES = 200_000  # of graphs of Dynamo's, remembered
 
 
@@ -77,7 +77,7 @@ def modules_of(node):
     names, around = [], root
     for (path, _), _ in steps[1:]:
         inside = path.startswith(around + ".")
-        names.append(path[len(around) + 1:] if inside else path)
+        names.append(path[len(around) + 1 :] if inside else path)
         around = path
     name = getattr(kind, "__name__", None) or str(kind).rpartition(".")[2]
     return ("*" if is_called else "") + name, "/".join(names)

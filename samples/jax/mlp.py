@@ -34,16 +34,19 @@ def parse_arguments():
     parser.add_argument("--width", type=positive, default=2048, help="of the two hidden layers")
     parser.add_argument("--lr", type=float, default=0.02, help="learning rate")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--print_every", type=positive, default=5,
-                        help="iterations between two printed losses; each print waits for the GPU")
+    parser.add_argument(
+        "--print_every", type=positive, default=5, help="iterations between two printed losses; each print waits for the GPU"
+    )
     return parser.parse_args()
 
 
 def make_weights(key, width):
     sizes = (INPUTS, width, width, CLASSES)
     keys = jax.random.split(key, len(sizes) - 1)
-    return [(jax.random.normal(one, (inputs, outputs)) * (2.0 / inputs) ** 0.5, jnp.zeros(outputs))
-            for one, inputs, outputs in zip(keys, sizes, sizes[1:])]
+    return [
+        (jax.random.normal(one, (inputs, outputs)) * (2.0 / inputs) ** 0.5, jnp.zeros(outputs))
+        for one, inputs, outputs in zip(keys, sizes, sizes[1:])
+    ]
 
 
 def make_batch(key, batch_size):

@@ -23,12 +23,18 @@ class Cnn(nn.Module):
     def __init__(self):
         super().__init__()
         self.features = nn.Sequential(
-            nn.Conv2d(3, 32, 3), nn.ReLU(),
-            nn.Conv2d(32, 64, 3), nn.ReLU(),
-            nn.MaxPool2d(2), nn.Dropout(0.25), nn.Flatten(),
+            nn.Conv2d(3, 32, 3),
+            nn.ReLU(),
+            nn.Conv2d(32, 64, 3),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Dropout(0.25),
+            nn.Flatten(),
         )
         self.classifier = nn.Sequential(
-            nn.Linear(64 * 14 * 14, 128), nn.ReLU(), nn.Dropout(0.5),
+            nn.Linear(64 * 14 * 14, 128),
+            nn.ReLU(),
+            nn.Dropout(0.5),
             nn.Linear(128, CLASSES),
         )
 
@@ -46,8 +52,9 @@ def parse_arguments():
     parser.add_argument("--lr", type=float, default=1e-3, help="learning rate of Adam")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--print_every", type=positive, default=5,
-                        help="iterations between two printed losses; each print waits for the GPU")
+    parser.add_argument(
+        "--print_every", type=positive, default=5, help="iterations between two printed losses; each print waits for the GPU"
+    )
     arguments = parser.parse_args()
     if arguments.graph and not arguments.device.startswith("cuda"):
         parser.error("--graph needs --device cuda")

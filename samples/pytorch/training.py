@@ -74,8 +74,7 @@ class StepClock:
         seconds = sum(block[0] for block in self._blocks)
         steps = sum(block[1] for block in self._blocks)
         median_ms = 1e3 * statistics.median(block[0] / block[1] for block in self._blocks)
-        return (f"samples_per_second {steps * self._batch_size / seconds:.1f} "
-                f"median_step_ms {median_ms:.4f} timed_steps {steps}")
+        return f"samples_per_second {steps * self._batch_size / seconds:.1f} median_step_ms {median_ms:.4f} timed_steps {steps}"
 
 
 def weights_checksum(model):

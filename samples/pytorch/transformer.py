@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 BATCHES_KEPT = 4  # distinct batches, used in turn
-SHORTEST = 8      # tokens of a batch with --vary_length: lengths are multiples of it
+SHORTEST = 8  # tokens of a batch with --vary_length: lengths are multiples of it
 
 
 class Block(nn.Module):
@@ -52,7 +52,7 @@ class Transformer(nn.Module):
         self.out = nn.Linear(arguments.width, arguments.vocabulary, bias=False)
 
     def forward(self, tokens):
-        hidden = self.tokens(tokens) + self.positions.weight[:tokens.shape[1]]
+        hidden = self.tokens(tokens) + self.positions.weight[: tokens.shape[1]]
         for block in self.blocks:
             hidden = block(hidden)
         return self.out(self.norm(hidden))
@@ -73,8 +73,9 @@ def parse_arguments():
     parser.add_argument("--lr", type=float, default=3e-4, help="learning rate of AdamW")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--print_every", type=positive, default=5,
-                        help="iterations between two printed losses; each print waits for the GPU")
+    parser.add_argument(
+        "--print_every", type=positive, default=5, help="iterations between two printed losses; each print waits for the GPU"
+    )
     arguments = parser.parse_args()
     if arguments.width % arguments.heads:
         parser.error("--width must be a multiple of --heads")
@@ -114,7 +115,7 @@ def train(arguments, device):
     optimizer = torch.optim.AdamW(model.parameters(), lr=arguments.lr, fused=arguments.fused or None)
     clock = StepClock(device, arguments.batch_size)
     for iteration, length in zip(range(1, arguments.iters + 1), lengths(arguments)):
-        tokens = batches[iteration % BATCHES_KEPT][:, :length + 1]
+        tokens = batches[iteration % BATCHES_KEPT][:, : length + 1]
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(device.type, dtype=torch.bfloat16, enabled=not arguments.fp32):
             scores = forward(tokens[:, :-1])

@@ -40,7 +40,9 @@ def main(root):
     faults = list(find_faults(pages)) + run(root, "codespell", *texts)
     with tempfile.TemporaryDirectory() as site:
         faults += run(root, "mkdocs", "--quiet", "build", "--strict", "--site-dir", site)
-    print("\n".join(faults) if faults else f"{len(pages)} files, {sum(map(len, pages.values()))} bytes, are a site without faults.")
+    print(
+        "\n".join(faults) if faults else f"{len(pages)} files, {sum(map(len, pages.values()))} bytes, are a site without faults."
+    )
     return 1 if faults or not pages else 0
 
 

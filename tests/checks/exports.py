@@ -11,8 +11,10 @@ import subprocess
 import sys
 
 ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
-RANGE_TEXTS = {"_ZN5torch8profiler4impl11shapesToStrB5cxx11ERKSt6vectorIS2_IlSaIlEESaIS4_EE",
-               "_ZN5torch8profiler4impl15inputOpIdsToStrERKNSt7__cxx114listISt4pairImiESaIS5_EEE"}
+RANGE_TEXTS = {
+    "_ZN5torch8profiler4impl11shapesToStrB5cxx11ERKSt6vectorIS2_IlSaIlEESaIS4_EE",
+    "_ZN5torch8profiler4impl15inputOpIdsToStrERKNSt7__cxx114listISt4pairImiESaIS5_EEE",
+}
 LIBC = re.compile(r"lib(c|m|dl|rt|pthread)\.so\.\d+|ld-linux-[\w-]+\.so\.\d+")
 
 

@@ -11,9 +11,18 @@ import sys
 import tempfile
 
 MAX_BYTES = 40_000_000
-PARTS = ["bin/dlkprof", "lib/libdlkprof_inject.so", "lib/libdlkprof_pytorch.so", "share/dlkprof/metrics", "share/dlkprof/python/dlkprof/__init__.py",
-         "share/dlkprof/python/inject/sitecustomize.py", "share/doc/dlkprof/LICENSE", "share/bash-completion/completions/dlkprof",
-         "share/zsh/site-functions/_dlkprof", "share/man/man1/dlkprof.1"]
+PARTS = [
+    "bin/dlkprof",
+    "lib/libdlkprof_inject.so",
+    "lib/libdlkprof_pytorch.so",
+    "share/dlkprof/metrics",
+    "share/dlkprof/python/dlkprof/__init__.py",
+    "share/dlkprof/python/inject/sitecustomize.py",
+    "share/doc/dlkprof/LICENSE",
+    "share/bash-completion/completions/dlkprof",
+    "share/zsh/site-functions/_dlkprof",
+    "share/man/man1/dlkprof.1",
+]
 
 
 def find_faults(root, folders):

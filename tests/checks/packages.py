@@ -10,8 +10,15 @@ import subprocess
 import sys
 import tempfile
 
-TO_BE_THERE = ("bin/dlkprof", "lib/libdlkprof_inject.so", "include/dlkprof/capture_format.h", "share/cmake/dlkprof/dlkprofConfig.cmake",
-               "share/doc/dlkprof/README.md", "share/doc/dlkprof/docs/user/install.md", "share/fish/vendor_completions.d/dlkprof.fish")
+TO_BE_THERE = (
+    "bin/dlkprof",
+    "lib/libdlkprof_inject.so",
+    "include/dlkprof/capture_format.h",
+    "share/cmake/dlkprof/dlkprofConfig.cmake",
+    "share/doc/dlkprof/README.md",
+    "share/doc/dlkprof/docs/user/install.md",
+    "share/fish/vendor_completions.d/dlkprof.fish",
+)
 USER = """cmake_minimum_required(VERSION 3.25)
 project(user CXX)
 find_package(dlkprof %s REQUIRED)
@@ -86,15 +93,19 @@ def main(build, source, version):
         scratch = pathlib.Path(name)
         for generator in ("DEB", "TZST"):
             run("cpack", "--config", build / "CPackConfig.cmake", "-G", generator, "-B", scratch / "packages")
-        tarball, = (scratch / "packages").glob("*.tar.zst")
-        package, = (scratch / "packages").glob("*.deb")
+        (tarball,) = (scratch / "packages").glob("*.tar.zst")
+        (package,) = (scratch / "packages").glob("*.deb")
         unpacked = scratch / "unpacked"
         unpacked.mkdir()
         run("tar", "--zstd", "-xf", tarball, "-C", unpacked)
-        root, = unpacked.iterdir()
+        (root,) = unpacked.iterdir()
         run("dpkg-deb", "-x", package, scratch / "root")
-        faults = [*faults_of_prefix(root, version, scratch), *faults_of_prefix(scratch / "root/usr", version, scratch),
-                  *faults_of_headers(root, version, scratch), *faults_of_wheel(source, root, version, scratch)]
+        faults = [
+            *faults_of_prefix(root, version, scratch),
+            *faults_of_prefix(scratch / "root/usr", version, scratch),
+            *faults_of_headers(root, version, scratch),
+            *faults_of_wheel(source, root, version, scratch),
+        ]
     print("\n".join(faults) if faults else "The packages install, run and go.")
     return 1 if faults else 0
 

@@ -17,7 +17,10 @@ TOOLKIT = re.compile(r"\bcuda\b|cupti", re.IGNORECASE)
 # What is asked of either program about each shipped capture.
 QUESTIONS = [
     ["report"],
-    *(["report", f"--reports={name}", "--format=csv"] for name in ("summary", "detail", "metrics", "occupancy", "stall", "source")),
+    *(
+        ["report", f"--reports={name}", "--format=csv"]
+        for name in ("summary", "detail", "metrics", "occupancy", "stall", "source")
+    ),
     ["export", "--format=ncu-csv", "--output=-"],
 ]
 
@@ -71,11 +74,28 @@ def find_refusal_faults(reader):
 def find_kept_faults(reader, build):
     """Whether counters that were kept are left alone, and that is told."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = {"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": str(build / "fakes"), "CUDA_HOME": str(build / "fakes/toolkit"),
-                       "FAKE_JOURNAL": f"{folder}/journal"}
-        subprocess.run([build / "bin/dlkprof", "--replay-mode=kernel", "--keep-counters", "--metrics=sm__warps_active.avg.pct_of_peak_sustained_active",
-                        "--verbosity=quiet", build / "fakes/fake_program", "train:1"],
-                       cwd=folder, env=environment, capture_output=True, timeout=120, check=True)
+        environment = {
+            "PATH": "/usr/bin:/bin",
+            "LD_LIBRARY_PATH": str(build / "fakes"),
+            "CUDA_HOME": str(build / "fakes/toolkit"),
+            "FAKE_JOURNAL": f"{folder}/journal",
+        }
+        subprocess.run(
+            [
+                build / "bin/dlkprof",
+                "--replay-mode=kernel",
+                "--keep-counters",
+                "--metrics=sm__warps_active.avg.pct_of_peak_sustained_active",
+                "--verbosity=quiet",
+                build / "fakes/fake_program",
+                "train:1",
+            ],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            timeout=120,
+            check=True,
+        )
         capture = pathlib.Path(folder) / "dlkprof.dlkcap"
         yield from find_reading_faults(reader, build / "bin/dlkprof", [capture])
         got, _, err = run(reader, "report", capture, "--metrics=sm__warps_active.avg.per_cycle_active")

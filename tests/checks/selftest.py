@@ -41,8 +41,10 @@ class Commits(unittest.TestCase):
             (root / "src/text.cpp").touch()
             for words in (("init", "-q"), ("add", "src/text.cpp")):
                 commits.git(folder, *words)
-            for message, faults in (("Fold graphs\n# said by git\n", ["it changes src and has no body that says why"]),
-                                    ("# said by git\nFold graphs\n\nSince it was slow.\n", [])):
+            for message, faults in (
+                ("Fold graphs\n# said by git\n", ["it changes src and has no body that says why"]),
+                ("# said by git\nFold graphs\n\nSince it was slow.\n", []),
+            ):
                 (root / "message").write_text(message)
                 self.assertEqual([fault.split(": ")[1] for fault in commits.staged(folder, root / "message")], faults)
 
@@ -51,14 +53,20 @@ class Commits(unittest.TestCase):
 
 
 class Listed(unittest.TestCase):
-    MODULE = {pathlib.Path("tests/e2e/read/test_gate.py"): "class Helper:\n  pass\nclass GateTest(Helper):\n  def test_a(self):\n    pass\n"}
+    MODULE = {
+        pathlib.Path(
+            "tests/e2e/read/test_gate.py"
+        ): "class Helper:\n  pass\nclass GateTest(Helper):\n  def test_a(self):\n    pass\n"
+    }
 
     def test_a_class_that_is_run(self):
         self.assertEqual(list(listed.find_faults("if(X)\n  dlkprof_e2e(gate e2e\n    GateTest)\nendif()", self.MODULE)), [])
 
     def test_a_class_that_is_not(self):
         for listing in ("dlkprof_e2e(gate e2e OtherTest)", "dlkprof_e2e(merge e2e GateTest)", "# dlkprof_e2e(gate e2e GateTest)"):
-            self.assertEqual(list(listed.find_faults(listing, self.MODULE)), ["tests/e2e/read/test_gate.py: no test of ctest runs GateTest"])
+            self.assertEqual(
+                list(listed.find_faults(listing, self.MODULE)), ["tests/e2e/read/test_gate.py: no test of ctest runs GateTest"]
+            )
 
 
 class Layers(unittest.TestCase):
@@ -157,8 +165,10 @@ class Sections(unittest.TestCase):
         self.assertEqual(list(sections.find_faults(["one", "three"], self.PAGE.replace("## two\n\n", ""))), [])
 
     def test_what_is_missing_empty_or_of_nothing(self):
-        self.assertEqual(list(sections.find_faults(["one", "two", "four"], self.PAGE)),
-                         ["section two has no chapter", "section four has no chapter", "chapter three is of no section"])
+        self.assertEqual(
+            list(sections.find_faults(["one", "two", "four"], self.PAGE)),
+            ["section two has no chapter", "section four has no chapter", "chapter three is of no section"],
+        )
 
 
 class Links(unittest.TestCase):
@@ -181,7 +191,9 @@ class Docs(unittest.TestCase):
     def test_size_and_times_of_day(self):
         page = pathlib.Path("docs/a.md")
         self.assertEqual(list(docs.find_faults({page: b"At 8 o'clock\n" + b" " * 1000})), [])
-        self.assertEqual(list(docs.find_faults({page: b"\nAt 08:53 " + b"UTC\n"})), ["docs/a.md:2: a time of day belongs into results/"])
+        self.assertEqual(
+            list(docs.find_faults({page: b"\nAt 08:53 " + b"UTC\n"})), ["docs/a.md:2: a time of day belongs into results/"]
+        )
         self.assertEqual(len(list(docs.find_faults({page: b" " * (docs.MAX_BYTES + 1)}))), 1)
 
     def test_a_tool_that_is_missing_is_a_fault(self):

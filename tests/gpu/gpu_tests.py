@@ -57,10 +57,41 @@ import part_timeline
 from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_table
 from tools import Bench, Dlkprof, Ncu
 
-MODULES = (part_identical, part_accuracy, part_hit_rates, part_diagnosis, part_robust, part_endings, part_selection, part_cost, part_coverage,
-           part_beside_ncu, part_iteration, part_application, part_instructions, part_quick, part_speed, part_detaching, part_sampling, part_endurance,
-           part_shapes, part_source, part_overhead, part_timeline, part_emission, part_python, part_jax, part_graphs,
-           part_graph_counters, part_compiled, part_counts, part_sweep, part_screen, part_nccl, part_ranks)
+MODULES = (
+    part_identical,
+    part_accuracy,
+    part_hit_rates,
+    part_diagnosis,
+    part_robust,
+    part_endings,
+    part_selection,
+    part_cost,
+    part_coverage,
+    part_beside_ncu,
+    part_iteration,
+    part_application,
+    part_instructions,
+    part_quick,
+    part_speed,
+    part_detaching,
+    part_sampling,
+    part_endurance,
+    part_shapes,
+    part_source,
+    part_overhead,
+    part_timeline,
+    part_emission,
+    part_python,
+    part_jax,
+    part_graphs,
+    part_graph_counters,
+    part_compiled,
+    part_counts,
+    part_sweep,
+    part_screen,
+    part_nccl,
+    part_ranks,
+)
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
 HEADINGS = ("part", "case", "result", "detail")
@@ -107,11 +138,25 @@ def write_results(bench, seconds):
     rows = [(row.part, row.case, row.status, row.detail) for row in bench.board.rows]
     counts = ", ".join(f"{count} {status}" for status, count in bench.board.counts().items())
     closing = f"{counts}; {seconds:.0f} s"
-    (bench.out / "results.json").write_text(json.dumps(
-        {"environment": dict(bench.facts), "seconds": seconds, "results": [dict(zip(HEADINGS, row)) for row in rows]}, indent=1) + "\n")
-    (bench.out / "results.md").write_text("\n\n".join(
-        ["# Tests on a GPU", "Written by `tests/gpu/run.sh`.", markdown_table(("what", "value"), bench.facts),
-         markdown_table(HEADINGS, rows), closing]) + "\n")
+    (bench.out / "results.json").write_text(
+        json.dumps(
+            {"environment": dict(bench.facts), "seconds": seconds, "results": [dict(zip(HEADINGS, row)) for row in rows]},
+            indent=1,
+        )
+        + "\n"
+    )
+    (bench.out / "results.md").write_text(
+        "\n\n".join(
+            [
+                "# Tests on a GPU",
+                "Written by `tests/gpu/run.sh`.",
+                markdown_table(("what", "value"), bench.facts),
+                markdown_table(HEADINGS, rows),
+                closing,
+            ]
+        )
+        + "\n"
+    )
     print("\n".join(f"{what}: {value}" for what, value in bench.facts))
     print(f"\n{text_table(HEADINGS, rows)}\n\n{closing}")
 

@@ -12,6 +12,8 @@ FOLDERS = [str(HERE), *(str(HERE / name) for name in ("lib", "parts", "probes", 
 if __name__ == "__main__":
     sys.dont_write_bytecode = True
     sys.path[:0] = FOLDERS
-    tests = unittest.defaultTestLoader.discover(str(HERE / "selftests"), pattern=sys.argv[1] if len(sys.argv) > 1 else "*_test.py")
+    tests = unittest.defaultTestLoader.discover(
+        str(HERE / "selftests"), pattern=sys.argv[1] if len(sys.argv) > 1 else "*_test.py"
+    )
     result = unittest.TextTestRunner(verbosity=1).run(tests)
     sys.exit(0 if result.wasSuccessful() and result.testsRun > 0 else 1)

@@ -39,7 +39,7 @@ class Done:
         for process, thread, what in self.events:
             depth = depths.setdefault((process, thread), 0)
             if what.startswith("push "):
-                found.append(((process, thread), depth, what[len("push "):]))
+                found.append(((process, thread), depth, what[len("push ") :]))
                 depths[process, thread] += 1
             elif what == "pop":
                 depths[process, thread] -= 1
@@ -53,14 +53,14 @@ class Done:
         for thread, depth, message in self._ranges_of_threads():
             path = paths.setdefault(thread, [])
             del path[depth:]
-            path.append(message[len(prefix):] if message.startswith(prefix) else None)
+            path.append(message[len(prefix) :] if message.startswith(prefix) else None)
             if path[-1] is not None:
                 found.append("/" + "/".join(part for part in path if part is not None))
         return found
 
     def facts(self):
         """name -> value, as last told."""
-        marks = (what[len("mark dlkprof:fact: "):].split(" ", 2) for what in self.log if what.startswith("mark dlkprof:fact:"))
+        marks = (what[len("mark dlkprof:fact: ") :].split(" ", 2) for what in self.log if what.startswith("mark dlkprof:fact:"))
         return {name: value for source, name, value in marks if source == "pytorch"}
 
 
@@ -89,9 +89,21 @@ class PythonTest(unittest.TestCase):
         kept = {name: os.environ[name] for name in ("HOME", "PATH", "LANG") if name in os.environ}
         asking = {} if asked is None else {"DLKPROF_PYTHON": asked}
         process = subprocess.run(
-            [str(python), *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-            env={**kept, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1", "FAKE_TORCH_LOG": str(log),
-                 **asking, **environment})
+            [str(python), *map(str, arguments)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            env={
+                **kept,
+                "PYTHONPATH": os.pathsep.join(path),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "FAKE_TORCH_LOG": str(log),
+                **asking,
+                **environment,
+            },
+        )
         return Done(process, log)
 
     def run_script(self, source, **options):

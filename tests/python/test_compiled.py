@@ -58,18 +58,31 @@ class ArtifactsTest(CompiledTest):
         done = self.run_program("print(compile())")
         self.assert_clean(done)
         self.assertEqual(done.stdout, "compiled fx7\n")
-        self.assertEqual(self.graphs(done), {"compiled.fx7.0": {
-            "launches": [MM, ["triton_poi_fused_add_mul_relu_0", "*Llama", "layers.1", "aten.relu, aten.mul, aten.add", 1]],
-            "stacks": [IN_MLP, f"{IN_LAYER} | {IN_MLP}"]}})
+        self.assertEqual(
+            self.graphs(done),
+            {
+                "compiled.fx7.0": {
+                    "launches": [
+                        MM,
+                        ["triton_poi_fused_add_mul_relu_0", "*Llama", "layers.1", "aten.relu, aten.mul, aten.add", 1],
+                    ],
+                    "stacks": [IN_MLP, f"{IN_LAYER} | {IN_MLP}"],
+                }
+            },
+        )
 
     def test_what_comes_from_a_cache_is_found_by_the_names_of_dynamos_nodes(self):
         done = self.run_program("compile(is_cached=True, post_to_pre={'mm': ['linear'], 'mul': ['x'], 'add_1': ['add']})")
-        self.assertEqual([row[:3] for row in self.graphs(done)["compiled.fx7.0"]["launches"]],
-                         [MM[:3], ["triton_poi_fused_add_mul_relu_0", "*Llama", "layers.0"]])
+        self.assertEqual(
+            [row[:3] for row in self.graphs(done)["compiled.fx7.0"]["launches"]],
+            [MM[:3], ["triton_poi_fused_add_mul_relu_0", "*Llama", "layers.0"]],
+        )
 
     def test_a_backward_graph_from_a_cache_by_stacks_that_layers_share(self):
         done = self.run_program("compile(is_cached=True, post_to_pre={'mm': ['linear']})\ncompile(is_cached=True, key='bw')")
-        self.assertEqual(self.graphs(done)["compiled.bw.0"]["launches"][0], ["extern_kernels.mm", "*Llama", "layers.*/mlp", "", 0])
+        self.assertEqual(
+            self.graphs(done)["compiled.bw.0"]["launches"][0], ["extern_kernels.mm", "*Llama", "layers.*/mlp", "", 0]
+        )
 
     def test_a_backward_node_has_its_forward_nodes_modules(self):
         done = self.run_program("compile(after=[Node('mm', fwd_nn_module_stack=mlp(1), original_aten='aten.mm.default')])")
@@ -84,10 +97,12 @@ class ArtifactsTest(CompiledTest):
         self.assertEqual(len([what for what in done.log if "compiled.fx7" in what]), 1)
 
     def test_large_graphs_are_told_in_parts_that_the_library_takes(self):
-        done = self.run_program("""
+        done = self.run_program(
+            """
 many = [(f"triton_{i}:{i}", [stack((f"file{i}.py", i, "forward" * 9))], ["mm"]) for i in range(900)]
 compile(launches=many)
-""")
+"""
+        )
         parts = self.graphs(done)
         self.assertGreater(len(parts), 2)
         self.assertEqual(sum(len(part["launches"]) for part in parts.values()), 900)
@@ -97,7 +112,10 @@ compile(launches=many)
                 self.assertIn(f"file{row[0][7:]}.py:", part["stacks"][row[4]])
 
     def test_before_cuda_is_used_nothing_is_told_and_then_all(self):
-        source = PROGRAM.replace("torch.ones(2).cuda()\n", "") + "compile()\nimport os\nassert not os.path.exists('log') or 'compiled.' not in open('log').read()\n"
+        source = (
+            PROGRAM.replace("torch.ones(2).cuda()\n", "")
+            + "compile()\nimport os\nassert not os.path.exists('log') or 'compiled.' not in open('log').read()\n"
+        )
         done = self.run_script(source + "torch.ones(2).cuda()\ncompile(key='fx8')")
         self.assert_clean(done)
         self.assertEqual(list(self.graphs(done)), ["compiled.fx7.0", "compiled.fx8.0"])
@@ -115,23 +133,27 @@ class ProgramsOwnTest(CompiledTest):
         self.assertEqual(self.run_program(source, asked=None).stdout, "\n")
 
     def test_no_file_is_written_and_nothing_reaches_other_loggers(self):
-        done = self.run_program("""
+        done = self.run_program(
+            """
 import logging, os
 logging.basicConfig(level=logging.DEBUG)
 compile()
 print(sorted(os.listdir()))
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(done.stdout, "['log', 'train.py']\n")
 
     def test_what_is_covered_keeps_its_name_and_raises_as_ever(self):
-        done = self.run_program("""
+        done = self.run_program(
+            """
 print(compile_fx.compile_fx.__module__, compile_fx.compile_fx.__qualname__)
 try:
     compile_fx.compile_fx(None, [])
 except AttributeError as error:
     print(error)
-""")
+"""
+        )
         self.assertEqual(done.stdout, "torch._inductor.compile_fx compile_fx\n'NoneType' object has no attribute 'is_cached'\n")
         self.assertEqual(done.stderr, "")
 
@@ -148,8 +170,14 @@ class FailuresTest(CompiledTest):
         self.assertEqual(self.graphs(done), {})
 
     def test_artifacts_of_other_forms_end_it_and_are_noted_once(self):
-        for odd in ("{'launches': [('triton_0:1', 7, ['mm'])]}", "{'launches': [(f'triton_0:1', [], 7)]}", "{'before': [7]}",
-                    "{'post_to_pre': 'odd'}", "{'after': [Node('mm', nn_module_stack={'a': 7})]}", "{'key': 'k', 'post_to_pre': 7}"):
+        for odd in (
+            "{'launches': [('triton_0:1', 7, ['mm'])]}",
+            "{'launches': [(f'triton_0:1', [], 7)]}",
+            "{'before': [7]}",
+            "{'post_to_pre': 'odd'}",
+            "{'after': [Node('mm', nn_module_stack={'a': 7})]}",
+            "{'key': 'k', 'post_to_pre': 7}",
+        ):
             done = self.run_program(f"print(compile(**{odd}))\nprint(compile(key='fx9'))")
             self.assertEqual((done.code, done.stderr), (0, ""), odd)
             self.assertEqual(done.stdout.splitlines()[1], "compiled fx9", odd)
@@ -173,8 +201,13 @@ class OriginsTest(PythonTest):
         class Net:
             pass
 
-        for root, is_called in (("L['self']", True), ("L['fn']", True), ("L['model']", False), ("G['net']", False),
-                                ("L['self'].model", False)):
+        for root, is_called in (
+            ("L['self']", True),
+            ("L['fn']", True),
+            ("L['model']", False),
+            ("G['net']", False),
+            ("L['self'].model", False),
+        ):
             paths = [f"{root}{rest}" for rest in ("", "._modules['layers'][3]", ".layers.3.mlp.act")]
             self.assertEqual(self.modules(*((path, Net) for path in paths)), ("*" * is_called + "Net", "layers.3/mlp.act"), root)
 
@@ -186,11 +219,18 @@ class OriginsTest(PythonTest):
         self.assertIsNone(_origins.modules_of(Node(nn_module_stack={})))
 
     def test_frames_stand_on_one_line_with_the_innermost_first(self):
-        self.assertEqual(_origins.frames('  File "a b.py", line 3, in f\n    x = 1\n  File "c.py", line 4, in <lambda>\n    y'),
-                         "c.py:4 in <lambda> < a b.py:3 in f")
+        self.assertEqual(
+            _origins.frames('  File "a b.py", line 3, in f\n    x = 1\n  File "c.py", line 4, in <lambda>\n    y'),
+            "c.py:4 in <lambda> < a b.py:3 in f",
+        )
         self.assertEqual(_origins.frames("nothing"), "")
 
     def test_paths_that_differ_in_a_number_have_a_star_and_others_end(self):
-        for paths, pattern in ((["layers.0/mlp", "layers.1/mlp"], "layers.*/mlp"), (["a/b", "a/c"], "a"), (["a", "a/b"], "a"),
-                               (["a"], "a"), (["a", "b"], "")):
+        for paths, pattern in (
+            (["layers.0/mlp", "layers.1/mlp"], "layers.*/mlp"),
+            (["a/b", "a/c"], "a"),
+            (["a", "a/b"], "a"),
+            (["a"], "a"),
+            (["a", "b"], ""),
+        ):
             self.assertEqual(_origins._pattern(paths), pattern)

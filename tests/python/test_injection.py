@@ -22,10 +22,13 @@ class AskingTest(PythonTest):
         self.assertNotIn("synchronize", done.log)
 
     def test_nothing_happens_without_the_variable(self):
-        source = USES_CUDA + """
+        source = (
+            USES_CUDA
+            + """
     import sys
     print(sorted(sys.modules), [repr(finder).split(" at ")[0] for finder in sys.meta_path], sys.path)
 """
+        )
         done = self.run_script(source, asked=None)
         plain = self.run_script(source, asked=None, PYTHONPATH=str(FAKE_TORCH))
         self.assert_clean(done)
@@ -37,9 +40,16 @@ class AskingTest(PythonTest):
         def emits(rank, ranks):
             return bool(self.run_script(USES_CUDA, DLKPROF_OPTIONS=f'{{"ranks": "{ranks}"}}', **rank).log)
 
-        self.assertEqual([True, True, False, False, True],
-                         [emits({"RANK": "9"}, "0,8-15"), emits({"RANK": "0"}, "0,8-15"), emits({"RANK": "7"}, "0,8-15"),
-                          emits({"SLURM_PROCID": "1", "SLURM_STEP_ID": "0"}, "0"), emits({"SLURM_PROCID": "1"}, "0")])
+        self.assertEqual(
+            [True, True, False, False, True],
+            [
+                emits({"RANK": "9"}, "0,8-15"),
+                emits({"RANK": "0"}, "0,8-15"),
+                emits({"RANK": "7"}, "0,8-15"),
+                emits({"SLURM_PROCID": "1", "SLURM_STEP_ID": "0"}, "0"),
+                emits({"SLURM_PROCID": "1"}, "0"),
+            ],
+        )
         self.assertTrue(emits({"RANK": "1"}, ""))
         for others in ("1/node", "16/job", "0,1/node"):
             self.assertTrue(emits({"RANK": "1", "LOCAL_RANK": "0"}, others), others)
@@ -48,10 +58,13 @@ class AskingTest(PythonTest):
         self.assertEqual(self.run_script(USES_CUDA, asked="jax").log, [])
 
     def test_nothing_happens_in_isolated_mode_nor_without_site(self):
-        script = self.write("train.py", """
+        script = self.write(
+            "train.py",
+            """
             import sys
             print([name for name in sys.modules if "dlkprof" in name], "inject" in repr(sys.modules.get("sitecustomize")))
-        """)
+        """,
+        )
         for option in ("-I", "-S", "-E"):
             done = self.run_python(option, script)
             self.assert_clean(done)
@@ -93,12 +106,15 @@ class StartsTest(PythonTest):
 
     def test_launcher_of_workers(self):
         """As torchrun does: it imports torch, and starts workers with its environment and theirs."""
-        self.write("launcher.py", """
+        self.write(
+            "launcher.py",
+            """
             import os, subprocess, sys, torch
             for rank in "01":
                 environment = dict(os.environ, RANK=rank, WORLD_SIZE="2")
                 subprocess.run([sys.executable, "worker.py"], env=environment, check=True)
-        """)
+        """,
+        )
         self.write("worker.py", "import torch\nx = torch.ones(4, 2).cuda()\ntorch.nn.Linear()(x)\n")
         done = self.run_python("launcher.py")
         self.assert_clean(done)
@@ -108,7 +124,8 @@ class StartsTest(PythonTest):
 
     def test_multiprocessing(self):
         for method, emitting in (("spawn", 1), ("forkserver", 1), ("fork", 1)):
-            done = self.run_script(f"""
+            done = self.run_script(
+                f"""
                 import multiprocessing
 
                 def work():
@@ -120,7 +137,8 @@ class StartsTest(PythonTest):
                     process.start()
                     process.join()
                     print(process.exitcode)
-            """)
+            """
+            )
             self.assert_clean(done)
             self.assertEqual(done.stdout, "0\n")
             self.assertEqual(done.log.count(ENABLED), emitting, method)
@@ -158,8 +176,10 @@ class SitecustomizeTest(PythonTest):
             self.assertEqual(plain.stdout, "done\n")
 
     def test_one_that_ends_the_process_does(self):
-        self.assertEqual(self.run_with_other("import sys; sys.exit(7)", "print('done')").code,
-                         self.run_with_other("import sys; sys.exit(7)", "print('done')", asked=None).code)
+        self.assertEqual(
+            self.run_with_other("import sys; sys.exit(7)", "print('done')").code,
+            self.run_with_other("import sys; sys.exit(7)", "print('done')", asked=None).code,
+        )
 
     def test_without_another_there_is_no_trace(self):
         done = self.run_script("import sys\nprint([entry for entry in sys.path if 'inject' in entry])\nimport sitecustomize")
@@ -193,7 +213,8 @@ class ImportTest(PythonTest):
         self.assertNotIn("dlkprof:", done.stderr)
 
     def test_a_torch_that_can_be_imported_the_second_time(self):
-        done = self.run_script("""
+        done = self.run_script(
+            """
             import os
             os.environ["FAKE_TORCH_FAULT"] = "import"
             try:
@@ -202,7 +223,8 @@ class ImportTest(PythonTest):
                 os.environ["FAKE_TORCH_FAULT"] = ""
             import torch
             torch.ones(2).cuda()
-        """)
+        """
+        )
         self.assert_clean(done)
         self.assertEqual(done.log.count(ENABLED), 1)
 
@@ -213,7 +235,8 @@ class ImportTest(PythonTest):
         self.assertTrue(done.stderr.splitlines()[-1].endswith("No module named 'torch'"), done.stderr)
 
     def test_looking_for_torch_and_importing_it_again(self):
-        done = self.run_script("""
+        done = self.run_script(
+            """
             import importlib, importlib.util, inspect, sys
             importlib.util.find_spec("torch")
             import torch
@@ -221,7 +244,8 @@ class ImportTest(PythonTest):
             print(sorted(vars(torch.__spec__.loader)), type(torch.__loader__).__name__, len(inspect.getsource(torch)) > 0)
             print([finder for finder in sys.meta_path if "torch" == getattr(finder, "_name", "")])
             torch.ones(2).cuda()
-        """)
+        """
+        )
         self.assert_clean(done)
         self.assertEqual(done.stdout, "['name', 'path'] SourceFileLoader True\n[]\n")
         self.assertEqual(done.log.count(ENABLED), 1)
@@ -233,7 +257,8 @@ class ImportTest(PythonTest):
         self.assertEqual(done.stdout, "True\n")
 
     def test_another_tool_that_asks_all_finders(self):
-        done = self.run_script("""
+        done = self.run_script(
+            """
             import importlib.util, sys
 
             class Tool:
@@ -249,7 +274,8 @@ class ImportTest(PythonTest):
             sys.meta_path.insert(2, Tool())
             import torch
             torch.ones(2).cuda()
-        """)
+        """
+        )
         self.assert_clean(done)
         self.assertEqual(done.log.count(ENABLED), 1)
 
@@ -296,8 +322,10 @@ class EndingTest(PythonTest):
 
     def test_the_programs_own_modules_are_told_from_ours(self):
         """Names of ours that a program may have are free: `inject`, `_names`, `harness`."""
-        done = self.run_script("""
+        done = self.run_script(
+            """
             import importlib.util
             print([name for name in ("inject", "_names", "_facts") if importlib.util.find_spec(name)])
-        """)
+        """
+        )
         self.assertEqual(done.stdout, "[]\n")

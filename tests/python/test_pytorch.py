@@ -57,7 +57,8 @@ class ModulesTest(PyTorchTest):
         self.assertEqual(done.paths()[-2:], ["/Net/layer1/1", "/Net/layer1.1"])
 
     def test_modules_in_containers_that_are_not_called(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 class Outer(nn.Module):
     def __init__(self):
         super().__init__()
@@ -66,25 +67,29 @@ class Outer(nn.Module):
     def forward(self, x):
         return self.blocks.first(x)
 Outer()(x)
-""")
+"""
+        )
         self.assertEqual(done.paths(), ["/Outer", "/Outer/blocks.first"])
 
     def test_modules_that_come_and_go(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 net(x)
 net.head = Block()
 net(x)
 net.layer1.forward = lambda x: nn.ReLU()(x)
 for _ in range(40):
     net(x)
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(done.paths()[7:15], [*NET_PATHS, "/Net/head/conv1"])
         head = ["/Net/head", "/Net/head/conv1", "/Net/head/act"]
         self.assertEqual(done.paths()[16:], ["/Net", "/Net/layer1", "/Net/layer1/ReLU", *head] * 40)
 
     def test_a_module_that_moves_has_its_new_name_once_modules_are_read_again(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 net(x)
 net.head = net._modules.pop("head")
 net._modules["tail"] = net._modules.pop("head")
@@ -92,7 +97,8 @@ net(x)
 net.layer1._modules["1"] = nn.ReLU()
 net.layer1.forward = lambda x: net.layer1._modules["1"](x)
 net(x)
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(done.paths()[7:], [*NET_PATHS, "/Net", "/Net/layer1", "/Net/layer1/1", "/Net/tail"])
 
@@ -101,19 +107,22 @@ net(x)
         self.assertEqual(done.paths()[7], "/Net.layer1")
 
     def test_names_keep_no_module_alive(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 import gc, weakref
 gc.disable()
 net(x)
 seen = weakref.ref(net)
 del net
 print(seen(), [type(one).__name__ for one in gc.get_objects() if type(one).__name__ == "Tree"])
-""")
+"""
+        )
         self.assertEqual(done.stdout, "None []\n")
 
     def test_a_module_that_raises(self):
         for version in VERSIONS:
-            done = self.run_net("""
+            done = self.run_net(
+                """
 for _ in range(2):
     net.fail = ValueError("on purpose")
     try:
@@ -122,41 +131,49 @@ for _ in range(2):
         print(error)
     net.fail = None
     net(x)
-""", FAKE_TORCH_VERSION=version)
+""",
+                FAKE_TORCH_VERSION=version,
+            )
             self.assert_clean(done)
             self.assertEqual(done.stdout, "on purpose\n" * 2)
             self.assertEqual(done.paths(), (NET_PATHS[:-1] + NET_PATHS) * 2, version)
 
     def test_an_interrupted_module(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 net.fail = KeyboardInterrupt()
 try:
     net(x)
 except KeyboardInterrupt:
     net.fail = None
     net(x)
-""")
+"""
+        )
         self.assertEqual(done.paths(), NET_PATHS[:-1] + NET_PATHS)
 
     def test_a_module_that_calls_itself(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 class Tree(nn.Module):
     def forward(self, x, depth=0):
         return x if depth == 2 else self(x, depth + 1)
 outer = nn.Sequential(Tree())
 outer(x)
-""")
+"""
+        )
         self.assertEqual(done.paths(), ["/Sequential", "/Sequential/0", "/Sequential/0/0", "/Sequential/0/0/0"])
 
     def test_threads_have_ranges_and_emission_of_their_own(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 import threading
 threads = [threading.Thread(target=net, args=(x,)) for _ in range(3)]
 for thread in threads:
     thread.start()
 for thread in threads:
     thread.join()
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(sorted(done.paths()), sorted(NET_PATHS * 3))
         self.assertEqual(done.log.count("push aten::linear"), 9)
@@ -179,7 +196,7 @@ class StacksTest(PyTorchTest):
 
     def sites(self, done):
         prefix = "dlkprof:module: "
-        return [tuple(message[len(prefix):].split(" @ ")) for _, message in done.ranges(prefix)]
+        return [tuple(message[len(prefix) :].split(" @ ")) for _, message in done.ranges(prefix)]
 
     def test_modules_say_the_line_of_the_program_that_calls_them(self):
         for version in VERSIONS:
@@ -194,8 +211,15 @@ class StacksTest(PyTorchTest):
                 file, _, line = path.rpartition(":")
                 self.assertEqual(file, script)
                 code = lines[int(line) - 1]
-                wanted = {"Net": "net(x)", "layer1": "self.layer1(x)", "0": "self.layer1(x)", "1": "self.layer1(x)",
-                          "head": "self.head(x)", "conv1": "self.act(self.conv1(x))", "act": "self.act(self.conv1(x))"}[name]
+                wanted = {
+                    "Net": "net(x)",
+                    "layer1": "self.layer1(x)",
+                    "0": "self.layer1(x)",
+                    "1": "self.layer1(x)",
+                    "head": "self.head(x)",
+                    "conv1": "self.act(self.conv1(x))",
+                    "act": "self.act(self.conv1(x))",
+                }[name]
                 self.assertIn(wanted, code)
                 self.assertEqual(function, "<module>" if name == "Net" else "forward")
 
@@ -203,44 +227,55 @@ class StacksTest(PyTorchTest):
         self.assertNotIn(" @ ", "".join(self.run_net("net(x)").log))
 
     def test_two_calls_on_one_line_and_code_made_anew(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 net.head(x), net.head(x)
 for i in range(3):
     exec(compile(f"net.head(x)", f"made{i}.py", "exec"))
-""", asked="pytorch,stacks")
-        self.assertEqual([site.split(":")[0].rpartition("/")[2] for _, site in self.sites(done)],
-                         ["train.py", "train.py", "made0.py", "made1.py", "made2.py"])
+""",
+            asked="pytorch,stacks",
+        )
+        self.assertEqual(
+            [site.split(":")[0].rpartition("/")[2] for _, site in self.sites(done)],
+            ["train.py", "train.py", "made0.py", "made1.py", "made2.py"],
+        )
 
 
 class PhasesTest(PyTorchTest):
     def test_backward_and_what_runs_in_it(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 loss = nn.ReLU()(net(x))
 torch.autograd.backward.__wrapped__.recompute.append(lambda: net.layer1(x))
 loss.backward()
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(done.ranges("dlkprof:phase"), [FORWARD, FORWARD, BACKWARD])
         self.assertIn((0, "MulBackward0, seq = 1"), done.ranges())
         self.assertEqual(done.paths()[8], "/Net.layer1")
 
     def test_a_backward_that_raises(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 try:
     torch.autograd.backward("bad")
 except RuntimeError as error:
     print(error)
 net(x)
-""")
+"""
+        )
         self.assertEqual(done.stdout, "element 0 of tensors does not require grad\n")
         self.assertEqual(done.ranges("dlkprof:phase"), [BACKWARD, FORWARD])
 
     def test_what_is_covered_keeps_its_name(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 import inspect
 covered = torch.autograd.backward
 print(covered.__module__, covered.__qualname__, inspect.signature(covered))
-""")
+"""
+        )
         self.assertEqual(done.stdout, "torch.autograd backward (tensors)\n")
 
 
@@ -250,36 +285,53 @@ class ProfilersTest(PyTorchTest):
     def test_ours_makes_way(self):
         for version in ("1.13.1", "2.11.0"):
             for name, fact in (("profile", "autograd_profile"), ("emit_nvtx", "emit_nvtx")):
-                done = self.run_net(f"""
+                done = self.run_net(
+                    f"""
 with torch.autograd.profiler.{name}() as profiler:
     net(x)
 print(profiler.results)
 net(x)
-""", FAKE_TORCH_VERSION=version)
+""",
+                    FAKE_TORCH_VERSION=version,
+                )
                 self.assert_clean(done)
                 self.assertEqual(done.stdout, "results\n")
                 state = "KINETO" if name == "profile" else "NVTX"
                 switches = [what.split()[:2] for what in done.log if what.split()[0] in ("enable", "disable")]
-                self.assertEqual(switches, [["enable", "NVTX"], ["disable", "NVTX"], ["enable", state], ["disable", state],
-                                            ["enable", "NVTX"], ["disable", "NVTX"]], (version, name))
+                self.assertEqual(
+                    switches,
+                    [
+                        ["enable", "NVTX"],
+                        ["disable", "NVTX"],
+                        ["enable", state],
+                        ["disable", state],
+                        ["enable", "NVTX"],
+                        ["disable", "NVTX"],
+                    ],
+                    (version, name),
+                )
                 self.assertEqual(done.facts()[fact], "true")
 
     def test_one_that_cannot_start_fails_as_ever(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 with torch.autograd.profiler.profile():
     try:
         torch.autograd.profiler.profile().__enter__()
     except RuntimeError as error:
         print(error)
 net(x)
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(done.stdout, "Profiler is already enabled on this thread.\n")
         self.assertEqual(done.log.count("push aten::linear"), 3)
 
     def test_the_flag_that_compiled_kernels_ask(self):
-        done = self.run_net("print(torch.autograd.profiler._is_profiler_enabled)\nwith torch.autograd.profiler.profile(): pass\n"
-                            "net(x)\nprint(torch.autograd.profiler._is_profiler_enabled)")
+        done = self.run_net(
+            "print(torch.autograd.profiler._is_profiler_enabled)\nwith torch.autograd.profiler.profile(): pass\n"
+            "net(x)\nprint(torch.autograd.profiler._is_profiler_enabled)"
+        )
         self.assertEqual(done.stdout, "True\nTrue\n")
 
 
@@ -311,7 +363,7 @@ print(len(torch.nn.modules.module._global_forward_hooks), torch._C.thread.profil
         pushed = [what for what in done.log if what.startswith("push ")]
         last = max(i for i, what in enumerate(pushed) if what.startswith("push dlkprof:phase: forward"))
         self.assertIn("push Optimizer.step#SGD.step", pushed)
-        self.assertEqual({"push Optimizer.step#SGD.step"}, set(pushed[last + 2:]))  # behind the module that was being entered
+        self.assertEqual({"push Optimizer.step#SGD.step"}, set(pushed[last + 2 :]))  # behind the module that was being entered
 
     def test_a_tool_that_never_hears_ranges_changes_nothing(self):
         done = self.run_net("net(x)\nnet(x)", FAKE_NVTX_HEARD="0")
@@ -325,7 +377,8 @@ print(len(torch.nn.modules.module._global_forward_hooks), torch._C.thread.profil
 
 class ForkTest(PyTorchTest):
     def test_a_data_loader_worker_is_silent(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 import os
 net(x)
 if os.fork() == 0:
@@ -333,13 +386,15 @@ if os.fork() == 0:
     raise SystemExit(0)
 os.wait()
 net(x)
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(len({process for process, _, what in done.events if not what.startswith("disable")}), 1)
         self.assertEqual(done.paths(), NET_PATHS * 2)
 
     def test_a_child_inside_a_module(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 import os
 def fork(x):
     if os.fork() == 0:
@@ -348,7 +403,8 @@ def fork(x):
     return x
 net.head.forward = fork
 net(x)
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(done.paths(), NET_PATHS)
 
@@ -359,15 +415,34 @@ class FactsTest(PyTorchTest):
         python = facts.pop("python.version")
         self.assertRegex(python, r"^3\.\d+\.\d+")
         gib = 1 << 30
-        self.assertEqual(facts, {
-            "version": "2.11.0", "cuda.version": "13.0", "cudnn.version": "91002", "cudnn.benchmark": "false",
-            "cudnn.benchmark_set": "false", "gpus.visible": "2", "rank": "3", "world_size": "8", "amp": "false",
-            "anomaly_mode": "false", "gradcheck": "false", "gradgradcheck": "false", "autograd_profile": "false",
-            "batch_size": "8", "memory.0.total": str(80 * gib), "memory.0.free": str(70 * gib),
-            "memory.0.reserved_peak": str(3 * gib), "memory.0.allocated_peak": str(gib), "memory.0.free_at_peak": str(69 * gib)})
+        self.assertEqual(
+            facts,
+            {
+                "version": "2.11.0",
+                "cuda.version": "13.0",
+                "cudnn.version": "91002",
+                "cudnn.benchmark": "false",
+                "cudnn.benchmark_set": "false",
+                "gpus.visible": "2",
+                "rank": "3",
+                "world_size": "8",
+                "amp": "false",
+                "anomaly_mode": "false",
+                "gradcheck": "false",
+                "gradgradcheck": "false",
+                "autograd_profile": "false",
+                "batch_size": "8",
+                "memory.0.total": str(80 * gib),
+                "memory.0.free": str(70 * gib),
+                "memory.0.reserved_peak": str(3 * gib),
+                "memory.0.allocated_peak": str(gib),
+                "memory.0.free_at_peak": str(69 * gib),
+            },
+        )
 
     def test_what_the_program_does(self):
-        facts = self.run_net("""
+        facts = self.run_net(
+            """
 with torch.autocast("cuda", dtype="torch.bfloat16"):
     net(x)
 with torch.autograd.detect_anomaly():
@@ -377,20 +452,31 @@ torch.autograd.gradgradcheck(None, ())
 torch.backends.cudnn.benchmark = True
 net(x)
 torch.backends.cudnn.benchmark = False
-""").facts()
-        expected = {"amp": "true", "amp.dtype": "torch.bfloat16", "anomaly_mode": "true", "gradcheck": "true",
-                    "gradgradcheck": "true", "cudnn.benchmark": "false", "cudnn.benchmark_set": "true"}
+"""
+        ).facts()
+        expected = {
+            "amp": "true",
+            "amp.dtype": "torch.bfloat16",
+            "anomaly_mode": "true",
+            "gradcheck": "true",
+            "gradgradcheck": "true",
+            "cudnn.benchmark": "false",
+            "cudnn.benchmark_set": "true",
+        }
         self.assertEqual({name: facts[name] for name in expected}, expected)
 
     def test_the_usual_batch_size(self):
         facts = self.run_net("for size in (4, 16, 16, 16, 5): net(x=torch.ones(size, 2))").facts()
         self.assertEqual(facts["batch_size"], "16")
-        facts = self.run_net("class Dict(nn.Module):\n    def forward(self, flag, batch): pass\n"
-                             "Dict()(None, {'ids': [torch.ones(7, 2)]})\nDict()(None, 'x' * 3)").facts()
+        facts = self.run_net(
+            "class Dict(nn.Module):\n    def forward(self, flag, batch): pass\n"
+            "Dict()(None, {'ids': [torch.ones(7, 2)]})\nDict()(None, 'x' * 3)"
+        ).facts()
         self.assertEqual(facts["batch_size"], "7")
 
     def test_tensors_of_other_types_are_not_asked(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 from torch import _C
 class Proxy(torch.Tensor):
     @property
@@ -400,7 +486,8 @@ net(Proxy(2, 2))
 _C.tracing = "tracing"
 net(torch.ones(3, 3))
 print(_C.questions)
-""")
+"""
+        )
         self.assert_clean(done)
         self.assertEqual(done.stdout, "[]\n")
         self.assertNotIn("batch_size", done.facts())
@@ -433,13 +520,15 @@ class FailuresTest(PyTorchTest):
             self.assertEqual((quiet.code, quiet.stdout, quiet.stderr), (0, "done\n", ""))
 
     def test_a_module_whose_names_cannot_be_read(self):
-        done = self.run_net("""
+        done = self.run_net(
+            """
 def named_modules(*_):
     raise OSError("no names")
 Net.named_modules = named_modules
 net(x)
 print("done")
-""")
+"""
+        )
         self.assertEqual((done.code, done.stdout, len(done.stderr.splitlines())), (0, "done\n", 1))
         self.assertEqual(done.ranges("dlkprof:"), [])
 
@@ -472,7 +561,9 @@ class ProgramsOwnTest(PyTorchTest):
         self.assertEqual((done.log[0], done.paths()), ("enable NVTX shapes=False", []))
 
     def test_ranges_of_the_program(self):
-        source = NET + """
+        source = (
+            NET
+            + """
 import dlkprof
 {init}
 @dlkprof.scope("loss")
@@ -482,9 +573,15 @@ for batch in dlkprof.dataloader([x, x]):
     with dlkprof.step():
         loss(batch)
 """
+        )
         done = self.run_own(source.format(init="dlkprof.init()"))
         self.assert_clean(done)
-        step = [(0, "dlkprof:dataloader"), (0, "dlkprof:step"), (1, "dlkprof:function: loss"), (2, "dlkprof:phase: forward"),
-                (3, "dlkprof:module: Linear")]
+        step = [
+            (0, "dlkprof:dataloader"),
+            (0, "dlkprof:step"),
+            (1, "dlkprof:function: loss"),
+            (2, "dlkprof:phase: forward"),
+            (3, "dlkprof:module: Linear"),
+        ]
         self.assertEqual(done.ranges("dlkprof:"), [*step, *step, (0, "dlkprof:dataloader")])
         self.assertEqual(self.run_own(source.format(init="")).log, [])

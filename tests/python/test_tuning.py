@@ -48,11 +48,11 @@ class TuningTest(PythonTest):
         open_ranges, seen = [], []
         for what in done.log:
             if what.startswith("push "):
-                open_ranges.append(what[len("push "):])
+                open_ranges.append(what[len("push ") :])
             elif what == "pop":
                 open_ranges.pop()
             elif what.startswith("mark ") and "fact" not in what:
-                seen.append("*" * open_ranges.count(RANGE) + what[len("mark "):])
+                seen.append("*" * open_ranges.count(RANGE) + what[len("mark ") :])
         self.assertEqual(open_ranges, [])
         return seen
 
@@ -64,13 +64,17 @@ class TuningTest(PythonTest):
         self.assertEqual(self.within(done), [line.format(config) for config in (1, 2) for line in trial] + ["launch"])
 
     def test_what_raises_leaves_no_range_open(self):
-        done = self.run_script(PROGRAM + "try:\n    Autotuner(True).run()\nexcept ValueError as error:\n    print(error)\nAutotuner().run()")
+        done = self.run_script(
+            PROGRAM + "try:\n    Autotuner(True).run()\nexcept ValueError as error:\n    print(error)\nAutotuner().run()"
+        )
         self.assert_clean(done)
         self.assertEqual(done.stdout, "out of resources\n")
         self.assertEqual(self.within(done)[:2], ["*bench", "*bench"])
 
     def test_what_is_covered_keeps_its_name(self):
-        done = self.run_script(PROGRAM + "import inspect, triton.testing as t\nprint(t.do_bench.__doc__, inspect.signature(t.do_bench))")
+        done = self.run_script(
+            PROGRAM + "import inspect, triton.testing as t\nprint(t.do_bench.__doc__, inspect.signature(t.do_bench))"
+        )
         self.assertEqual(done.stdout, "Times a function. (function, warmup=25, *, rep=100)\n")
 
     def test_nothing_is_covered_without_triton_and_without_cuda(self):
@@ -83,18 +87,24 @@ class TuningTest(PythonTest):
         self.assertEqual((done.code, done.stdout), (0, "1\n"))
 
     def test_classes_that_inherit_and_static_functions(self):
-        self.write("triton/runtime/autotuner.py", """
+        self.write(
+            "triton/runtime/autotuner.py",
+            """
 from torch.cuda import nvtx
 class Base:
     def _bench(self):
         nvtx.mark("bench")
 class Autotuner(Base):
     pass
-""")
+""",
+        )
         done = self.run_script(PROGRAM + "Autotuner()._bench()")
         self.assert_clean(done)
         self.assertEqual(self.within(done), ["bench"])
         self.write("triton/testing.py", "do_bench = 7")
-        self.write("triton/runtime/autotuner.py", "import triton.testing\nclass Autotuner:\n    @staticmethod\n    def _bench():\n        return 7\n")
+        self.write(
+            "triton/runtime/autotuner.py",
+            "import triton.testing\nclass Autotuner:\n    @staticmethod\n    def _bench():\n        return 7\n",
+        )
         done = self.run_script(PROGRAM + "print(Autotuner._bench(), Autotuner()._bench())")
         self.assertEqual(done.stdout, "7 7\n")

@@ -10,8 +10,10 @@ FORWARD = {
     (f"{MODULE}/aten::linear/aten::addmm", "fprop", "aten::addmm"): ("nvjet_tst_128x64_64x8_2x1_v_bz_TNT", 1),
     (f"{MODULE}/aten::linear(2)/aten::addmm", "fprop", "aten::addmm"): ("nvjet_tst_128x64_64x8_2x1_v_bz_TNT", 1),
     (f"{MODULE}/aten::gelu", "fprop", "aten::gelu"): ("add_in_place", 1),
-    (f"{MODULE}/aten::scaled_dot_product_attention/aten::_flash_attention_forward", "fprop",
-     "aten::_flash_attention_forward"): ("volta_sgemm_128x64_nn", 1),
+    (f"{MODULE}/aten::scaled_dot_product_attention/aten::_flash_attention_forward", "fprop", "aten::_flash_attention_forward"): (
+        "volta_sgemm_128x64_nn",
+        1,
+    ),
 }
 BACKWARD = {
     (f"{MODULE}/aten::linear(2)/aten::addmm", "bprop", "aten::mm"): ("volta_sgemm_128x64_nn", 1),

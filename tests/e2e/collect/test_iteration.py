@@ -79,8 +79,9 @@ class IterationTest(EndToEndTest):
     def test_with_more_memory_windows_hold_more(self):
         def windows(megabytes):
             """Launches of each."""
-            self.profile_unharmed("train:100", options=[ITERATION, "--samples=all", f"--max-memory={megabytes}", "--force"],
-                                  metrics=ONE_PASS)
+            self.profile_unharmed(
+                "train:100", options=[ITERATION, "--samples=all", f"--max-memory={megabytes}", "--force"], metrics=ONE_PASS
+            )
             lines = [line for line in self.journal_lines("trace") if line.startswith("window")]
             self.journal.unlink()
             return [int(line.split()[-1]) for line in lines]
@@ -139,8 +140,12 @@ class IterationTest(EndToEndTest):
 
     def test_failures_leave_the_program_alone(self):
         session = ("BeginSession", "SetConfig", "BeginPass", "EnableProfiling", "DisableProfiling", "EndPass", "FlushCounterData")
-        for call in (*(f"cuptiProfiler{name}" for name in session), "cuptiRangeProfilerEnable",
-                     "cuptiProfilerHostEvaluateToGpuValues", "cuptiProfilerGetCounterAvailability"):
+        for call in (
+            *(f"cuptiProfiler{name}" for name in session),
+            "cuptiRangeProfilerEnable",
+            "cuptiProfilerHostEvaluateToGpuValues",
+            "cuptiProfilerGetCounterAvailability",
+        ):
             for which in ("@1", "@1+"):
                 with self.subTest(call=call, which=which):
                     env = {"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN{which}"}
@@ -177,8 +182,14 @@ class AutoTest(EndToEndTest):
         for mode in ("auto", "iteration"):
             with self.subTest(mode=mode):
                 # The same launches as in the windows that wait for their next pass.
-                self.profile_unharmed("train:30", "capture:3", "train:30", "capture:2", "train:100",
-                                      options=[f"--replay-mode={mode}", "--samples=3", "--force"])
+                self.profile_unharmed(
+                    "train:30",
+                    "capture:3",
+                    "train:30",
+                    "capture:2",
+                    "train:100",
+                    options=[f"--replay-mode={mode}", "--samples=3", "--force"],
+                )
 
     def test_further_samples_come_from_repetitions(self):
         # So many launches with nothing new that the set quick is done with.
@@ -204,8 +215,14 @@ class AutoTest(EndToEndTest):
     def test_several_gpus_have_no_windows(self):
         for mode in ("auto", "kernel", "iteration"):
             with self.subTest(mode=mode):
-                self.profile_unharmed("train:1", "device:1", "train:1", "nccl:2",
-                                      options=["--force", f"--replay-mode={mode}", "--samples=1"], metrics=ONE_PASS)
+                self.profile_unharmed(
+                    "train:1",
+                    "device:1",
+                    "train:1",
+                    "nccl:2",
+                    options=["--force", f"--replay-mode={mode}", "--samples=1"],
+                    metrics=ONE_PASS,
+                )
                 summary = self.capture().summary
                 self.assertEqual((2 * OF_ONE, 2), (summary["measured"], summary["left_alone"]))
                 self.assertNotIn("nccl", " ".join(row["Kernel Name"] for row in self.capture().rows))

@@ -59,7 +59,9 @@ class PcSamplingTest(SampledTest):
         self.sample("train:2")
         rows = self.report_json(self.capture().path, "--reports=source")
         places = {(row["SASS Offset"], row["Source File"], row["Source Line"], row["Top Stall Reason"]) for row in rows}
-        self.assertEqual({(0x10, "/src/kernels.cu", 11, "long_scoreboard"), (0x40, "/src/kernels.cu", 14, "no_instruction")}, places)
+        self.assertEqual(
+            {(0x10, "/src/kernels.cu", 11, "long_scoreboard"), (0x40, "/src/kernels.cu", 14, "no_instruction")}, places
+        )
         self.assertEqual({70.0, 30.0}, {row["Share Of Kernel (%)"] for row in rows})
 
     def test_source_lines_once_cupti_has_freed_what_it_keeps_of_them(self):
@@ -93,13 +95,17 @@ class PcSamplingTest(SampledTest):
         self.assertEqual(*reports)
         found = {(row["SASS Offset"], row["SASS"], row["Loop"], row["Loop Lines"], row["Loop Share Of Kernel (%)"])
                  for row in reports[0] if row["Kernel Name"] == ROTATE}  # fmt: skip
-        self.assertEqual({(0x10, "FADD R1, R1, R1", None, None, None), (0x40, "@P0 BRA `(.L_x_0)", "0x20-0x40", "14", 30.0)}, found)
+        self.assertEqual(
+            {(0x10, "FADD R1, R1, R1", None, None, None), (0x40, "@P0 BRA `(.L_x_0)", "0x20-0x40", "14", 30.0)}, found
+        )
         self.assertEqual({None}, {row["SASS"] for row in reports[0] if row["Kernel Name"] != ROTATE})
 
     def test_machine_code_is_read_for_the_report_alone(self):
         self.sample("train:2")
         env = self.disassembler("exit 3")
-        said = {name: self.dlkprof("report", self.capture().path, f"--reports={name}", env=env).said() for name in ("stall", "source")}
+        said = {
+            name: self.dlkprof("report", self.capture().path, f"--reports={name}", env=env).said() for name in ("stall", "source")
+        }
         self.assertEqual([], said["stall"])
         self.assertEqual(1, len(said["source"]))
         self.assertIn("exit code 3", said["source"][0])
@@ -107,7 +113,9 @@ class PcSamplingTest(SampledTest):
     def test_the_database_says_the_same(self):
         self.sample("train:2")
         for report in "stall", "source":
-            found, wanted = (self.report_json(self.folder / path, f"--reports={report}") for path in (DATABASE, self.capture().path))
+            found, wanted = (
+                self.report_json(self.folder / path, f"--reports={report}") for path in (DATABASE, self.capture().path)
+            )
             self.assertEqual(wanted, found)
             self.assertTrue(found)
 
@@ -134,7 +142,9 @@ class PcSamplingTest(SampledTest):
             with self.subTest(steps):
                 self.sample("entry:library", *steps, options=[*SAMPLED, "--force"])
                 self.assert_sampled(2 * OF_ONE)
-                self.assertEqual({11, 14}, {row["Source Line"] for row in self.report_json(self.capture().path, "--reports=source")})
+                self.assertEqual(
+                    {11, 14}, {row["Source Line"] for row in self.report_json(self.capture().path, "--reports=source")}
+                )
 
     def test_a_program_that_launches_nothing(self):
         self.sample("init", "print:nothing")
@@ -146,7 +156,9 @@ class PcSamplingTest(SampledTest):
             with self.subTest(step):
                 self.sample("train:2", "sleep:1800", "train:1", step, options=[*SAMPLED, "--force"])
                 self.assert_sampled(2 * OF_ONE)
-                self.assertEqual({11, 14}, {row["Source Line"] for row in self.report_json(self.capture().path, "--reports=source")})
+                self.assertEqual(
+                    {11, 14}, {row["Source Line"] for row in self.report_json(self.capture().path, "--reports=source")}
+                )
 
     def test_fork(self):
         self.sample("train:1", "fork:print:child", "train:1")
@@ -173,7 +185,9 @@ class PcSamplingFailuresTest(SampledTest):
     def test_whatever_fails_the_program_runs_on(self):
         for call in CALLS:
             with self.subTest(call):
-                done = self.sample("train:2", options=[*SAMPLED, "--force"], env={"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN"})
+                done = self.sample(
+                    "train:2", options=[*SAMPLED, "--force"], env={"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN"}
+                )
                 said = [line for line in done.said() if "PC sampling" in line]
                 self.assertEqual(1, len(said), done.stderr)
                 self.assertIn(call, said[0])

@@ -17,7 +17,9 @@ class ProcessesTest(EndToEndTest):
             self.assert_recorded_values(capture.rows[0])
 
     def test_fork_after_cuda(self):
-        self.profile_unharmed("train:1", "fork:print:child", "train:1", options=["-k", ADD, "--replay-mode=kernel", "--samples=all"])
+        self.profile_unharmed(
+            "train:1", "fork:print:child", "train:1", options=["-k", ADD, "--replay-mode=kernel", "--samples=all"]
+        )
         self.assertEqual([2 * OF_ONE], self.launches())
         self.assertEqual([0, OF_ONE], [row["ID"] for row in self.capture().rows])
 
@@ -28,7 +30,15 @@ class ProcessesTest(EndToEndTest):
 
     def test_exec(self):
         # An exec ends a program without its exit handlers: what was measured is there, the last counts are not.
-        self.profile_unharmed("train:1", "exec", "train:2", "exec", "train:3", "exit:4", options=["-k", ADD, "--replay-mode=kernel", "--samples=all"])
+        self.profile_unharmed(
+            "train:1",
+            "exec",
+            "train:2",
+            "exec",
+            "train:3",
+            "exit:4",
+            options=["-k", ADD, "--replay-mode=kernel", "--samples=all"],
+        )
         captures = self.captures()
         self.assertEqual([1, 2, 3], sorted(len(capture.rows) for capture in captures))
         self.assertEqual(["no", "no", "yes"], sorted(capture.summary["ended"] for capture in captures))
@@ -41,9 +51,11 @@ class ProcessesTest(EndToEndTest):
         self.assertEqual([OF_ONE, OF_ONE], self.launches())
 
     def test_ranks_by_node_and_by_sample(self):
-        ranks = ("for rank in 0 1 2 3 4 5 6 7; do RANK=$rank LOCAL_RANK=$((rank % 4)) WORLD_SIZE=8 \"$0\" train:1 || exit; done")
+        ranks = "for rank in 0 1 2 3 4 5 6 7; do RANK=$rank LOCAL_RANK=$((rank % 4)) WORLD_SIZE=8 \"$0\" train:1 || exit; done"
         for asked in "1/node", "2/job":
-            done = self.dlkprof("--ranks", asked, "-k", ADD, "--force", "--base_name", asked[0], "--", "/bin/sh", "-c", ranks, PROGRAM)
+            done = self.dlkprof(
+                "--ranks", asked, "-k", ADD, "--force", "--base_name", asked[0], "--", "/bin/sh", "-c", ranks, PROGRAM
+            )
             self.assertEqual(0, done.code, done.stderr)
             self.assertEqual(2, len(list(self.folder.glob(f"{asked[0]}*.dlkcap"))), asked)
         refused = self.dlkprof("--ranks", "1/node", "--", PROGRAM, "train:1", env={"RANK": "3"})
@@ -129,5 +141,7 @@ class ThreadsTest(EndToEndTest):
     def test_memory_written_by_another_thread_meanwhile(self):
         for caches in ("none", "all"):
             with self.subTest(caches=caches):
-                self.profile_unharmed("uploads:20", options=["--replay-mode=kernel", "--samples=all", f"--cache-control={caches}", "--force"])
+                self.profile_unharmed(
+                    "uploads:20", options=["--replay-mode=kernel", "--samples=all", f"--cache-control={caches}", "--force"]
+                )
                 self.assertEqual(20 * OF_ONE, len(self.capture().rows))

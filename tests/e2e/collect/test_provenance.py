@@ -22,7 +22,9 @@ class ProvenanceTest(EndToEndTest):
 
     def test_database_says_how_each_metric_was_measured(self):
         self.profile_with_database("--replay-mode=kernel", "--samples=3", "--cache-control=all")
-        rows = self.query("SELECT config, metric, samples, mean, min, max, stddev, collected_by, cache_control, passes FROM metrics")
+        rows = self.query(
+            "SELECT config, metric, samples, mean, min, max, stddev, collected_by, cache_control, passes FROM metrics"
+        )
         configs = {row[0] for row in rows}
         self.assertGreaterEqual(len(configs), len(set(LAUNCHES_OF_AN_ITERATION)))
         self.assertEqual(len(configs) * len(METRICS), len(rows))

@@ -83,11 +83,22 @@ class SamplingTest(SampledTest):
         self.assertEqual([(0,), (1,)], self.query("SELECT DISTINCT device FROM utilization ORDER BY 1"))
 
     def test_the_program_runs_on_where_sampling_fails(self):
-        for call in ("cuptiPmSamplingGetCounterAvailability", "cuptiPmSamplingEnable", "cuptiPmSamplingSetConfig",
-                     "cuptiPmSamplingStart", "cuptiPmSamplingStop", "cuptiPmSamplingDecodeData"):
+        for call in (
+            "cuptiPmSamplingGetCounterAvailability",
+            "cuptiPmSamplingEnable",
+            "cuptiPmSamplingSetConfig",
+            "cuptiPmSamplingStart",
+            "cuptiPmSamplingStop",
+            "cuptiPmSamplingDecodeData",
+        ):
             with self.subTest(call=call):
-                done = self.sampled("train:50", "sleep:400", "exit:5", options=[*THROUGHOUT, "--force"],
-                                    env={"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"})
+                done = self.sampled(
+                    "train:50",
+                    "sleep:400",
+                    "exit:5",
+                    options=[*THROUGHOUT, "--force"],
+                    env={"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
+                )
                 text = " ".join(done.stderr.split())
                 self.assertEqual(5, done.code)
                 self.assertIn("counters of GPU 0 cannot be sampled, the program runs on", text)
@@ -105,9 +116,12 @@ class SamplingTest(SampledTest):
         self.assertTrue(self.report_rows("sampling"))
 
     def test_usage(self):
-        for options, words in ((["--timeline=off"], "needs the timeline"), (["--samples=3"], "no launches one by one"),
-                               (["--keep-counters"], "no launches one by one"),
-                               (["--pm-sampling-interval=10"], "too short to read the counters out")):
+        for options, words in (
+            (["--timeline=off"], "needs the timeline"),
+            (["--samples=3"], "no launches one by one"),
+            (["--keep-counters"], "no launches one by one"),
+            (["--pm-sampling-interval=10"], "too short to read the counters out"),
+        ):
             with self.subTest(options=options):
                 done = self.profile("train:1", options=["--replay-mode=sample", *options])
                 self.assertEqual(2, done.code)
@@ -157,8 +171,11 @@ class BurstsTest(SampledTest):
         self.assertLess(self.query("SELECT max(end_ns) - min(start_ns) FROM range")[0][0] or 0, 3e9)
 
     def test_it_ends_as_it_would_alone(self):
-        for call, program in (("cuptiSubscribe=CUPTI_ERROR_UNKNOWN@3", LONG_PROGRAM), ("cuptiFinalize=CUPTI_ERROR_UNKNOWN", PROGRAM),
-                              ("cuptiPmSamplingDecodeData=CUPTI_ERROR_UNKNOWN", PROGRAM)):
+        for call, program in (
+            ("cuptiSubscribe=CUPTI_ERROR_UNKNOWN@3", LONG_PROGRAM),
+            ("cuptiFinalize=CUPTI_ERROR_UNKNOWN", PROGRAM),
+            ("cuptiPmSamplingDecodeData=CUPTI_ERROR_UNKNOWN", PROGRAM),
+        ):
             with self.subTest(call=call):
                 done, times = self.bursts(*program, "exit:5", env={"FAKE_CUPTI_FAIL": call})
                 self.assertEqual(5, done.code)

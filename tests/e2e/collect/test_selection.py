@@ -8,7 +8,9 @@ ITERATIONS = 3
 class SelectionTest(EndToEndTest):
     def selected(self, *options, steps=(f"train:{ITERATIONS}",)):
         """The launches that are measured with these options, all samples of each."""
-        self.profile_unharmed(*steps, options=["--force", "--samples=all", "--metrics=gpu__time_duration.sum", *options], metrics=())
+        self.profile_unharmed(
+            *steps, options=["--force", "--samples=all", "--metrics=gpu__time_duration.sum", *options], metrics=()
+        )
         return self.capture()
 
     def assert_selected(self, expected, *options):
@@ -135,7 +137,9 @@ class SelectionTest(EndToEndTest):
             with self.subTest(mode=mode):
                 options = ["--force", f"--replay-mode={mode}", "--profile-from-start=off", "-k", ADD]
                 self.profile_unharmed(f"between:{letters}", options=options, metrics=())
-                counted = [row for row in self.report_json(self.capture().path, "--reports=coverage") if row["Kernel Name"] == ADD]
+                counted = [
+                    row for row in self.report_json(self.capture().path, "--reports=coverage") if row["Kernel Name"] == ADD
+                ]
                 self.assertEqual(letters.count("l"), sum(row["Launches"] for row in counted))
                 self.assertEqual(40, sum(row["Matched"] for row in counted))
 
@@ -144,7 +148,9 @@ class SelectionTest(EndToEndTest):
             with self.subTest(mode=mode):
                 options = ["--force", f"--replay-mode={mode}", "--profile-from-start=off", "-k", ADD]
                 self.profile_unharmed("across:60:200", options=options, metrics=())
-                counted = [row for row in self.report_json(self.capture().path, "--reports=coverage") if row["Kernel Name"] == ADD]
+                counted = [
+                    row for row in self.report_json(self.capture().path, "--reports=coverage") if row["Kernel Name"] == ADD
+                ]
                 self.assertEqual(200, sum(row["Launches"] for row in counted))
                 matched = sum(row["Matched"] for row in counted)
                 self.assertLessEqual(matched, 200)

@@ -36,7 +36,9 @@ class SourceTest(EndToEndTest):
 
     def test_lines_and_the_database_say_the_same(self):
         rows = self.count("train:1")
-        self.assertEqual({("/src/kernels.cu", line) for line in (11, 12)}, {(row["Source File"], row["Source Line"]) for row in rows})
+        self.assertEqual(
+            {("/src/kernels.cu", line) for line in (11, 12)}, {(row["Source File"], row["Source Line"]) for row in rows}
+        )
         self.assertEqual(rows, self.report_json(self.folder / "dlkprof_dldb.sqlite", "--reports=source"))
 
     def test_with_its_report(self):
@@ -56,7 +58,9 @@ class SourceTest(EndToEndTest):
     def test_a_failure_is_said_once(self):
         for call in "cuptiSassMetricsSetConfig", "cuptiSassMetricsEnable", "cuptiSassMetricsFlushData":
             with self.subTest(call):
-                done = self.profile("train:4", options=(*SOURCE, "--force"), metrics=(), env={"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN"})
+                done = self.profile(
+                    "train:4", options=(*SOURCE, "--force"), metrics=(), env={"FAKE_CUPTI_FAIL": f"{call}=CUPTI_ERROR_UNKNOWN"}
+                )
                 self.assertEqual(0, done.code)
                 self.assertEqual(1, done.stderr.count("dlkprof: the instructions of a kernel were not counted"), done.stderr)
                 self.assertEqual([], self.report_json(self.capture().path, "--reports=source"))

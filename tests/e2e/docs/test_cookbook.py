@@ -79,12 +79,17 @@ class CookbookTest(EndToEndTest):
 
         self.assertEqual(one("SELECT sum(gpu_total_ns) FROM phases"), one("SELECT sum(gpu_total_ns) FROM op_kernels"))
         self.assertAlmostEqual(100, one("SELECT sum(gpu_pct) FROM phases"))
-        self.assertEqual({"forward", "backward", "optimizer"},
-                         {"forward", "backward", "optimizer"} & {row[0] for row in database.execute("SELECT phase FROM phases")})
+        self.assertEqual(
+            {"forward", "backward", "optimizer"},
+            {"forward", "backward", "optimizer"} & {row[0] for row in database.execute("SELECT phase FROM phases")},
+        )
         # Every kernel of an op has a row of its own, also where two have one short name.
-        self.assertEqual(one("SELECT count(*) FROM op_kernels"),
-                         one("SELECT count(*) FROM (SELECT DISTINCT op_id, kernel FROM op_kernels)"))
-        self.assertEqual(0, one("SELECT count(*) FROM (SELECT 1 FROM op_kernel_metrics GROUP BY op_id, kernel, metric HAVING count(*) > 1)"))
+        self.assertEqual(
+            one("SELECT count(*) FROM op_kernels"), one("SELECT count(*) FROM (SELECT DISTINCT op_id, kernel FROM op_kernels)")
+        )
+        self.assertEqual(
+            0, one("SELECT count(*) FROM (SELECT 1 FROM op_kernel_metrics GROUP BY op_id, kernel, metric HAVING count(*) > 1)")
+        )
         # Gaps are what no kernel, copy or set of before fills.
         gaps, free_ns = 0, None
         for start, end, aggregated in database.execute(
@@ -102,5 +107,7 @@ class CookbookTest(EndToEndTest):
         expert = self.report_json(self.folder / "batch512_dldb.sqlite", "--reports=expert_systems")
         self.assertEqual([row["Problem"] for row in expert], [row[0] for row in database.execute("SELECT problem FROM findings")])
         occupancy = self.report_json(self.folder / "batch512_dldb.sqlite", "--reports=occupancy")
-        self.assertEqual(sorted((row["Config"], row["Limiter"]) for row in occupancy),
-                         sorted(database.execute("SELECT config, limiter FROM occupancy")))
+        self.assertEqual(
+            sorted((row["Config"], row["Limiter"]) for row in occupancy),
+            sorted(database.execute("SELECT config, limiter FROM occupancy")),
+        )

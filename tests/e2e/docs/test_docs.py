@@ -24,7 +24,9 @@ def blocks(page):
 
 def holds(printed, shown):
     """Whether the lines of `shown` stand in `printed` in this order, next to one another but where it says `...`."""
-    parts = [[line.rstrip() for line in part.splitlines() if line.strip()] for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)]
+    parts = [
+        [line.rstrip() for line in part.splitlines() if line.strip()] for part in re.split(r"^\.\.\.$", shown, flags=re.MULTILINE)
+    ]
     lines, at = [line.rstrip() for line in printed.splitlines() if line.strip()], 0
     for part in filter(None, parts):
         at = next((i + len(part) for i in range(at, len(lines)) if lines[i : i + len(part)] == part), None)
@@ -82,7 +84,21 @@ class DocumentedCommandsTest(EndToEndTest):
                 self.assertNotRegex(FENCED.sub("", text), r"(?m)^    (dlkprof|\./setup\.sh) ", page.name)
 
     def test_every_option_exists(self):
-        verbs = ("", "report", "compare", "view", "sweep", "export", "merge", "mcp", "demo", "metrics", "doctor", "help", "completion")
+        verbs = (
+            "",
+            "report",
+            "compare",
+            "view",
+            "sweep",
+            "export",
+            "merge",
+            "mcp",
+            "demo",
+            "metrics",
+            "doctor",
+            "help",
+            "completion",
+        )
         known = {verb: self.dlkprof("help", *filter(None, [verb])).stdout for verb in verbs}
         for page in PAGES:
             commands = "".join(block for language, block in blocks(page) if language.startswith("sh")).replace("\\\n", " ")

@@ -41,7 +41,9 @@ def cell(text):
 def rows(listed):
     """As a list; the names of reports stand in a page of their own."""
     short = re.compile(r"Any of: all, summary.*")
-    return "".join(f"- `{option}`: {cell(short.sub('[Which](../user/reports.md#all-reports)', text))}\n" for _, option, text in listed)
+    return "".join(
+        f"- `{option}`: {cell(short.sub('[Which](../user/reports.md#all-reports)', text))}\n" for _, option, text in listed
+    )
 
 
 def describe(verb, text, known):

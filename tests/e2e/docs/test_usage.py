@@ -102,7 +102,10 @@ class UsageTest(EndToEndTest):
         self.assertEqual(self.dlkprof("--help").stdout, self.dlkprof("help").stdout)
 
     def test_version_says_what_was_built(self):
-        self.assertRegex(self.dlkprof("--version").stdout, r"^dlkprof \d+\.\d+\.\d+ \((commit [0-9a-f]{10}, )?built with CUDA \d+\.\d+ and CUPTI \d+\)\n$")
+        self.assertRegex(
+            self.dlkprof("--version").stdout,
+            r"^dlkprof \d+\.\d+\.\d+ \((commit [0-9a-f]{10}, )?built with CUDA \d+\.\d+ and CUPTI \d+\)\n$",
+        )
 
     def test_nothing_but_the_name(self):
         done = self.dlkprof()

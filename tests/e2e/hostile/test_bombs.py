@@ -43,7 +43,11 @@ class BombsTest(EndToEndTest):
             with self.subTest(kind=kind):
                 path = self.bomb(kind)
                 everything = ("--reports=all", "--formats=csv,json", f"--database={path}", "--force")
-                for words in (("report", path), everything, *([("report", path, "--metrics=sm__inst_executed.max")] * (kind == "images"))):
+                for words in (
+                    ("report", path),
+                    everything,
+                    *([("report", path, "--metrics=sm__inst_executed.max")] * (kind == "images")),
+                ):
                     code, stderr = self.read_bounded(*words)
                     self.assertIn(code, (0, 1), stderr)
                     self.assertNotIn("unexpected", stderr)

@@ -9,7 +9,10 @@ import unittest
 from harness import ADD, FAKES, INJECTED, METRICS, PROGRAM, SGEMM, SOURCE, EndToEndTest
 
 # What needs several passes, and little evaluating: there are hundreds of runs.
-FEW = [METRICS[0], *(name for name in METRICS if name in {"smsp__inst_executed.sum", "lts__t_sector_hit_rate.pct", "dram__bytes_read.sum"})]
+FEW = [
+    METRICS[0],
+    *(name for name in METRICS if name in {"smsp__inst_executed.sum", "lts__t_sector_hit_rate.pct", "dram__bytes_read.sum"}),
+]
 # Handles change and a context goes while the profiler is at work.
 STEPS = ("train:3", "contexts:1:1", "reload:2", "exit:11")
 
@@ -88,7 +91,11 @@ class CombiningFailuresTest(FailureTest):
 
 class ReplayFailuresTest(FailureTest):
     def test_caches_as_they_are(self):
-        self.check_cupti(["cuptiProfilerInitialize", *(name for name in CUPTI if "RangeProfiler" in name)], "--replay-mode=kernel", "--samples=all")
+        self.check_cupti(
+            ["cuptiProfilerInitialize", *(name for name in CUPTI if "RangeProfiler" in name)],
+            "--replay-mode=kernel",
+            "--samples=all",
+        )
 
 
 class FlushedReplayFailuresTest(FailureTest):
@@ -109,7 +116,9 @@ class DriverFailuresTest(FailureTest):
         for name in DRIVER:
             for call in ("1", "4"):
                 with self.subTest(function=name, call=call):
-                    done, _ = self.check_failure({"FAKE_CUDA_FAIL": f"{name}=999@{call}"}, "--replay-mode=kernel", "--samples=2", "--cache-control=all")
+                    done, _ = self.check_failure(
+                        {"FAKE_CUDA_FAIL": f"{name}=999@{call}"}, "--replay-mode=kernel", "--samples=2", "--cache-control=all"
+                    )
                     self.assertLessEqual(len([line for line in done.said() if "cu" in line]), 2, done.stderr)
                     self.assert_no_misuse()
 

@@ -23,8 +23,11 @@ class HostileProgram(EndToEndTest):
         return super().environment(**more) | {"FAKE_JOURNAL": "/dev/null"}
 
     def files(self):
-        return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(self.folder.iterdir())
-                if path.is_file() and path.name.startswith(("of_the_program", "its_"))}
+        return {
+            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(self.folder.iterdir())
+            if path.is_file() and path.name.startswith(("of_the_program", "its_"))
+        }
 
     def clear(self):
         for path in self.folder.glob("its_*"):
@@ -111,11 +114,21 @@ class HostileProcessesTest(HostileProgram):
     @unittest.skipUnless(os.geteuid() == 0, "takes root")
     def test_another_root_and_another_user(self):
         os.chmod(self.folder, 0o755)
-        for steps in (("chroot", "train:2"), ("train:1", "chroot", "train:1"), ("setuid", "train:2"), ("train:1", "setuid", "train:1")):
+        for steps in (
+            ("chroot", "train:2"),
+            ("train:1", "chroot", "train:1"),
+            ("setuid", "train:2"),
+            ("train:1", "setuid", "train:1"),
+        ):
             self.check(*steps, ways=FEW_WAYS)
 
     def test_without_folder_environment_or_mask(self):
-        for steps in (("leave_folder", "train:2"), ("clearenv", "train:2"), ("train:1", "clearenv", "spawn:train:1"), ("umask", "train:2")):
+        for steps in (
+            ("leave_folder", "train:2"),
+            ("clearenv", "train:2"),
+            ("train:1", "clearenv", "spawn:train:1"),
+            ("umask", "train:2"),
+        ):
             self.check(*steps, ways=FEW_WAYS)
         for path in self.folder.glob("*.dlkcap"):
             self.assertEqual(0o600, path.stat().st_mode & 0o777)

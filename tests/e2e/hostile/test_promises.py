@@ -32,7 +32,9 @@ class PromisesTest(EndToEndTest):
                 self.assertLessEqual(more_descriptors - descriptors, 4)
 
     def test_a_capture_that_reaches_its_limit(self):
-        done = self.profile("marked:5000", "train:3", "exit:7", options=["--replay-mode=none", "--timeline=on", "--max-capture=1"])
+        done = self.profile(
+            "marked:5000", "train:3", "exit:7", options=["--replay-mode=none", "--timeline=on", "--max-capture=1"]
+        )
         alone = self.unprofiled("marked:5000", "train:3", "exit:7")
         self.assertEqual((alone.code, alone.stdout), (done.code, done.stdout), done.stderr)
         self.assertEqual(1, done.stderr.count("--max-capture)"), done.stderr)

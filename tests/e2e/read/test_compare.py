@@ -96,8 +96,11 @@ class CompareShippedTest(EndToEndTest):
             sides = [of.get(key) for of in ops]
             self.assertEqual({(True, True): "both", (True, False): "base only", (False, True): "run only"}[
                 bool(sides[0]), bool(sides[1])], row["In"], key)  # fmt: skip
-            times = [self.check_side(run, works, row, before)
-                     for run, works, before in zip((base, other), sides, ("Base ", "")) if works]
+            times = [
+                self.check_side(run, works, row, before)
+                for run, works, before in zip((base, other), sides, ("Base ", ""))
+                if works
+            ]
             if row["In"] == "both":
                 medians = [independent.quartiles(values)[1] for values in times]
                 self.assert_figure(medians[1] / medians[0], row["Ratio"], key)
@@ -180,8 +183,9 @@ class CompareCommandTest(EndToEndTest):
         names = {path.name for path in (self.folder / "out").iterdir()}
         self.assertEqual({f"dlkprof_compare.{form}" for form in ("csv", "json")}, names)
         tables = json.loads((self.folder / "out/dlkprof_compare.json").read_text())["tables"]
-        self.assertEqual([("a", 4, 11), ("b", 512, 13)],
-                         [(row["Run"], row["Batch Size"], row["Iterations"]) for row in tables["runs"]["rows"]])
+        self.assertEqual(
+            [("a", 4, 11), ("b", 512, 13)], [(row["Run"], row["Batch Size"], row["Iterations"]) for row in tables["runs"]["rows"]]
+        )
         self.assertTrue(any(row["Verdict"] for row in tables["ops"]["rows"]))
         again = self.dlkprof("compare", *databases, *wanted)
         self.assertEqual(2, again.code)

@@ -67,8 +67,7 @@ class ShippedDiagnosisTest(ShippedCaptures):
         for name in CAPTURES:
             database = self.database(name)
             with contextlib.closing(sqlite3.connect(database)) as connection:
-                launches = connection.execute(
-                    f"SELECT config, count(*), sum(end_ns - start_ns) FROM {WORKS} GROUP BY config")
+                launches = connection.execute(f"SELECT config, count(*), sum(end_ns - start_ns) FROM {WORKS} GROUP BY config")
                 expected = {config: (count, time) for config, count, time in launches}
             rows = self.rows(database, "occupancy")
             self.assertEqual(expected, {row["Config"]: (row["Launches"], row["Total GPU Time (ns)"]) for row in rows})
@@ -86,8 +85,11 @@ class ShippedDiagnosisTest(ShippedCaptures):
     def test_occupancy_agrees_with_the_report_of_launches(self):
         for path in self.paths.values():
             names = ("Grid Size", "Block Size", "Achieved Occupancy (%)", "Theoretical Occupancy (%)")
-            found = [tuple(row[name] for name in names) for row in self.rows(path, "occupancy", "--iter_start=0")
-                     if row["Samples Measured"]]
+            found = [
+                tuple(row[name] for name in names)
+                for row in self.rows(path, "occupancy", "--iter_start=0")
+                if row["Samples Measured"]
+            ]
             names = ("Grid Size", "Block Size", "sm__warps_active.avg.pct_of_peak_sustained_active", "theoretical_occupancy_pct")
             launches = [tuple(row[name] for name in names) for row in self.rows(path, "metrics")]
             self.assertEqual(sorted(launches), sorted(found))
@@ -124,10 +126,13 @@ class ShippedDiagnosisTest(ShippedCaptures):
             database = self.database(name)
             with contextlib.closing(sqlite3.connect(database)) as connection:
                 samples = connection.execute(
-                    "SELECT config, value FROM measured JOIN metric ON metric.id = metric WHERE name = 'dram__bytes.sum'").fetchall()
+                    "SELECT config, value FROM measured JOIN metric ON metric.id = metric WHERE name = 'dram__bytes.sum'"
+                ).fetchall()
                 launches = dict(connection.execute(f"SELECT config, count(*) FROM {WORKS} GROUP BY config"))
-            expected = sum(statistics.fmean(value for other, value in samples if other == config) * launches.get(config, 0)
-                           for config in {config for config, _ in samples})
+            expected = sum(
+                statistics.fmean(value for other, value in samples if other == config) * launches.get(config, 0)
+                for config in {config for config, _ in samples}
+            )
             rows = self.rows(database, "memory")
             for level in ("op", "kernel"):
                 found = sum(row["DRAM Bytes"] for row in rows if row["Level"] == level)
@@ -139,7 +144,9 @@ class ShippedDiagnosisTest(ShippedCaptures):
         for rules in found.values():
             self.assertLessEqual(both, set(rules))
         self.assertLessEqual({"launch_bound", "small_grid", "gpu_underused"}, set(found["cifar10_b4"]))
-        self.assertFalse({"launch_bound", "gpu_underused", "dataloader", "nvtx_missing", "no_iterations"} & set(found["cifar10_b512"]))
+        self.assertFalse(
+            {"launch_bound", "gpu_underused", "dataloader", "nvtx_missing", "no_iterations"} & set(found["cifar10_b512"])
+        )
         small = [row for row in self.rows(self.paths["cifar10_b512"], "expert_systems") if row["Rule"] == "small_grid"]
         self.assertEqual(1, len(small), small)
         self.assertIn("optimizer's foreach kernels", small[0]["Problem"])
@@ -252,7 +259,9 @@ class ProfileDiagnosisTest(EndToEndTest):
         lines = done.stderr.splitlines()
         start = next(number for number, line in enumerate(lines) if line.startswith("The GPU "))
         self.assertEqual("", lines[start - 1], "what the program printed ends there")
-        screen = lines[start : next(number for number, line in enumerate(lines) if number > start and line.startswith("dlkprof: "))]
+        screen = lines[
+            start : next(number for number, line in enumerate(lines) if number > start and line.startswith("dlkprof: "))
+        ]
         self.assertLessEqual(len(screen), 51)
         self.assertLessEqual(max(map(len, screen)), 80)
         self.assertIn("What to change", "\n".join(screen))

@@ -114,7 +114,9 @@ class PerfettoTest(ExportTest):
             traces.append((self.folder / f"{capture}.perfetto-trace", len(trace.packets)))
         done = self.run_command(python_with("google.protobuf"), "-B", SOURCE / "tests/e2e/support/perfetto_by_protobuf.py",
                                 *(path for path, _ in traces))  # fmt: skip
-        self.assertEqual((0, [packets for _, packets in traces]), (done.code, [int(word) for word in done.stdout.split()]), done.stderr)
+        self.assertEqual(
+            (0, [packets for _, packets in traces]), (done.code, [int(word) for word in done.stdout.split()]), done.stderr
+        )
 
     def test_counters_stand_where_their_kernels_do(self):
         trace, database = self.perfetto("cifar10_b512")
@@ -153,8 +155,11 @@ class PerfettoTest(ExportTest):
             track = next(uuid for uuid, one in trace.tracks.items() if one.get("name") == [f"GPU {device}: {metric}"])
             values = trace.values[track]
             self.assertAlmostEqual(total, sum(value for _, value in values), delta=1e-6 * abs(total))
-            bursts = sum(one.category == "burst" for one in trace.slices
-                         if trace.tracks[one.track].get("name") == [f"GPU {device}: sampled"])
+            bursts = sum(
+                one.category == "burst"
+                for one in trace.slices
+                if trace.tracks[one.track].get("name") == [f"GPU {device}: sampled"]
+            )
             self.assertEqual(count + bursts, len(values))
         means = {(row["metric"], row["mean"]): row for row in database.execute("SELECT * FROM sampled_metrics")}
         shown = [stage for stage in trace.stages if stage.args.get("collected_by") == "sampled"]
@@ -278,8 +283,10 @@ class StacksTest(ExportTest):
                 document = json.loads((self.folder / f"{capture}.json").read_text())
                 self.assertEqual("https://www.speedscope.app/file-format-schema.json", document["$schema"])
                 (profile,) = document["profiles"]
-                self.assertEqual(("sampled", "nanoseconds", 0, total),
-                                 tuple(profile[name] for name in ("type", "unit", "startValue", "endValue")))
+                self.assertEqual(
+                    ("sampled", "nanoseconds", 0, total),
+                    tuple(profile[name] for name in ("type", "unit", "startValue", "endValue")),
+                )
                 self.assertEqual(total, sum(profile["weights"]))
                 frames = [frame["name"] for frame in document["shared"]["frames"]]
                 stacks = [";".join(frames[i] for i in sample) for sample in profile["samples"]]

@@ -75,7 +75,12 @@ class MarkedProgramTest(FiguresTestCase):
 
     def test_iteration_range(self):
         self.profile_marked()
-        for key_node, first, last in (("", 1, 3), ("", 2, 2), ("", 0, STEPS), ("Optimizer.step#SGD.step/aten::_foreach_add_", 1, 2)):
+        for key_node, first, last in (
+            ("", 1, 3),
+            ("", 2, 2),
+            ("", 0, STEPS),
+            ("Optimizer.step#SGD.step/aten::_foreach_add_", 1, 2),
+        ):
             fold = self.fold((lambda op: op[0].endswith(key_node)) if key_node else None)
             options = [f"--key_node=/step/{key_node}"] if key_node else []
             reports = self.reports(DATABASE, f"--iter_start={first}", f"--iter_stop={last}", *options)
@@ -101,9 +106,7 @@ class MarkedProgramTest(FiguresTestCase):
     def test_iterations_add_up_to_the_whole(self):
         self.profile_marked()
         whole = self.reports(DATABASE, "--iter_start=0")
-        single = [
-            self.reports(DATABASE, f"--iter_start={i}", f"--iter_stop={i}") for i in range(STEPS + 1)
-        ]
+        single = [self.reports(DATABASE, f"--iter_start={i}", f"--iter_stop={i}") for i in range(STEPS + 1)]
         self.assertEqual(whole.rows["iteration"], sorted_by_start(row for part in single for row in part.rows["iteration"]))
         for report, key in (("detail", "Op ID"), ("op_type", "Op Name"), ("group_node", "Name")):
             for column in (name for name in whole.rows[report][0] if name.startswith(("Total", "No. Calls"))):
@@ -114,7 +117,13 @@ class MarkedProgramTest(FiguresTestCase):
             self.assertEqual(expected, sums(single, "kernel", "Op ID", column), column)
 
     def test_capture_and_database_fold_alike(self):
-        self.profile_marked(options=("--replay-mode=kernel", "--samples=2",), metrics=METRICS)
+        self.profile_marked(
+            options=(
+                "--replay-mode=kernel",
+                "--samples=2",
+            ),
+            metrics=METRICS,
+        )
         for options in ([], ["--key_node=/step/pass/loss"], ["--iter_start=1", "--iter_stop=2"], ["--domains=default"]):
             captured = self.reports("dlkprof.dlkcap", *options, folder="captured")
             stored = self.reports(DATABASE, *options, folder="stored")

@@ -75,8 +75,10 @@ class FindingsTest(EndToEndTest):
         path, _ = self.database("cifar10_b512")
         document = self.findings(path)
         rows = self.report_json(path, "--reports=expert_systems")
-        self.assertEqual([(row["Rule"], row["Problem"], row["Op ID"]) for row in rows],
-                         [(one["rule"], one["claim"], one["op_id"]) for one in document["findings"]])
+        self.assertEqual(
+            [(row["Rule"], row["Problem"], row["Op ID"]) for row in rows],
+            [(one["rule"], one["claim"], one["op_id"]) for one in document["findings"]],
+        )
         self.assertEqual(len(rows), len({one["id"] for one in document["findings"]}))
         figures = self.dlkprof("report", path, "--reports=findings", "--format=csv")
         wanted = sum(len(one["evidence"]) + (one["estimated_gain"] is not None) for one in document["findings"])
@@ -150,6 +152,8 @@ class MarkdownTest(EndToEndTest):
             lines = self.report(path, f"--reports={name}", "--format=markdown").stdout.splitlines()
             self._check_tables(lines)
             self.assertGreater(len(lines), 3)
-        lines = self.report(path, "--reports=kernel", "--format=markdown", "--top=3", "--columns=kernel_name,op_id").stdout.splitlines()
+        lines = self.report(
+            path, "--reports=kernel", "--format=markdown", "--top=3", "--columns=kernel_name,op_id"
+        ).stdout.splitlines()
         self.assertEqual("| Kernel Name | Op ID |", lines[0])
         self.assertEqual(3, sum(line.startswith("|") for line in lines) - 2)

@@ -36,7 +36,9 @@ class GateTest(EndToEndTest):
         done = self.dlkprof("compare", base, other, f"--gate={path}", "--format=json")
         self.assertIn(done.code, (0, 3), done.stderr)
         self.assertEqual("compare", json.loads(done.stdout)["report"])
-        return done.code, [line.removeprefix("dlkprof: gate ") for line in done.stderr.splitlines() if "gate " in line and "rules" not in line]
+        return done.code, [
+            line.removeprefix("dlkprof: gate ") for line in done.stderr.splitlines() if "gate " in line and "rules" not in line
+        ]
 
     def test_a_repeated_run_passes(self):
         base = self.database("base")
@@ -56,7 +58,9 @@ class GateTest(EndToEndTest):
         code, lines = self.gate(base, worse, {"name": "traffic", "counter": BYTES, "max_increase_pct": 4}, {"counter": INSTRUCTIONS},
                                 {"time": "iteration"})  # fmt: skip
         self.assertEqual(3, code)
-        self.assertRegex(lines[0], r"^broken: traffic: dram__bytes.sum of the run grew by 5 % \(.* an iteration.*\), and may by 4 %$")
+        self.assertRegex(
+            lines[0], r"^broken: traffic: dram__bytes.sum of the run grew by 5 % \(.* an iteration.*\), and may by 4 %$"
+        )
         self.assertTrue(lines[1].startswith("kept: ") and lines[2].startswith("kept: "), lines)
         code, lines = self.gate(base, worse, {"counter": BYTES, "max_increase_pct": 5.01})
         self.assertEqual(0, code, lines)
@@ -79,7 +83,11 @@ class GateTest(EndToEndTest):
         self.change(path, "UPDATE iteration SET start_ns = CAST(start_ns AS INTEGER), stop_ns = CAST(stop_ns AS INTEGER)")
 
     def stretch_kernels(self, path, factor):
-        self.change(path, "UPDATE activity SET end_ns = CAST(start_ns + (end_ns - start_ns) * ? AS INTEGER) WHERE start_ns IS NOT NULL", factor)
+        self.change(
+            path,
+            "UPDATE activity SET end_ns = CAST(start_ns + (end_ns - start_ns) * ? AS INTEGER) WHERE start_ns IS NOT NULL",
+            factor,
+        )
 
     def test_every_recording_of_a_program_passes_against_every_other(self):
         paths = {capture: self.database(capture, capture) for capture in RECORDINGS}
@@ -91,7 +99,10 @@ class GateTest(EndToEndTest):
                     code, lines = self.gate(paths[base], paths[other], *rules)
                     self.assertEqual((0, len(rules)), (code, len(lines)), lines)
                     if (base, other) == (BASE, "cifar10_b512_pc_sampling"):  # the slowest of them, as it was sampled
-                        self.assertRegex(lines[0], r"^kept: the iteration time grew by 30.6 % .*; the CPU took .* % longer for the same launch calls$")
+                        self.assertRegex(
+                            lines[0],
+                            r"^kept: the iteration time grew by 30.6 % .*; the CPU took .* % longer for the same launch calls$",
+                        )
 
     def test_a_fifth_more_time_is_held_back(self):
         base = self.database("base")
@@ -106,7 +117,12 @@ class GateTest(EndToEndTest):
             with self.subTest(capture=capture):
                 slower = self.database("slower", capture)
                 self.stretch_kernels(slower, 1.2)
-                code, lines = self.gate(base, slower, {"time": "gpu", "max_increase_pct": 5}, {"time": "gpu", "ops": "regex:conv", "max_increase_pct": 5})
+                code, lines = self.gate(
+                    base,
+                    slower,
+                    {"time": "gpu", "max_increase_pct": 5},
+                    {"time": "gpu", "ops": "regex:conv", "max_increase_pct": 5},
+                )
                 self.assertEqual(3, code, lines)
                 self.assertRegex(lines[0], r"^broken: the GPU time grew by (19|2[01]).* %.*p = ")
                 self.assertRegex(lines[1], r"^broken: the GPU time of .*conv.* grew by ")

@@ -63,28 +63,39 @@ class LoadTest(EndToEndTest):
         self.addCleanup(connection.close)
         self.assertEqual([dict(row) for row in connection.execute("SELECT * FROM iterations")], rows)
         self.assertEqual([row["duration_ns"] for row in rows], column)
-        self.assertEqual(sorted(row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'view'")), views)
+        self.assertEqual(
+            sorted(row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'view'")), views
+        )
         self.assertEqual(["one"], empty)
 
     def test_launches_have_the_verbs_of_ncu_report(self):
-        launches = self.value(WITHOUT + """
+        launches = self.value(
+            WITHOUT
+            + """
 run = dlkprof.load(PATH)
 answer = [{"name": a.name(), "demangled": a.name(a.NameBase_DEMANGLED), "index": a.launch_index, "by": a.collected_by,
            "values": {m: a.metric_by_name(m).as_double() for m in a.metric_names()}, "none": a.metric_by_name("nothing"),
            "n": {m: a[m].n for m in a}, "ranges": a.nvtx_ranges()} for a in run[0]]
 assert run.num_ranges() == len(run) == 1 and run.range_by_idx(0).num_actions() == len(answer)
 assert run[0].action_by_idx(0).name() == answer[0]["name"]
-""")
+"""
+        )
         rows = self.report_json(self.database, "--reports=metrics")
-        self.assertEqual([(row["ID"], row["Kernel Name"]) for row in rows], [(one["index"], one["demangled"]) for one in launches])
+        self.assertEqual(
+            [(row["ID"], row["Kernel Name"]) for row in rows], [(one["index"], one["demangled"]) for one in launches]
+        )
         for row, one in zip(rows, launches):
             self.assertEqual({name: row[name] for name in one["values"]}, one["values"])
             self.assertIn("sm__throughput.avg.pct_of_peak_sustained_elapsed", one["values"])
             self.assertEqual({name: row[f"{name} (n)"] for name in one["n"]}, one["n"])
             self.assertIsNone(one["none"])
             self.assertEqual("kernel replay", one["by"])
-        chosen = self.value(WITHOUT + "answer = dlkprof.load(PATH)[0].actions_by_nvtx(['regex:cudnn_convolution'], ['regex:nothing'])")
-        self.assertEqual([i for i, one in enumerate(launches) if any("cudnn_convolution" in text for text in one["ranges"])], chosen)
+        chosen = self.value(
+            WITHOUT + "answer = dlkprof.load(PATH)[0].actions_by_nvtx(['regex:cudnn_convolution'], ['regex:nothing'])"
+        )
+        self.assertEqual(
+            [i for i, one in enumerate(launches) if any("cudnn_convolution" in text for text in one["ranges"])], chosen
+        )
         self.assertTrue(chosen)
         outer = launches[chosen[0]]["ranges"]
         nested = self.value(WITHOUT + f"answer = dlkprof.load(PATH)[0].actions_by_nvtx([{outer[0] + '/'!r}], [])")

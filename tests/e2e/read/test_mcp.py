@@ -64,7 +64,11 @@ class McpTest(EndToEndTest):
 
     def started(self, *files):
         server = self.serve(*files)
-        result = self.ask(server, "initialize", {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}})["result"]
+        result = self.ask(
+            server,
+            "initialize",
+            {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+        )["result"]
         self.assertEqual(("2025-03-26", {"tools": {}}, "dlkprof"),
                          (result["protocolVersion"], result["capabilities"], result["serverInfo"]["name"]))  # fmt: skip
         self.send(server, {"jsonrpc": "2.0", "method": "notifications/initialized"})
@@ -82,7 +86,9 @@ class McpTest(EndToEndTest):
         self.assertFalse(result["isError"])
         self.assertEqual(self.report(self.database, "--format=markdown").stdout, text)
         _, text = self.call(server, "report", run="cifar10_b512", report="kernel", format="csv", top=3)
-        self.assertEqual(self.report(self.database, "--reports=kernel", "--format=csv", "--top=3").stdout, text.replace("\r\n", "\n"))
+        self.assertEqual(
+            self.report(self.database, "--reports=kernel", "--format=csv", "--top=3").stdout, text.replace("\r\n", "\n")
+        )
         result, text = self.call(server, "findings", run="cifar10_b4")
         self.assertEqual("dlkprof/findings/1", result["structuredContent"]["schema"])
         self.assertEqual(self.report(self.capture, "--reports=findings", "--format=json").stdout, text)
@@ -140,7 +146,10 @@ class McpTest(EndToEndTest):
                 connection.execute("INSERT INTO StringIds VALUES (?, ?)", (i + 2, f"kernel{i}"))  # none repeats: one iteration
                 connection.execute("INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid) VALUES (?, ?, 59, ?, 16777217)",
                                    (start, start + 900, f"{i} {'x' * 500}"))  # fmt: skip
-                connection.execute("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 1, 16777217, ?, 1, 0, NULL)", (start + 10, start + 20, i))
+                connection.execute(
+                    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 1, 16777217, ?, 1, 0, NULL)",
+                    (start + 10, start + 20, i),
+                )
                 connection.execute(
                     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, correlationId, globalPid, demangledName, "
                     "shortName, registersPerThread, gridX, gridY, gridZ, blockX, blockY, blockZ, staticSharedMemory, dynamicSharedMemory, "
@@ -155,7 +164,9 @@ class McpTest(EndToEndTest):
         self.assertIn("left out", text)
         self.assertLess(len(json.dumps(result)), TEN_MB)
         result, text = self.call(server, "report", run="many", report="detail", format="json")
-        self.assertTrue(text.endswith("\n(cut after 10 MB: ask for fewer rows with top, or for less with a query)\n"), text[-200:])
+        self.assertTrue(
+            text.endswith("\n(cut after 10 MB: ask for fewer rows with top, or for less with a query)\n"), text[-200:]
+        )
         self.assertLess(len(text.encode()), TEN_MB + 200)
 
     def test_long_queries_end(self):
@@ -176,13 +187,18 @@ class McpTest(EndToEndTest):
         waiting = self.request("ping")
         self.send(server, waiting)  # comes in between, and is answered after
         self.send(server, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "another"}})
-        self.send(server, {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": endless["id"], "reason": "enough"}})
+        self.send(
+            server,
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": endless["id"], "reason": "enough"}},
+        )
         self.assertEqual({"jsonrpc": "2.0", "id": waiting["id"], "result": {}}, json.loads(server.stdout.readline()))
         self.assertLess(time.monotonic() - start, 8)
 
     def test_a_request_that_waits_is_cancelled(self):
         server = self.started(self.database)
-        endless, waits, last = (self.request("tools/call", {"name": "query", "arguments": {"sql": sql}}) for sql in (ENDLESS, "SELECT 2", "SELECT 3"))
+        endless, waits, last = (
+            self.request("tools/call", {"name": "query", "arguments": {"sql": sql}}) for sql in (ENDLESS, "SELECT 2", "SELECT 3")
+        )
         for asked in (endless, waits, last):
             self.send(server, asked)
         for asked in (waits, endless):

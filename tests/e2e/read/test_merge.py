@@ -109,7 +109,9 @@ class MergeCommandTest(MergeTest):
 
     def simulate(self, name, *words):
         capture = SHIPPED / "cifar10_b512_iteration.dlkcap"
-        made = subprocess.run([BUILD / "bin/simulated_job", capture, self.folder / name, "16", *words], stdout=subprocess.PIPE, check=True)
+        made = subprocess.run(
+            [BUILD / "bin/simulated_job", capture, self.folder / name, "16", *words], stdout=subprocess.PIPE, check=True
+        )
         return json.loads(made.stdout)
 
     def test_jobs_are_compared(self):
@@ -157,7 +159,9 @@ class MergeCommandTest(MergeTest):
         self.simulate("job.sqlite")
         said = self.dlkprof("compare", "job.sqlite", SHIPPED / "cifar10_b4.dlkcap", code=2).stderr
         self.assertIn("a job cannot be compared with a run", said)
-        self.assertIn("cannot be folded again", self.dlkprof("compare", "job.sqlite", "job.sqlite", "--iter_start", "3", code=2).stderr)
+        self.assertIn(
+            "cannot be folded again", self.dlkprof("compare", "job.sqlite", "job.sqlite", "--iter_start", "3", code=2).stderr
+        )
 
     def test_a_file_that_is_there_is_kept(self):
         (self.folder / "job.sqlite").write_text("mine")
@@ -192,7 +196,15 @@ class MergeOnDaskTest(MergeTest):
         self.merge("local.sqlite", SHIPPED)
         sched = self.folder / "sched.json"
         self.start("distributed.cli.dask_scheduler", "--scheduler-file", str(sched), "--port", "0", "--no-dashboard")
-        worker = ["distributed.cli.dask_worker", "--scheduler-file", str(sched), "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        worker = [
+            "distributed.cli.dask_worker",
+            "--scheduler-file",
+            str(sched),
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+        ]
         doomed = self.start(*worker)
         for _ in range(300):
             if sched.exists() and sched.read_text(encoding="utf-8").strip():

@@ -87,12 +87,17 @@ class NsysTest(EndToEndTest):
         wanted, found = self.generated(PARTLY_TIMED)
         # Of kernels, the CUDA calls that launched those without a time; of launch configurations, how often each was launched.
         self.assertEqual([row[:-1] for row in wanted["kernels"]], [row[:-1] for row in found["kernels"]])
-        self.assertEqual([(*row[:3], *row[4:]) for row in wanted["occupancy"]], [(*row[:3], *row[4:]) for row in found["occupancy"]])
+        self.assertEqual(
+            [(*row[:3], *row[4:]) for row in wanted["occupancy"]], [(*row[:3], *row[4:]) for row in found["occupancy"]]
+        )
         connection = sqlite3.connect(self.folder / f"{PARTLY_TIMED}_dldb.sqlite")
         self.addCleanup(connection.close)
         untimed = dict(connection.execute("SELECT iteration, count(*) FROM kernels WHERE gpu_start_ns IS NULL GROUP BY 1"))
         self.assertGreater(sum(untimed.values()), 0)
-        lacking = [(iteration, length, calls - untimed.get(iteration, 0), *rest) for iteration, length, calls, *rest in wanted["iterations"]]
+        lacking = [
+            (iteration, length, calls - untimed.get(iteration, 0), *rest)
+            for iteration, length, calls, *rest in wanted["iterations"]
+        ]
         self.assertEqual(sorted(lacking, key=str), found["iterations"])
 
     def test_an_exported_file_folds_as_the_capture_did(self):
@@ -117,19 +122,31 @@ class NsysTest(EndToEndTest):
         def one(connection, sql):
             return connection.execute(sql).fetchone()
 
-        self.assertEqual(one(ours, "SELECT count(*), total(gpu_ns) FROM kernels WHERE kind = 'kernel' AND gpu_start_ns IS NOT NULL"),
-                         one(nsys, "SELECT count(*), total(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL"))
-        self.assertEqual(one(ours, "SELECT count(*), total(gpu_ns), total(bytes) FROM kernels WHERE kind = 'copy'"),
-                         one(nsys, "SELECT count(*), total(end - start), total(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"))
-        self.assertEqual(one(ours, "SELECT count(*), total(end_ns - start_ns) FROM call"),
-                         one(nsys, "SELECT count(*), total(end - start) FROM CUPTI_ACTIVITY_KIND_RUNTIME"))
+        self.assertEqual(
+            one(ours, "SELECT count(*), total(gpu_ns) FROM kernels WHERE kind = 'kernel' AND gpu_start_ns IS NOT NULL"),
+            one(nsys, "SELECT count(*), total(end - start) FROM CUPTI_ACTIVITY_KIND_KERNEL"),
+        )
+        self.assertEqual(
+            one(ours, "SELECT count(*), total(gpu_ns), total(bytes) FROM kernels WHERE kind = 'copy'"),
+            one(nsys, "SELECT count(*), total(end - start), total(bytes) FROM CUPTI_ACTIVITY_KIND_MEMCPY"),
+        )
+        self.assertEqual(
+            one(ours, "SELECT count(*), total(end_ns - start_ns) FROM call"),
+            one(nsys, "SELECT count(*), total(end - start) FROM CUPTI_ACTIVITY_KIND_RUNTIME"),
+        )
         by_name = "SELECT s.value, count(*), sum(k.end - k.start) FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1"
-        self.assertEqual(ours.execute("SELECT kernel_name, count(*), sum(gpu_ns) FROM kernels WHERE kind = 'kernel' AND gpu_start_ns IS NOT NULL GROUP BY 1").fetchall(),
-                         nsys.execute(by_name).fetchall())
+        self.assertEqual(
+            ours.execute(
+                "SELECT kernel_name, count(*), sum(gpu_ns) FROM kernels WHERE kind = 'kernel' AND gpu_start_ns IS NOT NULL GROUP BY 1"
+            ).fetchall(),
+            nsys.execute(by_name).fetchall(),
+        )
         messages = "SELECT coalesce(e.text, s.value) FROM NVTX_EVENTS e LEFT JOIN StringIds s ON s.id = e.textId WHERE eventType IN (34, 59, 60) ORDER BY rangeId"
         self.assertEqual(ours.execute("SELECT message FROM ranges ORDER BY range").fetchall(), nsys.execute(messages).fetchall())
-        self.assertEqual(one(ours, "SELECT pid FROM process LIMIT 1")[0],
-                         one(nsys, "SELECT globalTid / 0x1000000 % 0x1000000 FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1")[0])
+        self.assertEqual(
+            one(ours, "SELECT pid FROM process LIMIT 1")[0],
+            one(nsys, "SELECT globalTid / 0x1000000 % 0x1000000 FROM CUPTI_ACTIVITY_KIND_RUNTIME LIMIT 1")[0],
+        )
 
     def test_every_verb_takes_it(self):
         database = self.database("cifar10_b512_sampled")
@@ -139,7 +156,9 @@ class NsysTest(EndToEndTest):
         screen = self.report(path).stdout
         self.assertIn("python3", screen)
         ops = self.report_json(path, "--reports=detail")
-        self.assertEqual([row["Op Name"] for row in self.report_json(database, "--reports=detail")], [row["Op Name"] for row in ops])
+        self.assertEqual(
+            [row["Op Name"] for row in self.report_json(database, "--reports=detail")], [row["Op Name"] for row in ops]
+        )
         findings = json.loads(self.report(path, "--reports=findings", "--format=json").stdout)
         self.assertTrue(findings["findings"])
         self.assertIn("bank_conflicts", {one["rule"] for one in findings["not_measured"]})
@@ -160,7 +179,11 @@ class NsysTest(EndToEndTest):
         connection.close()
         done = self.dlkprof("export", path, "--format=kineto", "-o", "-")
         self.assertEqual(0, done.code, done.stderr)
-        calls = [event for event in json.loads(done.stdout)["traceEvents"] if event.get("cat") == "cuda_runtime" and event["name"] == "cudaLaunchKernel"]
+        calls = [
+            event
+            for event in json.loads(done.stdout)["traceEvents"]
+            if event.get("cat") == "cuda_runtime" and event["name"] == "cudaLaunchKernel"
+        ]
         self.assertGreater(len(calls), 1000)
         self.assertTrue(all("driver call" not in event["args"] for event in calls))
 
@@ -216,7 +239,9 @@ class NcuCsvTest(EndToEndTest):
             for name in head[11:]:
                 if name.startswith("launch__"):
                     continue
-                self.assertEqual("" if wanted[name] is None else float(wanted[name]), "" if found[name] == "" else float(found[name]), name)
+                self.assertEqual(
+                    "" if wanted[name] is None else float(wanted[name]), "" if found[name] == "" else float(found[name]), name
+                )
             self.assertGreater(float(found["launch__registers_per_thread"]), 0)
         self.assertEqual("%", units[head.index("sm__throughput.avg.pct_of_peak_sustained_elapsed")])
         # What KernelAgent does: the launch with most cycles.

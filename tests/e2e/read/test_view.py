@@ -81,7 +81,9 @@ class BrowserTest(unittest.TestCase):
         cls.address = server.stdout.readline().strip()
         plan = cls.folder / "plan.json"
         plan.write_text(json.dumps(cls.steps()), encoding="utf-8")
-        run = subprocess.run(["node", SOURCE / "viewer/test/browser.mjs", browser, plan], capture_output=True, text=True, timeout=280)
+        run = subprocess.run(
+            ["node", SOURCE / "viewer/test/browser.mjs", browser, plan], capture_output=True, text=True, timeout=280
+        )
         if run.returncode != 0:
             raise AssertionError(run.stderr)
         cls.seen = json.loads(run.stdout)
@@ -90,7 +92,9 @@ class BrowserTest(unittest.TestCase):
     def make_job(cls):
         cls.databases["job"] = cls.folder / "job_dldb.sqlite"
         capture = SOURCE / f"samples/captures/{MAIN}.dlkcap"
-        made = subprocess.run([BUILD / "bin/simulated_job", capture, cls.databases["job"], "8"], stdout=subprocess.PIPE, check=True)
+        made = subprocess.run(
+            [BUILD / "bin/simulated_job", capture, cls.databases["job"], "8"], stdout=subprocess.PIPE, check=True
+        )
         cls.planted = json.loads(made.stdout)
         view(cls.folder, cls.databases["job"])
 
@@ -150,7 +154,9 @@ class BrowserTest(unittest.TestCase):
             f"INSERT INTO sass_count SELECT i.id_of, c.id, m.id, {value} FROM (SELECT id AS id_of FROM pc_instruction"
             f" WHERE function IN ({most}, {fewest}) AND (id % 2 = 0 OR function = {fewest})) i, (SELECT id FROM config LIMIT 2) c, sass_metric m",
         )
-        cls.change(database, f"DELETE FROM pc_stall WHERE instruction IN (SELECT id FROM pc_instruction WHERE function = {fewest})")
+        cls.change(
+            database, f"DELETE FROM pc_stall WHERE instruction IN (SELECT id FROM pc_instruction WHERE function = {fewest})"
+        )
 
     @staticmethod
     def change(database, sql):
@@ -167,17 +173,21 @@ class BrowserTest(unittest.TestCase):
         visits = [["visit", page(name, database=name, config=cls.a_config(name))] for name in CAPTURES]
         main = page(MAIN, database=MAIN)
         steps = ["useTables", "chooseRange", "askSql", "useKeys", "useTimeline", "look"]
-        return visits + [[step, main] for step in steps] + [
-            ["meetHostile", page("hostile")],
-            ["compareRuns", page("both")],
-            ["visitServed", page("served", served=cls.address)],
-            ["ofJob", page("job", database="job")],
-            ["chooseKind", page("kinds", database="kinds")],
-            ["ofOneKind", page("kind", database="kind")],
-            ["lacksMetric", page(SAMPLED)],
-            ["lacksDeviation", page("one")],
-            ["readLines", page("lines", function=cls.counted)],
-        ]
+        return (
+            visits
+            + [[step, main] for step in steps]
+            + [
+                ["meetHostile", page("hostile")],
+                ["compareRuns", page("both")],
+                ["visitServed", page("served", served=cls.address)],
+                ["ofJob", page("job", database="job")],
+                ["chooseKind", page("kinds", database="kinds")],
+                ["ofOneKind", page("kind", database="kind")],
+                ["lacksMetric", page(SAMPLED)],
+                ["lacksDeviation", page("one")],
+                ["readLines", page("lines", function=cls.counted)],
+            ]
+        )
 
     @classmethod
     def ask(cls, database, sql, parameters=()):
@@ -243,7 +253,9 @@ class BrowserTest(unittest.TestCase):
         job = self.seen["job"]
         self.assertEqual(["Ranks", "SQL"], job["panels"])
         self.assertEqual(2, len(job["findings"]))
-        self.assertTrue(any(f"rank {self.planted['sleeps']}" in words and self.planted["op"] in words for words in job["findings"]))
+        self.assertTrue(
+            any(f"rank {self.planted['sleeps']}" in words and self.planted["op"] in words for words in job["findings"])
+        )
         self.assertTrue(any(f"Rank {self.planted['slow']} is slow" in words for words in job["findings"]))
         critical = {row[2] for row in job["critical"]}
         self.assertEqual({str(self.planted["sleeps"])}, critical)
@@ -257,8 +269,14 @@ class BrowserTest(unittest.TestCase):
         """The figure that a cell shows, by SQL on the database; None where it is of no column of a view."""
         where = " AND ".join(f"{key} IS ?" for key in cell["keys"])
         if cell["view"] == "page_steps":
-            sums = {"calls": "count(*)", "gpu_total_ns": "sum(gpu_ns)", "gpu_avg_ns": "avg(gpu_ns)", "gpu_min_ns": "min(gpu_ns)",
-                    "gpu_max_ns": "max(gpu_ns)", "uses_tc": "max(uses_tc)"}
+            sums = {
+                "calls": "count(*)",
+                "gpu_total_ns": "sum(gpu_ns)",
+                "gpu_avg_ns": "avg(gpu_ns)",
+                "gpu_min_ns": "min(gpu_ns)",
+                "gpu_max_ns": "max(gpu_ns)",
+                "uses_tc": "max(uses_tc)",
+            }
             if "." in cell["column"] or cell["column"] in ("instances", "cpu_total_ns", "tc_eligible"):
                 return None
             column = sums.get(cell["column"], f"max({cell['column']})")
@@ -303,7 +321,9 @@ class BrowserTest(unittest.TestCase):
         self.assertGreaterEqual(len(names), 5)
         for cell in names:
             kernel = cell["key"][cell["keys"].index("kernel")]
-            name, whole = self.ask(cell["database"], "SELECT name, coalesce(nullif(long_name, ''), name) FROM kernel WHERE id = ?", (kernel,))[0]
+            name, whole = self.ask(
+                cell["database"], "SELECT name, coalesce(nullif(long_name, ''), name) FROM kernel WHERE id = ?", (kernel,)
+            )[0]
             self.assertEqual((name, whole), (cell["text"], cell["title"]))
             self.assertIn(cell["shown"].split()[0], whole)
         self.assertTrue(any(cell["shown"] != cell["text"] for cell in names))
@@ -321,7 +341,9 @@ class BrowserTest(unittest.TestCase):
         lengths = sorted(end - start for start, end in zip(starts, starts[1:]))
         self.assertEqual("5 of", self.seen["range"]["Aggregated"][:4])
         shown, unit = self.seen["range"]["Iteration, median"].split()
-        self.assertAlmostEqual(lengths[2] / {"ms": 1e6, "µs": 1e3, "s": 1e9}[unit], float(shown), delta=0.0006 * float(shown) + 6e-4)
+        self.assertAlmostEqual(
+            lengths[2] / {"ms": 1e6, "µs": 1e3, "s": 1e9}[unit], float(shown), delta=0.0006 * float(shown) + 6e-4
+        )
 
     def test_another_key_node_parts_iterations_anew(self):
         node = self.seen["keyNode"]
@@ -339,7 +361,9 @@ class BrowserTest(unittest.TestCase):
         self.assertTrue(any(cell["view"] == "iteration_kinds" for cell in self.seen["cells"]))
 
     def test_lines_are_in_order_and_instructions_say_theirs(self):
-        of_most = "FROM pc_samples WHERE function = (SELECT function FROM pc_samples GROUP BY 1 ORDER BY sum(samples) DESC LIMIT 1)"
+        of_most = (
+            "FROM pc_samples WHERE function = (SELECT function FROM pc_samples GROUP BY 1 ORDER BY sum(samples) DESC LIMIT 1)"
+        )
         line = "source_file || ':' || source_line"
         lines = self.ask("lines", f"SELECT DISTINCT {line} {of_most} ORDER BY source_file, source_line")
         instructions = self.ask("lines", f"SELECT DISTINCT printf('0x%04x', byte_offset), {line} {of_most} ORDER BY byte_offset")
@@ -352,7 +376,10 @@ class BrowserTest(unittest.TestCase):
         excess = "sum(global_sectors - global_sectors_ideal)"
         sql = f"SELECT printf('0x%04x', byte_offset), sum(instructions_executed), {excess} FROM instruction_counts WHERE function = "
         for name, of in (("counted", function), ("onlyCounted", str(self.counted))):
-            expected = {place: [f"{executed:,}", f"{sectors:,}"] for place, executed, sectors in self.ask("lines", sql + of + " GROUP BY 1")}
+            expected = {
+                place: [f"{executed:,}", f"{sectors:,}"]
+                for place, executed, sectors in self.ask("lines", sql + of + " GROUP BY 1")
+            }
             seen = {place: cells for place, *cells in self.seen[name]}
             self.assertTrue(expected)
             self.assertTrue(set(expected) & set(seen))
@@ -408,7 +435,9 @@ class ServeTest(EndToEndTest):
 
     def ask(self, address, sql, timeout=30, run=0, **fields):
         body = json.dumps({"run": run, "sql": sql})
-        return self.request(address, "POST", address.path + "sql", body, timeout, **({"Content-Type": "application/json"} | fields))
+        return self.request(
+            address, "POST", address.path + "sql", body, timeout, **({"Content-Type": "application/json"} | fields)
+        )
 
     def test_who_has_the_address_gets_page_and_answers(self):
         database = make_database(self.folder, "cifar10_b4")

@@ -19,8 +19,13 @@ from harness import DLKPROF, METRICS, PROGRAM, WAYS, EndToEndTest
 
 SYNC, RECORD_HEADER = 0x524B4C44, struct.Struct("<IHHIII")
 FILE_HEADER_BYTES = 16
-PROGRAMS = (("marked:30", "train:30"), ("threads:4:20", "train:20"), ("train:10", "fork:print:child", "marked:20"), ("names:300",),
-            ("train:20", "sleep:100") * 5)  # in pauses, counters of windows are evaluated
+PROGRAMS = (
+    ("marked:30", "train:30"),
+    ("threads:4:20", "train:20"),
+    ("train:10", "fork:print:child", "marked:20"),
+    ("names:300",),
+    ("train:20", "sleep:100") * 5,
+)  # in pauses, counters of windows are evaluated
 DEADLY = ("KILL", "SEGV", "USR1")  # nothing of dlkprof's runs any more where they come while it writes its database
 SIGNALS = ("KILL", "TERM", "INT", "HUP", "QUIT", "USR1", "SEGV", "PIPE", "STOP")
 

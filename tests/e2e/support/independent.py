@@ -120,9 +120,7 @@ class Timeline:
         ]
         self.calls = [
             Call(start, end, thread, text[name])
-            for start, end, thread, name in connection.execute(
-                "SELECT start_ns, end_ns, thread, name FROM call ORDER BY id"
-            )
+            for start, end, thread, name in connection.execute("SELECT start_ns, end_ns, thread, name FROM call ORDER BY id")
         ]
         self.works = [
             Work(start, end, None if call is None else self.calls[call], name, long_name, kind, device, bool(tc), grid)

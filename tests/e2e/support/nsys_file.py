@@ -68,7 +68,9 @@ class NsysFile:
         self.source.close()
 
     def processes(self):
-        for row in self.source.execute("SELECT p.pid, (SELECT group_concat(value, ' ') FROM argument WHERE process = p.id) AS name FROM process p"):
+        for row in self.source.execute(
+            "SELECT p.pid, (SELECT group_concat(value, ' ') FROM argument WHERE process = p.id) AS name FROM process p"
+        ):
             self.put("PROCESSES", globalPid=row["pid"] << 24, pid=row["pid"], name=row["name"])
         for row in self.source.execute("SELECT d.device, d.ordinal, p.pid, g.sm_count FROM process_device d JOIN process p ON p.id = "
                                        "d.process JOIN device g ON g.id = d.device"):  # fmt: skip
@@ -133,7 +135,9 @@ class NsysFile:
                 domains[row["domain"]] = len(domains) if row["domain"] else 0
                 if row["domain"]:
                     domains[row["domain"]] = len(domains) + 5
-                    self.put("NVTX_EVENTS", start=0, eventType=75, text=row["domain"], globalTid=tid, domainId=domains[row["domain"]])
+                    self.put(
+                        "NVTX_EVENTS", start=0, eventType=75, text=row["domain"], globalTid=tid, domainId=domains[row["domain"]]
+                    )
             start = row["start_ns"] - self.first
             end = start + row["duration_ns"] if row["closed"] and row["kind"] != 2 else None
             # As nsys does, text that was registered is in StringIds, and other text in the row.

@@ -28,7 +28,9 @@ def as_lists(message):
     """As perfetto_reader.decode() has it."""
     if len(message.UnknownFields()) > 0:
         raise ValueError(f"{message.DESCRIPTOR.name} has fields that nobody knows")
-    return {field.name: [as_lists(one) if field.message_type else one for one in values] for field, values in message.ListFields()}
+    return {
+        field.name: [as_lists(one) if field.message_type else one for one in values] for field, values in message.ListFields()
+    }
 
 
 def main(paths):

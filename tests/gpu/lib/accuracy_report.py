@@ -24,39 +24,47 @@ def in_words(finding, own):
         differing = "" if finding.passed else f", off by {number(finding.main.least)} to {number(finding.main.greatest)}"
         words.append(f"n {finding.main.n}, {unit}{differing}")
     elif finding.main is not None:
-        words.append(f"n {finding.main.n}, median {number(finding.main.median)} {unit} (limit {number(finding.rule.limit)}), "
-                     f"{number(finding.main.least)} to {number(finding.main.greatest)}")
+        words.append(
+            f"n {finding.main.n}, median {number(finding.main.median)} {unit} (limit {number(finding.rule.limit)}), "
+            f"{number(finding.main.least)} to {number(finding.main.greatest)}"
+        )
         if own.main is not None:
             words.append(f"ncu against itself {number(own.main.median)}")
     if finding.near is not None:
-        words.append(f"near zero: n {finding.near.n}, median {number(finding.near.median)} points, "
-                     f"{number(finding.near.least)} to {number(finding.near.greatest)}")
+        words.append(
+            f"near zero: n {finding.near.n}, median {number(finding.near.median)} points, "
+            f"{number(finding.near.least)} to {number(finding.near.greatest)}"
+        )
     if finding.missing:
         words.append(f"missing for {finding.missing}")
     return "; ".join(words)
 
 
 def markdown(bench, figures, findings, own, point_limit):
-    return "\n\n".join([
-        "# Accuracy against Nsight Compute",
-        "Written by `tests/gpu/run.sh`. Every launch below was measured by both tools, each in a run of its own of the same "
-        "program; launches are joined by kernel, grid, block and order.",
-        markdown_table(("what", "value"),
-                       [*bench.facts, clock_row(figures), ("launches joined", figures.joined)]),
-        "## Deviations by metric",
-        "Deviation = (dlkprof - ncu) / ncu, in per cent; for hit rates dlkprof - ncu, in percentage points. The median is that "
-        "of the absolute deviations over launches; the verdict goes by the median over kernels, each with the median of its "
-        "launches. The last two columns compare ncu's second run with its first: what lies within them is the spread of the "
-        "program and the machine, not of the tool.",
-        summary_table(findings, own),
-        "## Single deviations over the limit",
-        f"Every launch whose own deviation is over its metric's limit (near zero: {number(point_limit)} points), with that of "
-        "ncu's second run for the same launch.",
-        single_table(figures, findings, point_limit),
-        "## Command lines",
-        "The last program's; the others differ in program and selection alone.",
-        "\n\n".join(f"    {shown(command)}" for command in figures.commands),
-    ]) + "\n"
+    return (
+        "\n\n".join(
+            [
+                "# Accuracy against Nsight Compute",
+                "Written by `tests/gpu/run.sh`. Every launch below was measured by both tools, each in a run of its own of the same "
+                "program; launches are joined by kernel, grid, block and order.",
+                markdown_table(("what", "value"), [*bench.facts, clock_row(figures), ("launches joined", figures.joined)]),
+                "## Deviations by metric",
+                "Deviation = (dlkprof - ncu) / ncu, in per cent; for hit rates dlkprof - ncu, in percentage points. The median is that "
+                "of the absolute deviations over launches; the verdict goes by the median over kernels, each with the median of its "
+                "launches. The last two columns compare ncu's second run with its first: what lies within them is the spread of the "
+                "program and the machine, not of the tool.",
+                summary_table(findings, own),
+                "## Single deviations over the limit",
+                f"Every launch whose own deviation is over its metric's limit (near zero: {number(point_limit)} points), with that of "
+                "ncu's second run for the same launch.",
+                single_table(figures, findings, point_limit),
+                "## Command lines",
+                "The last program's; the others differ in program and selection alone.",
+                "\n\n".join(f"    {shown(command)}" for command in figures.commands),
+            ]
+        )
+        + "\n"
+    )
 
 
 def shown(command):
@@ -94,8 +102,11 @@ def summary_rows(finding, own):
 
 
 def summary_row(finding, unit, summary, own, limit, verdict):
-    figures = ("0", "", "", "") if summary is None else (
-        summary.n, number(summary.median), number(summary.least), number(summary.greatest))
+    figures = (
+        ("0", "", "", "")
+        if summary is None
+        else (summary.n, number(summary.median), number(summary.least), number(summary.greatest))
+    )
     again = ("", "") if own is None else (number(own.median), number(max(abs(own.least), abs(own.greatest))))
     return (f"`{finding.rule.metric}`", unit, *figures, limit, verdict, *again)
 
@@ -117,6 +128,13 @@ def single_limit(rule, deviation, point_limit):
 
 def single_row(deviation, again):
     unit = "" if deviation.kind in (EXACT, PRINTED) else f" {deviation.kind}"
-    return (deviation.program, deviation.position, f"`{deviation.kernel[:60]}`", f"`{deviation.metric}`",
-            number(deviation.expected), number(deviation.got), number(deviation.value) + unit,
-            "" if again is None else number(again.value) + unit)
+    return (
+        deviation.program,
+        deviation.position,
+        f"`{deviation.kernel[:60]}`",
+        f"`{deviation.metric}`",
+        number(deviation.expected),
+        number(deviation.got),
+        number(deviation.value) + unit,
+        "" if again is None else number(again.value) + unit,
+    )

@@ -7,7 +7,7 @@ import difflib
 from harness import check
 
 GPU_TIME_LIMIT = 0.02  # of PyTorch's total
-SHOWN = 4              # differences that are told
+SHOWN = 4  # differences that are told
 
 
 @dataclasses.dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Seen:
     """A kernel launch as one of the two tells it."""
 
     kernel: str  # without white space, in which demanglers differ
-    op: str      # innermost aten op
+    op: str  # innermost aten op
     gpu_ns: int
 
 
@@ -25,8 +25,9 @@ def seen_by_dlkprof(works):
 
 def seen_by_torch(works, whole_names):
     """`whole_names`: C++ names by machine-code names, which the trace has where they are long."""
-    return [Seen(_plain(whole_names.get(work.kernel, work.kernel)), work.op, work.gpu_ns)
-            for work in works if work.kind == "kernel"]
+    return [
+        Seen(_plain(whole_names.get(work.kernel, work.kernel)), work.op, work.gpu_ns) for work in works if work.kind == "kernel"
+    ]
 
 
 def innermost_aten(work):
@@ -58,8 +59,11 @@ def compare(torch, ours):
 def count_differences(torch, ours):
     """Kernels of which one saw more launches, in words."""
     theirs, mine = (collections.Counter(one.kernel for one in seen) for seen in (torch, ours))
-    return [f"{_short(kernel)}: {mine[kernel]}, PyTorch {theirs[kernel]}"
-            for kernel in sorted(theirs | mine) if theirs[kernel] != mine[kernel]]
+    return [
+        f"{_short(kernel)}: {mine[kernel]}, PyTorch {theirs[kernel]}"
+        for kernel in sorted(theirs | mine)
+        if theirs[kernel] != mine[kernel]
+    ]
 
 
 def op_differences(torch, ours):

@@ -16,7 +16,7 @@ QUERY = """SELECT k.long_kernel_name AS kernel, k.op_name AS op, k.direction, co
 @dataclasses.dataclass(frozen=True)
 class Work:
     kernel: str
-    op: str           # path
+    op: str  # path
     direction: str
     gpu_ns: int
     in_graph: bool
@@ -51,4 +51,7 @@ def largest(works, most=3):
     for work in works:
         place = f"{work.kernel[:40]} in {work.op[-60:]}"
         times[place] = times.get(place, 0) + work.gpu_ns
-    return ", ".join(f"{ns / 1e3:.0f} us of {place}" for place, ns in sorted(times.items(), key=lambda item: -item[1])[:most]) or "none"
+    return (
+        ", ".join(f"{ns / 1e3:.0f} us of {place}" for place, ns in sorted(times.items(), key=lambda item: -item[1])[:most])
+        or "none"
+    )

@@ -9,15 +9,21 @@ JOINED = "JOIN config c ON c.id = m.config JOIN kernel k ON k.id = c.kernel"
 
 def in_windows(database):
     """Of what windows measured: of a metric in two sets (quick comes before the set asked for) the one with more samples."""
-    return gather(database, f"SELECT {CONFIGURATION}, m.config, m.metric, m.mean FROM metrics m {JOINED} "
-                            "WHERE m.collected_by = 'iteration replay' AND NOT m.unreliable ORDER BY m.samples")
+    return gather(
+        database,
+        f"SELECT {CONFIGURATION}, m.config, m.metric, m.mean FROM metrics m {JOINED} "
+        "WHERE m.collected_by = 'iteration replay' AND NOT m.unreliable ORDER BY m.samples",
+    )
 
 
 def in_samples(database, least_samples, least_ns):
     """Of samples, a launch, where there are enough and launches are that long in the mean."""
-    return gather(database, f"SELECT {CONFIGURATION}, m.config, m.metric, m.mean FROM sampled_metrics m {JOINED} "
-                            "JOIN (SELECT config, AVG(end_ns - start_ns) AS ns FROM activity GROUP BY config) a ON a.config = m.config "
-                            f"WHERE m.samples >= {least_samples} AND a.ns >= {least_ns}")
+    return gather(
+        database,
+        f"SELECT {CONFIGURATION}, m.config, m.metric, m.mean FROM sampled_metrics m {JOINED} "
+        "JOIN (SELECT config, AVG(end_ns - start_ns) AS ns FROM activity GROUP BY config) a ON a.config = m.config "
+        f"WHERE m.samples >= {least_samples} AND a.ns >= {least_ns}",
+    )
 
 
 def gather(database, query):

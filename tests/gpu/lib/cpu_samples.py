@@ -23,12 +23,12 @@ DISABLED = 1 << 0
 IOC_ENABLE, IOC_DISABLE = 0x2400, 0x2401
 ATTRIBUTES = struct.Struct("=IIQQQQQ24x")  # type, size, config, sample_period, sample_type, read_format, flags
 HEAD = struct.Struct("=Q")
-HEAD_AT = 1024                             # of perf_event_mmap_page.data_head
-RECORD = struct.Struct("=IHH")             # type, misc, size
-SAMPLE = struct.Struct("=QII")             # ip, pid, tid
+HEAD_AT = 1024  # of perf_event_mmap_page.data_head
+RECORD = struct.Struct("=IHH")  # type, misc, size
+SAMPLE = struct.Struct("=QII")  # ip, pid, tid
 RECORD_LOST, RECORD_SAMPLE = 2, 9
 MODE_MASK, MODE_KERNEL = 7, 1
-ROOM = 128 * mmap.PAGESIZE                 # 20,000 samples
+ROOM = 128 * mmap.PAGESIZE  # 20,000 samples
 
 
 class Sampler(contextlib.AbstractContextManager):
@@ -76,7 +76,7 @@ class _Ring:
         """What it holds; it is gone then."""
         with self._memory as memory:
             end = min(HEAD.unpack_from(memory, HEAD_AT)[0], ROOM)
-            data = bytes(memory[mmap.PAGESIZE:mmap.PAGESIZE + end])
+            data = bytes(memory[mmap.PAGESIZE : mmap.PAGESIZE + end])
         os.close(self._file)
         return data
 

@@ -17,11 +17,11 @@ class Rule:
     is taken in points of the metric's own unit instead, and only listed. POINTS: the difference in the metric's unit.
     """
 
-    metric: str             # as ncu names it
+    metric: str  # as ncu names it
     kind: str
     limit: float = 0.0
     near_zero: float = 0.0
-    columns: tuple = ()     # as dlkprof's table names it, where otherwise
+    columns: tuple = ()  # as dlkprof's table names it, where otherwise
 
     @property
     def names(self):
@@ -31,13 +31,13 @@ class Rule:
 @dataclasses.dataclass(frozen=True)
 class Deviation:
     program: str
-    position: int    # of the launch in ncu's first table, from 0
+    position: int  # of the launch in ncu's first table, from 0
     kernel: str
     metric: str
-    kind: str        # of this deviation: POINTS for a RELATIVE rule near zero
+    kind: str  # of this deviation: POINTS for a RELATIVE rule near zero
     expected: float
     got: float
-    value: float     # signed, in `kind`; 0 for equal figures of EXACT and PRINTED
+    value: float  # signed, in `kind`; 0 for equal figures of EXACT and PRINTED
 
     def over(self, limit):
         return abs(self.value) > limit
@@ -66,8 +66,8 @@ def half_unit_of_last_digit(text):
 @dataclasses.dataclass(frozen=True)
 class Summary:
     n: int
-    median: float    # of the absolute deviations
-    least: float     # signed
+    median: float  # of the absolute deviations
+    least: float  # signed
     greatest: float  # signed
 
 

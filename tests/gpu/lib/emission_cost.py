@@ -7,10 +7,10 @@ import time
 from harness import Skipped, check
 from side_by_side import STEPS, Times, Variant, environment_of, ratio_words, take_turns
 
-LIMIT = 1.10               # of the step time under PyTorch's emit_nvtx
+LIMIT = 1.10  # of the step time under PyTorch's emit_nvtx
 BATCH_SIZES = (4, 128, 512)
-SETS, ROUNDS = 8, 8        # processes differ by more than their turns do
-LEAST_ROUNDS = 10          # of all sets together
+SETS, ROUNDS = 8, 8  # processes differ by more than their turns do
+LEAST_ROUNDS = 10  # of all sets together
 BUDGET_S = 280
 
 MEANINGS = {
@@ -22,8 +22,16 @@ MEANINGS = {
     "dlkprof": "`dlkprof --mode pytorch --replay-mode none`",
 }
 # The first is what is judged: the timeline and all ranges of --mode=pytorch, beside PyTorch's own.
-RATIOS = (("dlkprof", "emit_nvtx"), ("listening", "emit_nvtx"), ("dlkprof", "emission"), ("emission", "emit_nvtx"),
-          ("emit_nvtx", "bare"), ("emission", "bare"), ("timeline", "bare"), ("dlkprof", "bare"))
+RATIOS = (
+    ("dlkprof", "emit_nvtx"),
+    ("listening", "emit_nvtx"),
+    ("dlkprof", "emission"),
+    ("emission", "emit_nvtx"),
+    ("emit_nvtx", "bare"),
+    ("emission", "bare"),
+    ("timeline", "bare"),
+    ("dlkprof", "bare"),
+)
 
 
 def run(bench, part, options):
@@ -43,9 +51,11 @@ def verdict(times):
     if times.rounds < LEAST_ROUNDS:
         raise Skipped(f"{times.rounds} rounds; {LEAST_ROUNDS} are needed")
     medians = times.set_medians(*RATIOS[0])
-    words = (f"{ratio_words(times, *RATIOS[0])}; medians of {len(medians)} sets of processes {min(medians):.4f} to {max(medians):.4f}; "
-             f"{statistics.median(times.of('emit_nvtx')):.4f} ms a step with emit_nvtx, {statistics.median(times.of('bare')):.4f} ms bare; "
-             f"{STEPS} steps a turn")
+    words = (
+        f"{ratio_words(times, *RATIOS[0])}; medians of {len(medians)} sets of processes {min(medians):.4f} to {max(medians):.4f}; "
+        f"{statistics.median(times.of('emit_nvtx')):.4f} ms a step with emit_nvtx, {statistics.median(times.of('bare')):.4f} ms bare; "
+        f"{STEPS} steps a turn"
+    )
     check(statistics.median(times.ratios(*RATIOS[0])) < LIMIT, f"{words}; limit {LIMIT}")
     return words
 
@@ -98,8 +108,14 @@ def judge_captures(bench, options, steps):
 
 def training_steps(bench, capture):
     """Iterations by the default key node, less the one before the first."""
-    words = [f"--database={capture}", "--reports=summary", "--formats=csv", f"--output_path={capture.parent}",
-             "--base_name=cost_summary", "--force"]
+    words = [
+        f"--database={capture}",
+        "--reports=summary",
+        "--formats=csv",
+        f"--output_path={capture.parent}",
+        "--base_name=cost_summary",
+        "--force",
+    ]
     bench.dlkprof.run("cost_summary", words).require_success()
     with open(capture.parent / "cost_summary_summary.csv", newline="", encoding="utf-8") as file:
         values = {row["Row Name"]: row["Value"] for row in csv.DictReader(file)}

@@ -35,8 +35,11 @@ def gpu_rows(bench):
     if len(values) != len(GPU_FIELDS):
         return [("GPU", text)]
     name, driver, sm, memory, sm_most, memory_most = values
-    return [("GPU", name), ("driver", driver),
-            ("clocks before the first run", f"SM {sm} of {sm_most}, memory {memory} of {memory_most}; never set by these tests")]
+    return [
+        ("GPU", name),
+        ("driver", driver),
+        ("clocks before the first run", f"SM {sm} of {sm_most}, memory {memory} of {memory_most}; never set by these tests"),
+    ]
 
 
 def answer(bench, argv, pattern):

@@ -33,10 +33,12 @@ class Steps:
 
     def words(self, alone):
         whole = [launch.cost_ns for window in self.windows for launch in window]
-        return (f"{len(whole)} launches, {self.in_step} a step, in {len(self.windows)} windows: {statistics.mean(whole) / 1e3:.1f} us each "
-                f"with opening, closing and reading out windows; the first window, which sets up, "
-                f"{sum(launch.cost_ns for launch in self.first) / 1e9:.1f} s; whole process {self.run.seconds:.1f} s, {alone.seconds:.1f} s "
-                f"alone; {(self.run.peak_bytes - alone.peak_bytes) / 2**20:+.0f} MB")
+        return (
+            f"{len(whole)} launches, {self.in_step} a step, in {len(self.windows)} windows: {statistics.mean(whole) / 1e3:.1f} us each "
+            f"with opening, closing and reading out windows; the first window, which sets up, "
+            f"{sum(launch.cost_ns for launch in self.first) / 1e9:.1f} s; whole process {self.run.seconds:.1f} s, {alone.seconds:.1f} s "
+            f"alone; {(self.run.peak_bytes - alone.peak_bytes) / 2**20:+.0f} MB"
+        )
 
     def gaps(self):
         """Microseconds from launch to launch within windows."""
@@ -69,6 +71,7 @@ def gaps_of(window):
 
 def launches_of_step(configs):
     """After how many the same come again, but for one in a hundred."""
+
     def repeats(period):
         return sum(one == other for one, other in zip(configs, configs[period:])) >= 0.99 * (len(configs) - period)
 

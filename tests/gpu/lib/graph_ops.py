@@ -20,7 +20,7 @@ FAMILY = 72  # characters: holds the functor of PyTorch's elementwise kernels, a
 class Work:
     kernel: str
     iteration: int
-    op: str          # path
+    op: str  # path
     type: str
     direction: str
     gpu_ns: int
@@ -95,7 +95,9 @@ def _compare(judged):
     for work, places in judged:
         whole += work.gpu_ns
         if work.place() not in places:
-            wrong[f"{work.kernel[:50]}: {'/'.join(work.place())}, not {' or '.join('/'.join(place) for place in sorted(places)[:2]) or 'there'}"] += work.gpu_ns
+            wrong[
+                f"{work.kernel[:50]}: {'/'.join(work.place())}, not {' or '.join('/'.join(place) for place in sorted(places)[:2]) or 'there'}"
+            ] += work.gpu_ns
     check(whole > 0, "no kernel ran in a graph")
     share = 100.0 * (whole - sum(wrong.values())) / whole
     return share, "; ".join(f"{100.0 * ns / whole:.1f} % {what}" for what, ns in wrong.most_common(3))

@@ -76,8 +76,14 @@ class Commands:
         argv = [str(word) for word in argv]
         begin = time.monotonic()
         with open(out, "wb") as stdout, open(err, "wb") as stderr:
-            process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr,
-                                       env={**os.environ, **(env or {})}, start_new_session=True)
+            process = subprocess.Popen(
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env={**os.environ, **(env or {})},
+                start_new_session=True,
+            )
         timed_out = not _wait(process, begin + limit, out, interrupt_at)
         code = process.returncode if process.returncode >= 0 else 128 - process.returncode
         return Done(argv, code, out.read_bytes(), err.read_text(errors="replace"), time.monotonic() - begin, timed_out)

@@ -6,12 +6,12 @@ from harness import check, markdown_table
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 DURATION = "gpu__time_duration.sum"
-LONG_NS = 10_000   # shorter kernels differ from launch to launch by more than a few per cent
+LONG_NS = 10_000  # shorter kernels differ from launch to launch by more than a few per cent
 MOST_APART = 0.01  # instructions, at the 90th percentile: passes are of other iterations, and so of other data (see part_shapes)
 LIMITS = (0.05, 0.15)  # of the other metrics, apart in the median and at the 90th percentile
-CONTROL_TIMES = 2      # as far apart as the reference's own may be what is laid to the kernel
-LEAST_LAUNCHES = 5     # of a metric, for a 90th percentile to say anything
-NEAR_ZERO = 0.02       # of what a figure is a part of: below, how far two lie apart says more in points than as a ratio
+CONTROL_TIMES = 2  # as far apart as the reference's own may be what is laid to the kernel
+LEAST_LAUNCHES = 5  # of a metric, for a 90th percentile to say anything
+NEAR_ZERO = 0.02  # of what a figure is a part of: below, how far two lie apart says more in points than as a ratio
 
 
 def matched_by_number(ours, reference):
@@ -61,13 +61,18 @@ class Table:
         missing = {metric for metric in self.metrics for ours, _ in self.pairs if ours.number(metric) is None}
         check(not missing, f"not measured in some: {', '.join(sorted(missing))}")
         far = self.far()
-        words = (f"instructions equal in {equal} of {len(apart)} comparisons, at most {100 * max(apart):.3f} % apart; of {len(self.long)} "
-                 f"comparisons of launches of 10 us and more, {len(self.rows)} metrics, apart in the median and at the 90th percentile: "
-                 f"{f'{DURATION} {words_of(self.rows[DURATION])}, ' if DURATION in self.rows else ''}figures of all metrics {words_of(self.figures())}; "
-                 f"beyond {100 * LIMITS[0]:.0f} and {100 * LIMITS[1]:.0f} %: {self.listed(far['judged'])}; not judged by themselves, "
-                 f"of fewer than {LEAST_LAUNCHES} launches: {self.listed(far['few'])}; as the reference does not repeat them: "
-                 f"{self.listed(far['unsteady'])}")
-        check(statistics.median(apart) == 0 and percentile(apart, 90) <= MOST_APART and near(self.figures()) and not far["judged"], words)
+        words = (
+            f"instructions equal in {equal} of {len(apart)} comparisons, at most {100 * max(apart):.3f} % apart; of {len(self.long)} "
+            f"comparisons of launches of 10 us and more, {len(self.rows)} metrics, apart in the median and at the 90th percentile: "
+            f"{f'{DURATION} {words_of(self.rows[DURATION])}, ' if DURATION in self.rows else ''}figures of all metrics {words_of(self.figures())}; "
+            f"beyond {100 * LIMITS[0]:.0f} and {100 * LIMITS[1]:.0f} %: {self.listed(far['judged'])}; not judged by themselves, "
+            f"of fewer than {LEAST_LAUNCHES} launches: {self.listed(far['few'])}; as the reference does not repeat them: "
+            f"{self.listed(far['unsteady'])}"
+        )
+        check(
+            statistics.median(apart) == 0 and percentile(apart, 90) <= MOST_APART and near(self.figures()) and not far["judged"],
+            words,
+        )
         return words
 
     def far(self):
@@ -85,13 +90,21 @@ class Table:
 
     def is_as_far(self, metric, values):
         own = self.rows.get(metric, [0])
-        return (self.launches.get(metric, 0) >= LEAST_LAUNCHES and not near(own)
-                and percentile(values, 90) <= CONTROL_TIMES * percentile(own, 90))
+        return (
+            self.launches.get(metric, 0) >= LEAST_LAUNCHES
+            and not near(own)
+            and percentile(values, 90) <= CONTROL_TIMES * percentile(own, 90)
+        )
 
     def listed(self, metrics):
         control = self.control.rows if self.control else {}
-        return ", ".join(f"{metric} {words_of(self.rows[metric])}{f' (by itself, twice: {words_of(control[metric])})' if metric in control else ''}"
-                         for metric in metrics) or "none"
+        return (
+            ", ".join(
+                f"{metric} {words_of(self.rows[metric])}{f' (by itself, twice: {words_of(control[metric])})' if metric in control else ''}"
+                for metric in metrics
+            )
+            or "none"
+        )
 
 
 def whole_of(metric, launch):
@@ -114,8 +127,11 @@ def is_near_zero(metric, launch):
 
 def points(pairs, metric):
     """|a - b| in per cent of what they are parts of, where both were measured."""
-    return [100 * abs(ours.number(metric) - theirs.number(metric)) / whole_of(metric, theirs) for ours, theirs in pairs
-            if ours.number(metric) is not None]
+    return [
+        100 * abs(ours.number(metric) - theirs.number(metric)) / whole_of(metric, theirs)
+        for ours, theirs in pairs
+        if ours.number(metric) is not None
+    ]
 
 
 def markdown(tables):

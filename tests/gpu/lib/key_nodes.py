@@ -56,8 +56,10 @@ class Asker:
         summary = self._database.summary()
         expected = expected_instances(self._ops, asked)
         iterations = self._database.rows("SELECT count(*) AS n FROM iterations")[0]["n"]
-        words = (f"{asked}: found {summary['key_nodes_found']} times, its instances {expected}; "
-                 f"{summary['total_iterations']} iterations in the summary, {iterations} listed")
+        words = (
+            f"{asked}: found {summary['key_nodes_found']} times, its instances {expected}; "
+            f"{summary['total_iterations']} iterations in the summary, {iterations} listed"
+        )
         check(summary["key_node"] == asked and summary["key_node_source"] == "asked", f"{words}; key node {summary['key_node']}")
         check(summary["key_nodes_found"] == expected and summary["total_iterations"] == iterations == expected + 1, words)
         check(same_ops(self._ops, self._database.ops()), f"{words}; names or ids of ops are others than before")
@@ -74,9 +76,18 @@ class Asker:
         return words
 
     def _fold(self, key_node):
-        return self._bench.dlkprof.run("key_node", [
-            f"--database={self._database.path}", f"--key_node={key_node}", "--reports=summary,iteration", "--formats=csv",
-            f"--output_path={self._database.path.parent}", "--base_name=key_node", "--force"])
+        return self._bench.dlkprof.run(
+            "key_node",
+            [
+                f"--database={self._database.path}",
+                f"--key_node={key_node}",
+                "--reports=summary,iteration",
+                "--formats=csv",
+                f"--output_path={self._database.path.parent}",
+                "--base_name=key_node",
+                "--force",
+            ],
+        )
 
 
 def expected_instances(ops, asked):

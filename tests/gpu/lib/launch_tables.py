@@ -104,8 +104,9 @@ class Joined:
 
 def join(reference, other):
     """Pairs launches of two tables by kernel, grid, block and order; what has no partner is kept apart."""
-    matcher = difflib.SequenceMatcher(None, [launch.key for launch in reference], [launch.key for launch in other],
-                                      autojunk=False)
+    matcher = difflib.SequenceMatcher(
+        None, [launch.key for launch in reference], [launch.key for launch in other], autojunk=False
+    )
     joined = Joined([], [], [])
     for tag, first, first_end, second, second_end in matcher.get_opcodes():
         if tag == "equal":

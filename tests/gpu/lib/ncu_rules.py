@@ -14,8 +14,8 @@ MOST_LETTERS = 140
 @dataclasses.dataclass(frozen=True)
 class RuleResult:
     kernel: str
-    rule: str      # "SharedMemoryConflicts"
-    kind: str      # "OPT"
+    rule: str  # "SharedMemoryConflicts"
+    kind: str  # "OPT"
     text: str
     speedup: float | None  # ncu's estimate, in per cent
 
@@ -40,8 +40,15 @@ def parse_rules(text):
     for row in rows:
         columns = dict(zip(headings, row))
         if len(row) == len(headings) and columns.get("rule_name"):
-            results.append(RuleResult(columns["kernel_name"], columns["rule_name"], columns["rule_type"],
-                                      columns["rule_description"], as_number(columns.get("estimated_speedup"))))
+            results.append(
+                RuleResult(
+                    columns["kernel_name"],
+                    columns["rule_name"],
+                    columns["rule_type"],
+                    columns["rule_description"],
+                    as_number(columns.get("estimated_speedup")),
+                )
+            )
     return results
 
 

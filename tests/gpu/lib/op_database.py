@@ -16,15 +16,15 @@ except ImportError:  # Python can be built without
 class GpuWork:
     """A run of a kernel, a copy or a set."""
 
-    kind: str          # kernel, copy, set
-    kernel: str        # the whole name in C++
+    kind: str  # kernel, copy, set
+    kernel: str  # the whole name in C++
     iteration: int
     op_name: str
     op_type: str
-    direction: str     # fprop, bprop or empty
-    gpu_ns: int        # 0: not timed
-    call_ns: int       # when the CUDA call began
-    messages: tuple    # of the ranges around the call, innermost first
+    direction: str  # fprop, bprop or empty
+    gpu_ns: int  # 0: not timed
+    call_ns: int  # when the CUDA call began
+    messages: tuple  # of the ranges around the call, innermost first
 
     @property
     def is_in_an_op(self):
@@ -63,23 +63,42 @@ class OpDatabase:
 
     def spans(self, message):
         """(start, end) in ns of all ranges of that message, in order."""
-        found = self.rows("SELECT r.start_ns, r.end_ns FROM range r JOIN string s ON s.id = r.message "
-                          "WHERE s.value = ? AND r.kind != 2 ORDER BY r.start_ns", message)
+        found = self.rows(
+            "SELECT r.start_ns, r.end_ns FROM range r JOIN string s ON s.id = r.message "
+            "WHERE s.value = ? AND r.kind != 2 ORDER BY r.start_ns",
+            message,
+        )
         return [(row["start_ns"], row["end_ns"]) for row in found]
 
     def works(self):
         """Everything that the GPUs did, in the order of the CUDA calls."""
         around = self._messages_around()
-        found = self.rows("SELECT kind, long_kernel_name, iteration, op_name, op_type, direction, coalesce(gpu_ns, 0) AS gpu_ns, "
-                          "coalesce(api_start_ns, gpu_start_ns, 0) AS call_ns, op_instance FROM kernels")
-        works = [GpuWork(row["kind"], row["long_kernel_name"], row["iteration"], row["op_name"], row["op_type"], row["direction"],
-                         row["gpu_ns"], row["call_ns"], around(row["op_instance"])) for row in found]
+        found = self.rows(
+            "SELECT kind, long_kernel_name, iteration, op_name, op_type, direction, coalesce(gpu_ns, 0) AS gpu_ns, "
+            "coalesce(api_start_ns, gpu_start_ns, 0) AS call_ns, op_instance FROM kernels"
+        )
+        works = [
+            GpuWork(
+                row["kind"],
+                row["long_kernel_name"],
+                row["iteration"],
+                row["op_name"],
+                row["op_type"],
+                row["direction"],
+                row["gpu_ns"],
+                row["call_ns"],
+                around(row["op_instance"]),
+            )
+            for row in found
+        ]
         return sorted(works, key=lambda work: work.call_ns)
 
     def _messages_around(self):
         """A function: the messages from a range outwards."""
-        ranges = {row["id"]: row for row in self.rows(
-            "SELECT r.id, r.parent, s.value AS message FROM range r JOIN string s ON s.id = r.message")}
+        ranges = {
+            row["id"]: row
+            for row in self.rows("SELECT r.id, r.parent, s.value AS message FROM range r JOIN string s ON s.id = r.message")
+        }
 
         def around(innermost):
             messages = []

@@ -21,7 +21,9 @@ def words():
     """Where threads of compared processes are, for who reads of their times."""
     if not are_kept():
         return "threads free to move"
-    return f"main thread on core {_listed(MAIN)}, that of the backward pass on {_listed(BACKWARD)}, all others on {_listed(OTHERS)}"
+    return (
+        f"main thread on core {_listed(MAIN)}, that of the backward pass on {_listed(BACKWARD)}, all others on {_listed(OTHERS)}"
+    )
 
 
 def _listed(cores):

@@ -14,8 +14,8 @@ from harness import CheckFailed, check
 from places import Places
 from tools import PROBES, SAMPLES
 
-STEPS = 20               # of a turn: between two lines that cifar10.py prints, where it waits for the GPU
-WARM_UP_TURNS = 4        # of each process and batch size
+STEPS = 20  # of a turn: between two lines that cifar10.py prints, where it waits for the GPU
+WARM_UP_TURNS = 4  # of each process and batch size
 START_S, TURN_S = 90, 30  # after which a process is given up
 LEAST_LEFT_S = 30
 
@@ -82,8 +82,10 @@ def interval(values):
 def ratio_words(times, one, other):
     ratios = times.ratios(one, other)
     low, high = interval(ratios)
-    return (f"{one} / {other} {statistics.median(ratios):.4f} (95 % interval {low:.4f} to {high:.4f}, n {len(ratios)}, "
-            f"{min(ratios):.4f} to {max(ratios):.4f})")
+    return (
+        f"{one} / {other} {statistics.median(ratios):.4f} (95 % interval {low:.4f} to {high:.4f}, n {len(ratios)}, "
+        f"{min(ratios):.4f} to {max(ratios):.4f})"
+    )
 
 
 def environment_of(bench, name, options):
@@ -91,8 +93,9 @@ def environment_of(bench, name, options):
     show = "import json, os; print(json.dumps(dict(os.environ)))"
     done = bench.dlkprof.profile(name, options, [sys.executable, "-c", show])
     everything = json.loads(done.require_success().stdout)
-    environment = {name: value for name, value in everything.items()
-                   if "INJECTION" in name or "DLKPROF" in name or name == "PYTHONPATH"}
+    environment = {
+        name: value for name, value in everything.items() if "INJECTION" in name or "DLKPROF" in name or name == "PYTHONPATH"
+    }
     check("CUDA_INJECTION64_PATH" in environment, "dlkprof set no CUDA_INJECTION64_PATH")
     return environment
 
@@ -116,7 +119,7 @@ def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10, then=lamb
                     break
                 # Who comes first changes from round to round, and who comes after whom, so that a drift of the clocks falls on all.
                 first = turn % len(players)
-                for player in (players[first:] + players[:first])[::1 - 2 * (turn % 2)]:
+                for player in (players[first:] + players[:first])[:: 1 - 2 * (turn % 2)]:
                     taken[player.name].append(player.turn())
             if any(taken.values()):
                 one.sets.append(taken)
@@ -136,8 +139,13 @@ class Player:
         emit = ["--emit_nvtx"] if variant.emit_nvtx else []
         self._process = subprocess.Popen(
             [sys.executable, str(PROBES / "turns.py"), *emit, str(SAMPLES / "pytorch" / loop.script)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, text=True, start_new_session=True,
-            env={**os.environ, **variant.environment})
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, **variant.environment},
+        )
         self.pid = self._process.pid
         self._places = Places(self.pid)
         self.steps = 0

@@ -15,10 +15,10 @@ class Instruction:
     offset: int
     text: str
     samples: float
-    top: str = ""   # the stall reason with most samples, issue itself aside
+    top: str = ""  # the stall reason with most samples, issue itself aside
     stalls: dict = dataclasses.field(default_factory=collections.Counter)  # samples by ncu's short reason
     file: str = ""
-    line: int = 0   # 0: not known
+    line: int = 0  # 0: not known
 
 
 def as_count(text):
@@ -60,9 +60,18 @@ def add_launch(found, offset, cells):
 
 def instructions_of(rows, kernel):
     """Those of a kernel in the rows of dlkprof's report `source`."""
-    return [Instruction(int(row["SASS Offset"]), " ".join(row["SASS"].split()), float(row["PC Samples"]), row["Top Stall Reason"],
-                        file=row["Source File"], line=int(row["Source Line"] or 0))
-            for row in rows if row["Kernel Name"] == kernel]
+    return [
+        Instruction(
+            int(row["SASS Offset"]),
+            " ".join(row["SASS"].split()),
+            float(row["PC Samples"]),
+            row["Top Stall Reason"],
+            file=row["Source File"],
+            line=int(row["Source Line"] or 0),
+        )
+        for row in rows
+        if row["Kernel Name"] == kernel
+    ]
 
 
 def opcode(text):

@@ -14,7 +14,7 @@ from launch_tables import parse_launches
 from ncu_rules import parse_rules
 
 GPU_TESTS = Path(__file__).resolve().parent.parent
-PROBES = GPU_TESTS / "probes"      # programs that tests start
+PROBES = GPU_TESTS / "probes"  # programs that tests start
 PROGRAMS = GPU_TESTS / "programs"  # programs as their users write them, which nobody tuned for a profiler
 SAMPLES = GPU_TESTS.parent.parent / "samples"
 
@@ -57,8 +57,7 @@ class Dlkprof:
 
     def launches(self, name, folder=None):
         """The measured launches in the capture of that base name, through the verb `report`."""
-        done = self.run(f"{name}.report",
-                        ["report", self.capture(name, folder), "--reports", "metrics", "--format", "csv"])
+        done = self.run(f"{name}.report", ["report", self.capture(name, folder), "--reports", "metrics", "--format", "csv"])
         return parse_launches(done.require_success().stdout.decode(errors="replace"))
 
     def report(self, capture, report):
@@ -111,14 +110,34 @@ class Ncu:
         if self.program is None:
             raise Skipped("ncu is not on PATH")
         report = Path(folder) / f"{name}.ncu-rep"
-        argv = [self.program, *sections, "--clock-control", "none", "--cache-control", "none", "--filter-mode", "per-launch-config",
-                "-c", "1", "-f", "-o", report, *program]
+        argv = [
+            self.program,
+            *sections,
+            "--clock-control",
+            "none",
+            "--cache-control",
+            "none",
+            "--filter-mode",
+            "per-launch-config",
+            "-c",
+            "1",
+            "-f",
+            "-o",
+            report,
+            *program,
+        ]
         done = self._commands.run(f"{name}.ncu", argv, **how)
         if b"==ERROR==" in done.stdout:
             raise Skipped("ncu measures nothing here")
         done.require_success()
-        pages = {page: self._commands.run(f"{name}.ncu_{page}", [self.program, "--import", report, "--csv", "--page", page, *self.NAMES])
-                 .require_success().stdout.decode(errors="replace") for page in ("raw", "details")}
+        pages = {
+            page: self._commands.run(
+                f"{name}.ncu_{page}", [self.program, "--import", report, "--csv", "--page", page, *self.NAMES]
+            )
+            .require_success()
+            .stdout.decode(errors="replace")
+            for page in ("raw", "details")
+        }
         return parse_launches(pages["raw"]), parse_rules(pages["details"]), argv
 
     def offered(self, metrics, program):
@@ -192,8 +211,7 @@ class Bench:
 
     def build_samples(self):
         """Compiles the samples and the probe of this folder; CheckFailed where one does not compile."""
-        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), PROBES / "select_probe.cu",
-                   PROBES / "nvtx_probe.cu"]
+        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), PROBES / "select_probe.cu", PROBES / "nvtx_probe.cu"]
         build = ["sh", SAMPLES / "cuda" / "build.sh", "native", self.programs, *sources]
         done = self.commands.run("build", build, timeout=120)
         if done.code != 0:

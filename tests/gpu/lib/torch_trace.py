@@ -11,17 +11,17 @@ CALLS = ("cuda_runtime", "cuda_driver")
 
 @dataclasses.dataclass(frozen=True)
 class TracedWork:
-    kind: str     # kernel, copy, set
-    kernel: str   # as the trace has it: in C++, or as in machine code where that is long
+    kind: str  # kernel, copy, set
+    kernel: str  # as the trace has it: in C++, or as in machine code where that is long
     gpu_ns: int
-    op: str       # innermost aten op around the CUDA call; empty: none
+    op: str  # innermost aten op around the CUDA call; empty: none
 
 
 @dataclasses.dataclass
 class _Op:
     start: float
     end: float
-    aten: str     # its own name, or that of the innermost aten op around it
+    aten: str  # its own name, or that of the innermost aten op around it
     outer: "_Op"  # None: outermost on its thread
 
 
@@ -34,8 +34,11 @@ def read_trace(path):
 def traced_works(events):
     complete = [event for event in events if event.get("ph") == "X"]
     ops = _Ops(event for event in complete if event.get("cat") == "cpu_op")
-    calls = {event["args"]["correlation"]: event for event in complete
-             if event.get("cat") in CALLS and "correlation" in event.get("args", {})}
+    calls = {
+        event["args"]["correlation"]: event
+        for event in complete
+        if event.get("cat") in CALLS and "correlation" in event.get("args", {})
+    }
     found = []
     for event in complete:
         if event.get("cat") in KINDS:

@@ -10,8 +10,8 @@ from launch_tables import parse_launches
 # Launches of two runs of ncu whose difference in time is that of the launches alone: enough of them to stand out of a process'
 # own seconds, which differ by one from run to run.
 FEW = 5
-SKIPPED = 300          # launches before them, in which libraries warm up
-LIMIT = 240            # seconds a run
+SKIPPED = 300  # launches before them, in which libraries warm up
+LIMIT = 240  # seconds a run
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,8 +62,9 @@ def made(program, name, batch_size, iterations, *words, **more):
 
 
 def run_alone(bench, loop, program):
-    return run_watched(bench, f"alone_{loop.name}", program, lambda name, watched: bench.commands.run(
-        name, watched, timeout=LIMIT))
+    return run_watched(
+        bench, f"alone_{loop.name}", program, lambda name, watched: bench.commands.run(name, watched, timeout=LIMIT)
+    )
 
 
 def name_of(loop, metric_set, which):
@@ -94,8 +95,10 @@ def metrics_of(launches):
 
 def ncu_slope(bench, loop, name, metrics, many, caches="none"):
     """Launch by launch: what a further one takes, from runs with FEW and with `many` of them."""
-    done = {count: run_ncu(bench, f"{name}_{count}", metrics, ("-s", str(SKIPPED), "-c", str(count)), loop.once, caches)
-            for count in (FEW, many)}
+    done = {
+        count: run_ncu(bench, f"{name}_{count}", metrics, ("-s", str(SKIPPED), "-c", str(count)), loop.once, caches)
+        for count in (FEW, many)
+    }
     seconds = {count: one.seconds for count, one in done.items()}
     check(seconds[many] > seconds[FEW], f"{seconds[many]:.1f} s for {many} launches, {seconds[FEW]:.1f} s for {FEW}")
     launches = parse_launches(done[many].stdout.decode(errors="replace"))

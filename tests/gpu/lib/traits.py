@@ -36,8 +36,10 @@ def of_peak(verdicts, kernel):
 def bandwidth_bound(verdicts, kernel):
     shares = of_peak(verdicts, kernel)
     named = verdicts.kernel("bottleneck", kernel).get("Verdict") == "memory-bound"
-    return (named and shares["DRAM"] >= PEAK_SHARE,
-            f"{verdict_words(verdicts, kernel)}; DRAM at {shares['DRAM']:.1f} % of peak, L2 {shares['L2']:.1f}, L1 {shares['L1']:.1f}")
+    return (
+        named and shares["DRAM"] >= PEAK_SHARE,
+        f"{verdict_words(verdicts, kernel)}; DRAM at {shares['DRAM']:.1f} % of peak, L2 {shares['L2']:.1f}, L1 {shares['L1']:.1f}",
+    )
 
 
 def tiles_without_tensor_cores(verdicts, kernel):
@@ -46,9 +48,11 @@ def tiles_without_tensor_cores(verdicts, kernel):
     use = verdicts.kernel("kernel", kernel)
     idle = use.get("Uses TC") == "false" and use.get("TC Source") == "counter"
     named = verdicts.kernel("bottleneck", kernel).get("Verdict") in ("memory-bound", "compute-bound")
-    return (named and idle and max(shares, key=shares.get) == "L1",
-            f"{verdict_words(verdicts, kernel)}; L1 and shared memory at {shares['L1']:.1f} % of peak, DRAM {shares['DRAM']:.1f}; "
-            f"{'no tensor cores' if idle else 'tensor cores in use'} (by {use.get('TC Source')})")
+    return (
+        named and idle and max(shares, key=shares.get) == "L1",
+        f"{verdict_words(verdicts, kernel)}; L1 and shared memory at {shares['L1']:.1f} % of peak, DRAM {shares['DRAM']:.1f}; "
+        f"{'no tensor cores' if idle else 'tensor cores in use'} (by {use.get('TC Source')})",
+    )
 
 
 def on_tensor_cores(verdicts, kernel):
@@ -56,15 +60,21 @@ def on_tensor_cores(verdicts, kernel):
     row = verdicts.kernel("kernel", kernel)
     precisions = [row["Precision"] for row in verdicts.rows("roofline", kernel) if row["Precision"]]
     uses = row.get("Uses TC") == "true" and row.get("TC Source") == "counter"
-    return (uses and (pipe or 0) >= BUSY_TENSOR and any("tensor" in one.lower() for one in precisions),
-            f"uses tensor cores (by {row.get('TC Source')}): pipe {shown(pipe)} % active, operations {', '.join(precisions) or 'none'}; "
-            f"{verdict_words(verdicts, kernel)}")
+    return (
+        uses and (pipe or 0) >= BUSY_TENSOR and any("tensor" in one.lower() for one in precisions),
+        f"uses tensor cores (by {row.get('TC Source')}): pipe {shown(pipe)} % active, operations {', '.join(precisions) or 'none'}; "
+        f"{verdict_words(verdicts, kernel)}",
+    )
 
 
 def finds(rule):
     def shows(verdicts, kernel):
         problem = verdicts.findings(kernel).get(rule)
-        return problem is not None, f"{rule}: {problem}" if problem else f"{rule} finds nothing; {verdict_words(verdicts, kernel)}"
+        return (
+            problem is not None,
+            f"{rule}: {problem}" if problem else f"{rule} finds nothing; {verdict_words(verdicts, kernel)}",
+        )
+
     return shows
 
 
@@ -72,15 +82,20 @@ def finds_not(rule):
     def shows(verdicts, kernel):
         problem = verdicts.findings(kernel).get(rule)
         measured = verdicts.kernel("bottleneck", kernel).get("Verdict")
-        return (problem is None and bool(measured),
-                f"{rule}: {problem}" if problem else f"{rule} finds nothing; {verdict_words(verdicts, kernel)}")
+        return (
+            problem is None and bool(measured),
+            f"{rule}: {problem}" if problem else f"{rule} finds nothing; {verdict_words(verdicts, kernel)}",
+        )
+
     return shows
 
 
 def limited_by_registers(verdicts, kernel):
     row = verdicts.kernel("occupancy", kernel)
-    return (row.get("Limiter") == "registers" and (verdicts.number("occupancy", kernel, "Theoretical Occupancy (%)") or 100) < 50,
-            occupancy_words(row))
+    return (
+        row.get("Limiter") == "registers" and (verdicts.number("occupancy", kernel, "Theoretical Occupancy (%)") or 100) < 50,
+        occupancy_words(row),
+    )
 
 
 def not_limited_by_registers(verdicts, kernel):
@@ -93,8 +108,10 @@ def occupancy_words(row):
     if not row:
         return "no occupancy"
     step = f"; next step: {row['Next Step']}" if row.get("Next Step") else ""
-    return (f"theoretical occupancy {row['Theoretical Occupancy (%)']} %, limited by {row['Limiter']} "
-            f"({row['Registers (register/thread)']} registers a thread){step}")
+    return (
+        f"theoretical occupancy {row['Theoretical Occupancy (%)']} %, limited by {row['Limiter']} "
+        f"({row['Registers (register/thread)']} registers a thread){step}"
+    )
 
 
 def shown(value):
@@ -102,22 +119,45 @@ def shown(value):
 
 
 SUBJECTS = (
-    Subject("copy", (), (
-        Trait("copy_kernel", "bandwidth-bound copy", bandwidth_bound),
-        Trait("fill_kernel", "bandwidth-bound writes", bandwidth_bound))),
-    Subject("gemm_tiled", (), (
-        Trait("gemm_tiled_kernel", "fp32 tiles in shared memory, no tensor cores", tiles_without_tensor_cores),)),
+    Subject(
+        "copy",
+        (),
+        (
+            Trait("copy_kernel", "bandwidth-bound copy", bandwidth_bound),
+            Trait("fill_kernel", "bandwidth-bound writes", bandwidth_bound),
+        ),
+    ),
+    Subject(
+        "gemm_tiled",
+        (),
+        (Trait("gemm_tiled_kernel", "fp32 tiles in shared memory, no tensor cores", tiles_without_tensor_cores),),
+    ),
     Subject("tensor_core", (), (Trait("tensor_core_kernel", "fp16 product on tensor cores", on_tensor_cores),)),
-    Subject("bank_conflict", (), (
-        Trait("transpose_conflict_kernel", "32-way bank conflicts", finds("bank_conflicts")),
-        Trait("transpose_padded_kernel", "the same without conflicts", finds_not("bank_conflicts")))),
+    Subject(
+        "bank_conflict",
+        (),
+        (
+            Trait("transpose_conflict_kernel", "32-way bank conflicts", finds("bank_conflicts")),
+            Trait("transpose_padded_kernel", "the same without conflicts", finds_not("bank_conflicts")),
+        ),
+    ),
     # Ten waves: with one the grid, not registers, would keep a second block from a multiprocessor.
-    Subject("register_limited", ("--blocks", "1320"), (
-        Trait("register_limited_kernel", "occupancy limited by registers", limited_by_registers),
-        Trait("register_light_kernel", "the same, not limited", not_limited_by_registers))),
-    Subject("divergent", (), (
-        Trait("divergent_kernel", "lanes of a warp on four paths", finds("divergence")),
-        Trait("uniform_kernel", "each warp on one path", finds_not("divergence")))),
+    Subject(
+        "register_limited",
+        ("--blocks", "1320"),
+        (
+            Trait("register_limited_kernel", "occupancy limited by registers", limited_by_registers),
+            Trait("register_light_kernel", "the same, not limited", not_limited_by_registers),
+        ),
+    ),
+    Subject(
+        "divergent",
+        (),
+        (
+            Trait("divergent_kernel", "lanes of a warp on four paths", finds("divergence")),
+            Trait("uniform_kernel", "each warp on one path", finds_not("divergence")),
+        ),
+    ),
 )
 
 # Samples without a trait to diagnose: launched, allocated or ended in some way. Their occupancy is compared all the same.

@@ -30,8 +30,11 @@ class Verdicts:
 
     def tensor_op(self, kernel):
         """The row of `tensor` whose op runs the kernel."""
-        rows = (row for row in self.reports["tensor"]
-                if kernel in row["TC Kernel Names"].split("; ") + row["Non-TC Kernel Names"].split("; "))
+        rows = (
+            row
+            for row in self.reports["tensor"]
+            if kernel in row["TC Kernel Names"].split("; ") + row["Non-TC Kernel Names"].split("; ")
+        )
         return next(rows, {})
 
     def rows(self, report, kernel):
@@ -39,8 +42,10 @@ class Verdicts:
 
     def configurations(self):
         """Occupancy by kernel, grid and block."""
-        return {(row["Kernel Name"], dimensions(row["Grid Size"]), dimensions(row["Block Size"])): row
-                for row in self.reports["occupancy"]}
+        return {
+            (row["Kernel Name"], dimensions(row["Grid Size"]), dimensions(row["Block Size"])): row
+            for row in self.reports["occupancy"]
+        }
 
 
 def read_table(text):

@@ -17,16 +17,19 @@ SINGLE_POINT_LIMIT = 0.5  # near zero: a single deviation over it is listed
 MEASURED = (
     Rule("smsp__inst_executed.sum", EXACT),
     Rule("gpu__time_duration.sum", RELATIVE, MEDIAN_LIMIT),
-    *(Rule(metric, RELATIVE, MEDIAN_LIMIT, NEAR_ZERO) for metric in (
-        "sm__throughput.avg.pct_of_peak_sustained_elapsed",
-        "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
-        "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
-        "l1tex__throughput.avg.pct_of_peak_sustained_active",
-        "lts__throughput.avg.pct_of_peak_sustained_elapsed",
-        "sm__warps_active.avg.pct_of_peak_sustained_active",
-        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
-        "smsp__issue_active.avg.pct_of_peak_sustained_active",
-    )),
+    *(
+        Rule(metric, RELATIVE, MEDIAN_LIMIT, NEAR_ZERO)
+        for metric in (
+            "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+            "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+            "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+            "l1tex__throughput.avg.pct_of_peak_sustained_active",
+            "lts__throughput.avg.pct_of_peak_sustained_elapsed",
+            "sm__warps_active.avg.pct_of_peak_sustained_active",
+            "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed",
+            "smsp__issue_active.avg.pct_of_peak_sustained_active",
+        )
+    ),
     Rule("l1tex__t_sector_hit_rate.pct", POINTS, MEDIAN_LIMIT),
     Rule("lts__t_sector_hit_rate.pct", POINTS, MEDIAN_LIMIT),
     Rule(accuracy_report.SM_CLOCK, RELATIVE, MEDIAN_LIMIT),
@@ -112,8 +115,19 @@ def run(bench):
 
 
 def options_for(program, metrics):
-    return ("--replay-mode", "kernel", "--samples", "all", "--cache-control", "none", "--metrics", ",".join(metrics),
-            "--reports=metrics", "--formats=csv", *program.selection)
+    return (
+        "--replay-mode",
+        "kernel",
+        "--samples",
+        "all",
+        "--cache-control",
+        "none",
+        "--metrics",
+        ",".join(metrics),
+        "--reports=metrics",
+        "--formats=csv",
+        *program.selection,
+    )
 
 
 def measure(bench, program, rules, figures):
@@ -177,7 +191,9 @@ def conclude(bench, rules, figures):
     for finding in findings:
         with bench.board.case(PART, finding.rule.metric) as row:
             words = accuracy_report.in_words(finding, own[finding.rule.metric])
-            left_out = [d for d in figures.deviations if d.metric == finding.rule.metric and (d.kernel, d.metric) in figures.unrepeatable]
+            left_out = [
+                d for d in figures.deviations if d.metric == finding.rule.metric and (d.kernel, d.metric) in figures.unrepeatable
+            ]
             kernels = len({d.kernel for d in left_out})
             words += f"; {len(left_out)} left out, of {kernels} kernels that one tool alone does not repeat" if left_out else ""
             check(finding.passed, words)

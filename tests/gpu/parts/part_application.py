@@ -41,7 +41,9 @@ def run(bench):
         return
     with bench.board.case(PART, "--replay-mode iteration --set basic of cifar10.py beside ncu's application replay") as row:
         words, alone_ended = program
-        done = bench.dlkprof.profile("application", ("--replay-mode", "iteration", "--samples", "5"), words, timeout=LIMIT).require_success()
+        done = bench.dlkprof.profile(
+            "application", ("--replay-mode", "iteration", "--samples", "5"), words, timeout=LIMIT
+        ).require_success()
         check(done.stdout == alone_ended.stdout, "stdout differs")
         pairs, left_out = matched_with_ncu(bench, in_windows(bench.dlkprof.captures / "application_dldb.sqlite"))
         table = Table(pairs)

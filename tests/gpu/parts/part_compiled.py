@@ -54,8 +54,10 @@ def judge_works(works):
     known = compiled_ops.share_of(compiled, lambda work: work.is_known)
     of_backward = compiled_ops.share_of([work for work in compiled if work.direction == "bprop"], lambda work: work.is_known)
     layers = len({match[0] for work in compiled if (match := re.search(r"/layers/(\d+|\*)", work.module))})
-    detail = (f"{known:.2f} % of the GPU time of compiled code has a module and a line ({of_backward:.2f} % of the backward pass), "
-              f"{compiled_ops.share_of(works, lambda work: work.is_known):.2f} % of all; {layers} layers")
+    detail = (
+        f"{known:.2f} % of the GPU time of compiled code has a module and a line ({of_backward:.2f} % of the backward pass), "
+        f"{compiled_ops.share_of(works, lambda work: work.is_known):.2f} % of all; {layers} layers"
+    )
     unknown = [work for work in compiled if not work.is_known]
     check(known >= LEAST, f"{detail}; not {compiled_ops.largest(unknown)}")
     check(layers >= 1, f"{detail}; no layer is named")

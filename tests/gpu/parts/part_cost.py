@@ -7,7 +7,7 @@ from part_accuracy import MEASURED
 
 PART = "cost"
 
-FEW, MANY = 5, 30         # launches of two runs whose difference in time is that of the launches alone
+FEW, MANY = 5, 30  # launches of two runs whose difference in time is that of the launches alone
 
 
 def run(bench):
@@ -41,8 +41,10 @@ def from_capture(bench, program, metrics):
     check(costs and all(cost and passes for cost, passes in costs), f"{len(costs)} launches, not all with cost_ns and passes")
     a_launch = [cost / 1e6 for cost, _ in costs]
     a_pass = [cost / 1e6 / passes for cost, passes in costs]
-    return (f"{spread(a_launch, 'ms a launch')}; {spread(a_pass, 'ms a pass')}; "
-            f"{costs[0][1]:.0f} passes, {len(metrics)} metrics, n {len(costs)}")
+    return (
+        f"{spread(a_launch, 'ms a launch')}; {spread(a_pass, 'ms a pass')}; "
+        f"{costs[0][1]:.0f} passes, {len(metrics)} metrics, n {len(costs)}"
+    )
 
 
 def whole_process(bench, tool, metrics):
@@ -50,8 +52,10 @@ def whole_process(bench, tool, metrics):
     times = {count: timed(bench, tool, metrics, count) for count in (FEW, MANY)}
     alone = timed(bench, "alone", metrics, MANY)
     slope = (times[MANY] - times[FEW]) / (MANY - FEW)
-    words = (f"{1e3 * slope:.1f} ms a further launch; {1e3 * (times[MANY] - alone) / MANY:.1f} ms a launch with the tool's own "
-             f"start ({times[MANY]:.2f} s against {alone:.2f} s alone, {MANY} launches)")
+    words = (
+        f"{1e3 * slope:.1f} ms a further launch; {1e3 * (times[MANY] - alone) / MANY:.1f} ms a launch with the tool's own "
+        f"start ({times[MANY]:.2f} s against {alone:.2f} s alone, {MANY} launches)"
+    )
     return words, slope
 
 

@@ -71,9 +71,25 @@ def compare(bench, name, program, kernels):
 def their_page(bench, name, program, kernel):
     if bench.ncu.program is None:
         raise Skipped("ncu is not on PATH")
-    done = bench.commands.run(f"counts_{name}_{kernel}.ncu",
-                              [bench.ncu.program, "--section", "SourceCounters", "--page", "source", "--csv", "--print-units", "base",
-                               "-k", kernel, "-c", "1", *program], timeout=LIMIT)
+    done = bench.commands.run(
+        f"counts_{name}_{kernel}.ncu",
+        [
+            bench.ncu.program,
+            "--section",
+            "SourceCounters",
+            "--page",
+            "source",
+            "--csv",
+            "--print-units",
+            "base",
+            "-k",
+            kernel,
+            "-c",
+            "1",
+            *program,
+        ],
+        timeout=LIMIT,
+    )
     if b"==ERROR==" in done.stdout:
         raise Skipped("ncu measures nothing here")
     return done.require_success().stdout.decode(errors="replace")

@@ -71,8 +71,10 @@ def judge(bench, case):
     shares = [coverage(database, case.often) for database in databases]
     quick, asked, missing = min(shares, key=lambda share: share[1])
     added = seconds - seconds_alone
-    detail = (f"{asked:.1f} % measured ({quick:.1f} % at least quick){', launched often' if case.often else ''}, {missing} configurations "
-              f"not whole; {seconds_alone:.1f} s alone, {added:+.1f} s")
+    detail = (
+        f"{asked:.1f} % measured ({quick:.1f} % at least quick){', launched often' if case.often else ''}, {missing} configurations "
+        f"not whole; {seconds_alone:.1f} s alone, {added:+.1f} s"
+    )
     check(asked >= case.share, detail)
     check(case.most_added is None or added <= case.most_added, detail)
     return detail
@@ -81,15 +83,21 @@ def judge(bench, case):
 WHOLE = """WITH whole AS (SELECT m.config, MAX(s.passes > 1) AS asked FROM measured_launch m JOIN metric_set s ON s.id = m.metric_set
                           WHERE m.passes >= s.passes GROUP BY m.config)"""
 # Of all launches of a configuration; and of those of the steady iterations that are in no graph.
-OFTEN_TIMES = WHOLE + """, times AS (SELECT config, SUM(timed_gpu_ns) AS ns, SUM(launches) AS launches, SUM(timed) AS timed FROM launch_count
+OFTEN_TIMES = (
+    WHOLE
+    + """, times AS (SELECT config, SUM(timed_gpu_ns) AS ns, SUM(launches) AS launches, SUM(timed) AS timed FROM launch_count
                                     WHERE config IS NOT NULL GROUP BY config HAVING SUM(launches) >= ?)
     SELECT t.ns * 1.0 / MAX(t.timed, 1) * t.launches, w.config IS NOT NULL, COALESCE(w.asked, 0)
     FROM times t LEFT JOIN whole w ON w.config = t.config"""
-STEADY_TIMES = WHOLE + """, times AS (SELECT a.config, SUM(a.end_ns - a.start_ns) AS ns
+)
+STEADY_TIMES = (
+    WHOLE
+    + """, times AS (SELECT a.config, SUM(a.end_ns - a.start_ns) AS ns
                                      FROM activity a JOIN placement p ON p.activity = a.id JOIN aggregation g ON g.id = p.aggregation
                                      WHERE a.config IS NOT NULL AND NOT a.in_graph AND g.id = (SELECT MAX(id) FROM aggregation)
                                            AND p.iteration BETWEEN g.first_iteration AND g.last_iteration GROUP BY a.config)
     SELECT t.ns, w.config IS NOT NULL, COALESCE(w.asked, 0) FROM times t LEFT JOIN whole w ON w.config = t.config"""
+)
 
 
 def coverage(database, often):

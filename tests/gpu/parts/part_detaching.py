@@ -12,9 +12,9 @@ PART = "detaching"
 
 LIMIT = 120
 PAIRS = int(os.environ.get("DLKPROF_TEST_PAIRS", "8"))
-STEPS = 3_000        # most of them after letting go
+STEPS = 3_000  # most of them after letting go
 SLOWER = 1.01
-TOLD_APART = 0.02    # the undisturbed iteration time that is told, of the program's own alone
+TOLD_APART = 0.02  # the undisturbed iteration time that is told, of the program's own alone
 
 
 def run(bench):
@@ -39,15 +39,21 @@ def judge(bench, options):
         ratios.append(median_step_ms(ours) / median_step_ms(alone))
         figures = undisturbed(bench.dlkprof.captures / f"{name}_dldb.sqlite")
         if figures:
-            told.append(Told(*figures, of_alone=figures[1] / 1e6 / median_step_ms(alone), of_itself=figures[1] / 1e6 / median_step_ms(ours)))
+            told.append(
+                Told(
+                    *figures, of_alone=figures[1] / 1e6 / median_step_ms(alone), of_itself=figures[1] / 1e6 / median_step_ms(ours)
+                )
+            )
     middle = statistics.median(ratios)
     words = f"median step {middle:.4f} of that alone ({min(ratios):.4f} to {max(ratios):.4f}, n {PAIRS} pairs)"
     if options:
         check(len(told) == PAIRS, f"{words}; undisturbed iterations are told of {len(told)} of {PAIRS} runs")
         apart = median_of(told, "of_alone")
-        words += (f"; told: {median_of(told, 'mean_ns') / 1e6:.3f} ms undisturbed (median {median_of(told, 'median_ns') / 1e6:.3f}, n {told[0].n} "
-                  f"iterations), {apart:.4f} of the step alone and {median_of(told, 'of_itself'):.4f} of the same run's; "
-                  f"{median_of(told, 'profiled_ns') / 1e6:.3f} ms while profiled")
+        words += (
+            f"; told: {median_of(told, 'mean_ns') / 1e6:.3f} ms undisturbed (median {median_of(told, 'median_ns') / 1e6:.3f}, n {told[0].n} "
+            f"iterations), {apart:.4f} of the step alone and {median_of(told, 'of_itself'):.4f} of the same run's; "
+            f"{median_of(told, 'profiled_ns') / 1e6:.3f} ms while profiled"
+        )
         check(abs(apart - 1) <= TOLD_APART, words)
     check(middle <= SLOWER, words)
     return words
@@ -56,6 +62,7 @@ def judge(bench, options):
 @dataclasses.dataclass
 class Told:
     """Of iterations without the profiler. The program tells means of blocks of steps, so the mean is compared."""
+
     n: int
     mean_ns: float
     median_ns: float
@@ -70,6 +77,11 @@ def median_of(told, field):
 
 def undisturbed(database):
     """Iterations, their mean and median time without the profiler, and the median while profiled, in ns; None where not told."""
-    return sqlite3.connect(database).execute(
-        "SELECT undisturbed_iterations, undisturbed_mean_ns, undisturbed_median_ns, median_iteration_ns FROM summary_stats "
-        "WHERE undisturbed_iterations IS NOT NULL").fetchone()
+    return (
+        sqlite3.connect(database)
+        .execute(
+            "SELECT undisturbed_iterations, undisturbed_mean_ns, undisturbed_median_ns, median_iteration_ns FROM summary_stats "
+            "WHERE undisturbed_iterations IS NOT NULL"
+        )
+        .fetchone()
+    )

@@ -125,7 +125,10 @@ def differences(row, launch):
 
 
 def least_limits(launch):
-    limits = {name: launch.number(metric) for name, metric in ((SHARED, SHARED_LIMIT), *((name, one[0]) for name, one in LIMITS.items()))}
+    limits = {
+        name: launch.number(metric)
+        for name, metric in ((SHARED, SHARED_LIMIT), *((name, one[0]) for name, one in LIMITS.items()))
+    }
     known = {name: limit for name, limit in limits.items() if limit is not None}
     return {name for name, limit in known.items() if limit == min(known.values())}
 
@@ -134,8 +137,18 @@ def large_product(bench):
     """Words on the rate that the reports state beside the arithmetic over the measured time."""
     bench.require_torch()
     program = [sys.executable, PROBES / "bf16_product.py", str(PRODUCT_SIZE)]
-    options = ("--set", "full", "--timeline", "on", "-k", "regex:gemm|nvjet|cutlass", "--kernel-name-base", "demangled",
-               f"--reports={','.join(PRODUCT_REPORTS)}", "--formats=csv")
+    options = (
+        "--set",
+        "full",
+        "--timeline",
+        "on",
+        "-k",
+        "regex:gemm|nvjet|cutlass",
+        "--kernel-name-base",
+        "demangled",
+        f"--reports={','.join(PRODUCT_REPORTS)}",
+        "--formats=csv",
+    )
     bench.dlkprof.profile("diagnosis_product", options, program, timeout=120).require_success()
     return product_words(read_verdicts(bench.dlkprof.captures, "diagnosis_product", PRODUCT_REPORTS), PRODUCT_SIZE)
 
@@ -149,8 +162,10 @@ def product_words(verdicts, size):
     mean_ns = verdicts.number("kernel", row["Kernel Name"], "Avg. GPU Time (ns)")
     check(samples > 0 and calls and mean_ns, "the product was not measured")
     achieved, expected = float(row["Performance (op/s)"]) / 1e12, 2 * size**3 / mean_ns / 1e3
-    words = (f"`{row['Kernel Name']}`, {size} x {size} x {size}: {achieved:.1f} TFLOP/s achieved in the report `roofline`; 2MNK over "
-             f"its mean time of {mean_ns / 1e3:.1f} us ({calls:.0f} calls) is {expected:.1f} TFLOP/s: {100 * (achieved / expected - 1):+.2f} % "
-             f"(limit {100 * PRODUCT_LIMIT:.0f} %)")
+    words = (
+        f"`{row['Kernel Name']}`, {size} x {size} x {size}: {achieved:.1f} TFLOP/s achieved in the report `roofline`; 2MNK over "
+        f"its mean time of {mean_ns / 1e3:.1f} us ({calls:.0f} calls) is {expected:.1f} TFLOP/s: {100 * (achieved / expected - 1):+.2f} % "
+        f"(limit {100 * PRODUCT_LIMIT:.0f} %)"
+    )
     check(abs(achieved / expected - 1) <= PRODUCT_LIMIT, words)
     return words

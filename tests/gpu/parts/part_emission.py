@@ -12,10 +12,10 @@ from side_by_side import LEAST_LEFT_S, Loop, Times, Variant, environment_of, int
 
 PART = "emission"
 
-BATCH_SIZE = 128     # cifar10.py's own
-BASE = "emit_nvtx"   # within PyTorch's emit_nvtx, nobody listening
+BATCH_SIZE = 128  # cifar10.py's own
+BASE = "emit_nvtx"  # within PyTorch's emit_nvtx, nobody listening
 LISTENING = "listening"  # the same, listened to
-DLKPROF = "dlkprof"      # what its users do
+DLKPROF = "dlkprof"  # what its users do
 OPTIONS = {LISTENING: ("--replay-mode", "none"), DLKPROF: ("--mode", "pytorch", "--replay-mode", "none")}
 VARIANTS = (BASE, *OPTIONS)
 # Turns that are long: what is done once a second, and what the first steps take after others have had the cores, then weigh little
@@ -94,7 +94,9 @@ class Samples:
         self._lost += sampler.lost
         shares = collections.Counter()
         for library, microseconds in sampler.microseconds.items():
-            shares[next((name for name in LIBRARIES if library.startswith(f"{name}.")), "all others")] += microseconds / LOOP.steps
+            shares[next((name for name in LIBRARIES if library.startswith(f"{name}.")), "all others")] += (
+                microseconds / LOOP.steps
+            )
         self._of[variant_of(player.name)].append(shares)
 
     def words(self):
@@ -103,8 +105,10 @@ class Samples:
         if self._lost:
             return f"not sampled: the kernel lost {self._lost} samples"
         parts = "; ".join(f"{name} {self._beside(name)}" for name in (*LIBRARIES, "all others"))
-        return (f"us, {', '.join(VARIANTS)}, medians of {min(map(len, self._of.values()))} processes each (smallest to largest): "
-                f"{parts}; a sample each {PERIOD_NS / 1e3:.0f} us of {LOOP.steps} steps of a process")
+        return (
+            f"us, {', '.join(VARIANTS)}, medians of {min(map(len, self._of.values()))} processes each (smallest to largest): "
+            f"{parts}; a sample each {PERIOD_NS / 1e3:.0f} us of {LOOP.steps} steps of a process"
+        )
 
     def _beside(self, name):
         return ", ".join(_middle([shares[name] for shares in self._of[variant]]) for variant in VARIANTS)
@@ -116,8 +120,11 @@ def _middle(values):
 
 def ratios_of(times, variant):
     """Of each set of processes the median of its rounds' ratios to BASE."""
-    return [statistics.median(one / other for one, other in zip(alive[f"{variant}_{number}"], alive[f"{BASE}_{number}"]))
-            for alive in times.sets for number in range(SETS_AT_ONCE)]
+    return [
+        statistics.median(one / other for one, other in zip(alive[f"{variant}_{number}"], alive[f"{BASE}_{number}"]))
+        for alive in times.sets
+        for number in range(SETS_AT_ONCE)
+    ]
 
 
 def words_of(times, variant):
@@ -125,8 +132,10 @@ def words_of(times, variant):
     if not ratios:
         return "out of time"
     low, high = interval(ratios)
-    return (f"step time {variant} / {BASE}: median of {len(ratios)} pairs of processes {statistics.median(ratios):.4f} (95 % interval "
-            f"{low:.4f} to {high:.4f}; pairs {min(ratios):.4f} to {max(ratios):.4f})")
+    return (
+        f"step time {variant} / {BASE}: median of {len(ratios)} pairs of processes {statistics.median(ratios):.4f} (95 % interval "
+        f"{low:.4f} to {high:.4f}; pairs {min(ratios):.4f} to {max(ratios):.4f})"
+    )
 
 
 def verdict(times):
@@ -134,7 +143,9 @@ def verdict(times):
     if len(ratios) < LEAST_SETS:
         raise Skipped(f"{len(ratios)} sets of processes; {LEAST_SETS} are needed")
     alone = [value for alive in times.sets for name, values in alive.items() if variant_of(name) == BASE for value in values]
-    words = (f"{words_of(times, DLKPROF)}, {ROUNDS} turns of {LOOP.steps} steps each; {places.words()}; "
-             f"{statistics.median(alone):.4f} ms a step with {BASE} ({min(alone):.4f} to {max(alone):.4f})")
+    words = (
+        f"{words_of(times, DLKPROF)}, {ROUNDS} turns of {LOOP.steps} steps each; {places.words()}; "
+        f"{statistics.median(alone):.4f} ms a step with {BASE} ({min(alone):.4f} to {max(alone):.4f})"
+    )
     check(statistics.median(ratios) < LIMIT, f"{words}; limit {LIMIT}")
     return words

@@ -37,8 +37,10 @@ def judge(bench, base, options, steps):
     check(done.stdout == alone.stdout, "the program printed something else")
     with contextlib.closing(sqlite3.connect(bench.dlkprof.captures / f"{base}_dldb.sqlite")) as database:
         notices = [row[0] for row in database.execute("SELECT what FROM notice WHERE what LIKE '%its capture was not closed%'")]
-        whole, some = database.execute("SELECT count(*), count(CASE WHEN m.passes < s.passes THEN 1 END) FROM measured_launch m "
-                                       "JOIN metric_set s ON s.id = m.metric_set").fetchone()
+        whole, some = database.execute(
+            "SELECT count(*), count(CASE WHEN m.passes < s.passes THEN 1 END) FROM measured_launch m "
+            "JOIN metric_set s ON s.id = m.metric_set"
+        ).fetchone()
     check(not notices, f"the capture has no end: {notices}")
     check(whole > 0, "nothing was measured")
     return f"{whole} launches measured, {some} of them without all passes; {done.seconds:.1f} s, {alone.seconds:.1f} s alone"

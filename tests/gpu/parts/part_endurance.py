@@ -24,8 +24,13 @@ def growth(bench):
         row.detail = f"{megabytes(alone)} more at most after {MANY:,} iterations than after {FEW:,}"
     for mode in MODES if alone is not None else ():
         with bench.board.case(PART, f"--replay-mode {mode}: {MANY:,} iterations of cifar10.py batch 4") as row:
-            more = grown(bench, mode, lambda name, program, mode=mode: bench.dlkprof.profile(
-                name, ("--replay-mode", mode, "--set", "quick"), program, timeout=LIMIT))
+            more = grown(
+                bench,
+                mode,
+                lambda name, program, mode=mode: bench.dlkprof.profile(
+                    name, ("--replay-mode", mode, "--set", "quick"), program, timeout=LIMIT
+                ),
+            )
             row.detail = f"{megabytes(more)} more at most than after {FEW:,} iterations; alone {megabytes(alone)}"
             check(more - alone <= MOST_GROWTH, row.detail)
 

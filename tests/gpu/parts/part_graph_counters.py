@@ -17,10 +17,13 @@ CASES = {
     "generate": ("llama_generate.py", "8", "--static"),
 }
 UPDATED = {"mlp": ("mlp", "--iters", "600", "--print_every", "200"), "flax_cnn": ("flax_cnn.py", "200")}
-INSIDE = WHOLE + """ SELECT SUM(a.end_ns - a.start_ns), SUM((a.end_ns - a.start_ns) * COALESCE(w.asked, 0)),
+INSIDE = (
+    WHOLE
+    + """ SELECT SUM(a.end_ns - a.start_ns), SUM((a.end_ns - a.start_ns) * COALESCE(w.asked, 0)),
                             COUNT(DISTINCT a.config), COUNT(DISTINCT CASE WHEN w.asked THEN a.config END),
                             SUM(a.end_ns IS NULL)
                      FROM activity a LEFT JOIN whole w ON w.config = a.config WHERE a.in_graph AND a.config IS NOT NULL"""
+)
 
 
 def run(bench):
@@ -38,16 +41,25 @@ def judge(bench, name, words):
     alone, seconds_alone = timed(lambda: bench.commands.run(f"{base}.alone", program, timeout=LIMIT).require_success())
     done, seconds = timed(lambda: bench.dlkprof.profile(base, (), program, timeout=LIMIT).require_success())
     check(done.stdout == alone.stdout, "the program printed something else")
-    return verdict(sqlite3.connect(bench.dlkprof.captures / f"{base}_dldb.sqlite"), name, f"{seconds_alone:.1f} s alone, {seconds - seconds_alone:+.1f} s")
+    return verdict(
+        sqlite3.connect(bench.dlkprof.captures / f"{base}_dldb.sqlite"),
+        name,
+        f"{seconds_alone:.1f} s alone, {seconds - seconds_alone:+.1f} s",
+    )
 
 
 def verdict(connection, name, times):
     total, whole, configurations, of_these, alone = connection.execute(INSIDE).fetchone()
-    told = [f"{what}: {detail}" for what, detail in connection.execute("SELECT what, detail FROM notice WHERE what LIKE '%one by one%'")]
+    told = [
+        f"{what}: {detail}"
+        for what, detail in connection.execute("SELECT what, detail FROM notice WHERE what LIKE '%one by one%'")
+    ]
     share = 100 * (whole or 0) / (total or 1)
-    detail = (f"{share:.1f} % of the GPU time in graphs has all metrics, {of_these} of {configurations} configurations; "
-              f"{alone} kernels were launched by themselves; {times}"
-              f"{'; told: ' if told else ''}{'; '.join(told)}")
+    detail = (
+        f"{share:.1f} % of the GPU time in graphs has all metrics, {of_these} of {configurations} configurations; "
+        f"{alone} kernels were launched by themselves; {times}"
+        f"{'; told: ' if told else ''}{'; '.join(told)}"
+    )
     if name in UPDATED:
         check(told, f"nothing was said of why: {detail}")
     else:

@@ -17,21 +17,32 @@ TIMELINE = ("--replay-mode", "none", "--timeline", "on")
 @dataclasses.dataclass
 class Case:
     name: str
-    graphed: tuple   # the program whose kernels are in graphs
-    eager: tuple     # the same without
+    graphed: tuple  # the program whose kernels are in graphs
+    eager: tuple  # the same without
     compare: object = graph_ops.by_order
     options: tuple = ("--mode=pytorch",)
     compiled: bool = False
 
 
 CASES = (
-    Case("cifar10", ("cifar10", "--batch_size", "512", "--iters", "40", "--graph"),
-         ("cifar10", "--batch_size", "512", "--iters", "40")),
-    Case("transformer", ("transformer", "--layers", "6", "--iters", "30", "--graph"),
-         ("transformer", "--layers", "6", "--iters", "30")),
+    Case(
+        "cifar10",
+        ("cifar10", "--batch_size", "512", "--iters", "40", "--graph"),
+        ("cifar10", "--batch_size", "512", "--iters", "40"),
+    ),
+    Case(
+        "transformer",
+        ("transformer", "--layers", "6", "--iters", "30", "--graph"),
+        ("transformer", "--layers", "6", "--iters", "30"),
+    ),
     Case("llama", ("llama.py", "30", "--reduce-overhead"), ("llama.py", "30", "--compile"), compiled=True),
-    Case("generate", ("llama_generate.py", "6", "--static"), ("llama_generate.py", "6", "--static", "--no-graphs"),
-         graph_ops.by_kernel, compiled=True),
+    Case(
+        "generate",
+        ("llama_generate.py", "6", "--static"),
+        ("llama_generate.py", "6", "--static", "--no-graphs"),
+        graph_ops.by_kernel,
+        compiled=True,
+    ),
 )
 JAX_CASES = {"mlp": ("mlp", "--iters", "3000", "--print_every", "1000"), "flax_cnn": ("flax_cnn.py", "300")}
 

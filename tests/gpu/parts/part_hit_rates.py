@@ -14,7 +14,7 @@ PART = "hit_rates"
 
 HITS, MISSES = "lts__t_sectors_lookup_hit.sum", "lts__t_sectors_lookup_miss.sum"
 MEDIAN_LIMIT = 5.0  # points, over launches
-LIMIT = 90          # seconds a run
+LIMIT = 90  # seconds a run
 PASSES = "profiler__replayer_passes"
 
 
@@ -38,7 +38,9 @@ def run(bench):
 def measure(bench, program):
     """Of each launch, ours beyond ncu's: points."""
     pairs = {metric: pairs_of(bench, program, metric) for metric in (HITS, MISSES)}
-    check([theirs.key for theirs, _ in pairs[HITS]] == [theirs.key for theirs, _ in pairs[MISSES]], "other launches from run to run")
+    check(
+        [theirs.key for theirs, _ in pairs[HITS]] == [theirs.key for theirs, _ in pairs[MISSES]], "other launches from run to run"
+    )
     apart = []
     for hits, misses in zip(pairs[HITS], pairs[MISSES]):
         theirs, ours = (rate(hit.number(HITS), miss.number(MISSES)) for hit, miss in zip(hits, misses))
@@ -69,8 +71,10 @@ def rate(hits, misses):
 
 
 def words_of(apart):
-    return (f"median {statistics.median(map(abs, apart)):.2f} points, {min(apart):+.2f} to {max(apart):+.2f}; "
-            f"{sum(abs(one) > MEDIAN_LIMIT for one in apart)} beyond {MEDIAN_LIMIT:.0f}")
+    return (
+        f"median {statistics.median(map(abs, apart)):.2f} points, {min(apart):+.2f} to {max(apart):+.2f}; "
+        f"{sum(abs(one) > MEDIAN_LIMIT for one in apart)} beyond {MEDIAN_LIMIT:.0f}"
+    )
 
 
 def verdict(apart):

@@ -14,7 +14,7 @@ PROGRAM = ("--iters", "300", "--print_every", "20", "--batch_size", "512")
 REPLAYED = ("--iters", "60", *PROGRAM[2:])  # the launches that are compared are of its first 40 iterations
 RUNS = (("quick", ""), ("basic", ""), ("basic", " again"))
 L2_HITS = "lts__t_sector_hit_rate.pct"
-ALIKE = 5.0          # points of L2 hits, within which two ways of measuring had the same caches
+ALIKE = 5.0  # points of L2 hits, within which two ways of measuring had the same caches
 MOST_LAUNCHES = 160  # that kernel replay measures: two steps and a little
 LIMIT = 120
 
@@ -70,13 +70,18 @@ class Replayed:
 
     def __init__(self, bench, ours, program):
         groups, self.several = one_pass.groups_of(bench.dlkprof.program, metrics_of(ours))
-        check(groups and self.several, f"{len(groups)} groups of metrics that one pass counts, {len(self.several)} metrics that need several")
+        check(
+            groups and self.several,
+            f"{len(groups)} groups of metrics that one pass counts, {len(self.several)} metrics that need several",
+        )
         self.groups, self.one = len(groups), [metric for metrics in groups for metric in metrics]
         self.runs = [self._run(bench, name, groups, same_launches(ours), program) for name in ("first", "second")]
 
     def words(self):
-        return (f"{len(self.runs[0])} and {len(self.runs[1])} launches; {len(self.one)} metrics in {self.groups} groups that one pass counts, "
-                f"{len(self.several)} that need several")
+        return (
+            f"{len(self.runs[0])} and {len(self.runs[1])} launches; {len(self.one)} metrics in {self.groups} groups that one pass counts, "
+            f"{len(self.several)} that need several"
+        )
 
     def _run(self, bench, name, groups, launches, program):
         runs = []  # of the program
@@ -121,9 +126,11 @@ def profile(bench, name, what, mode, program, *more):
     costs = [launch.number("cost_ns") for launch in launches]
     check(all(costs), "launches without a cost")
     configurations = len({launch.key for launch in launches})
-    return launches, (f"{len(launches)} launches of {configurations} configurations, {launches[0].number('passes'):.0f} passes: "
-                      f"{sum(costs) / 1e9:.2f} s in all, {sum(costs) / len(costs) / 1e6:.3f} ms a launch; whole process "
-                      f"{done.seconds:.1f} s, {alone_ended.seconds:.1f} s alone")
+    return launches, (
+        f"{len(launches)} launches of {configurations} configurations, {launches[0].number('passes'):.0f} passes: "
+        f"{sum(costs) / 1e9:.2f} s in all, {sum(costs) / len(costs) / 1e6:.3f} ms a launch; whole process "
+        f"{done.seconds:.1f} s, {alone_ended.seconds:.1f} s alone"
+    )
 
 
 def with_caches_alike(pairs):

@@ -11,8 +11,13 @@ ARGUMENTS = ("--iters", "12000", "--print_every", "2000")  # some seconds: a bur
 LIMIT = 90
 SAMPLED = ("--replay-mode", "sample")
 # Without --timeline on CUPTI would leave between bursts, until it sees graphs.
-WAYS = {"none": ("--replay-mode", "none"), "sample, CUPTI stays": (*SAMPLED, "--timeline", "on"), "sample, in bursts": SAMPLED,
-        "iteration": ("--replay-mode", "iteration", "--set", "quick"), "auto": ("--replay-mode", "auto", "--set", "quick")}
+WAYS = {
+    "none": ("--replay-mode", "none"),
+    "sample, CUPTI stays": (*SAMPLED, "--timeline", "on"),
+    "sample, in bursts": SAMPLED,
+    "iteration": ("--replay-mode", "iteration", "--set", "quick"),
+    "auto": ("--replay-mode", "auto", "--set", "quick"),
+}
 
 
 def run(bench):

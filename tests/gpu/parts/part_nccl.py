@@ -33,8 +33,15 @@ def run(bench):
 
 
 def program():
-    return [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}",
-            PROBES / "ddp_probe.py", str(ITERATIONS)]
+    return [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        f"--nproc-per-node={RANKS}",
+        PROBES / "ddp_probe.py",
+        str(ITERATIONS),
+    ]
 
 
 def require_gpus(bench):
@@ -58,8 +65,10 @@ def profile(bench, mode, metric_set, collectives, alone):
     captures, seconds = captures_of(bench, f"nccl_{mode}_{metric_set}", options, alone)
     measured = [bench.dlkprof.launches(capture.stem) for capture in captures]
     of_nccl = [sum("nccl" in launch.mangled for launch in launches) for launches in measured]
-    words = (f"{' and '.join(str(len(launches)) for launches in measured)} launches measured, of NCCL "
-             f"{' and '.join(map(str, of_nccl))}; {seconds:.1f} s, {alone.seconds:.1f} s alone")
+    words = (
+        f"{' and '.join(str(len(launches)) for launches in measured)} launches measured, of NCCL "
+        f"{' and '.join(map(str, of_nccl))}; {seconds:.1f} s, {alone.seconds:.1f} s alone"
+    )
     check(all(measured), words)
     check(all(of_nccl) if collectives else not any(of_nccl), words)
     return words

@@ -55,9 +55,11 @@ def verdict(times, limit):
     pairs = [statistics.median(a / b for a, b in zip(one["attached"], one["without"])) for one in times.sets]
     low, high = interval(pairs)
     without, noise = times.of("without"), times.noise("without")
-    words = (f"step time attached / without: median of {len(pairs)} pairs of processes {statistics.median(pairs):.4f} (95 % interval "
-             f"{low:.4f} to {high:.4f}); turn by turn: {ratio_words(times, 'attached', 'without')}; "
-             f"{statistics.median(without):.4f} ms a step without ({min(without):.4f} to {max(without):.4f}), {STEPS} steps a turn; {places.words()}; "
-             f"turns without, each against the one before: {min(noise):.4f} to {max(noise):.4f}")
+    words = (
+        f"step time attached / without: median of {len(pairs)} pairs of processes {statistics.median(pairs):.4f} (95 % interval "
+        f"{low:.4f} to {high:.4f}); turn by turn: {ratio_words(times, 'attached', 'without')}; "
+        f"{statistics.median(without):.4f} ms a step without ({min(without):.4f} to {max(without):.4f}), {STEPS} steps a turn; {places.words()}; "
+        f"turns without, each against the one before: {min(noise):.4f} to {max(noise):.4f}"
+    )
     check(limit is None or statistics.median(pairs) <= limit, f"{words}; limit {limit}")
     return words

@@ -10,7 +10,7 @@ from tools import PROBES
 PART = "python"
 
 ALONE = ("cost",)  # measures time, so nothing else may run
-AT_ONCE = 4        # each group is a process of its own, most of whose time is importing PyTorch
+AT_ONCE = 4  # each group is a process of its own, most of whose time is importing PyTorch
 SECONDS = 120
 
 
@@ -35,7 +35,17 @@ def range_texts(bench):
 
 def build(bench):
     bench.programs.mkdir(parents=True, exist_ok=True)
-    command = ["nvcc", "-std=c++20", "-shared", "-Xcompiler", "-fPIC", "-o", range_texts(bench), PROBES / "range_texts_probe.cpp", "-ldl"]
+    command = [
+        "nvcc",
+        "-std=c++20",
+        "-shared",
+        "-Xcompiler",
+        "-fPIC",
+        "-o",
+        range_texts(bench),
+        PROBES / "range_texts_probe.cpp",
+        "-ldl",
+    ]
     bench.commands.run("build_range_texts", command, timeout=SECONDS).require_success()
     return "built"
 
@@ -44,16 +54,20 @@ def probe(bench, group):
     install = bench.dlkprof.program.parent.parent
     inject = install / "share" / "dlkprof" / "python" / "inject"
     check(inject.is_dir(), f"the installation has no {inject.relative_to(install)}")
-    return bench.commands.run(f"python_{group}", [sys.executable, PROBES / "python_probe.py", group], timeout=SECONDS,
-                              env={"DLKPROF_INJECT": str(inject), "RANGE_TEXTS_PROBE": str(range_texts(bench))})
+    return bench.commands.run(
+        f"python_{group}",
+        [sys.executable, PROBES / "python_probe.py", group],
+        timeout=SECONDS,
+        env={"DLKPROF_INJECT": str(inject), "RANGE_TEXTS_PROBE": str(range_texts(bench))},
+    )
 
 
 def judge(done):
     """(detail of a case, figures); CheckFailed with what did not hold."""
     lines = done.stdout.decode(errors="replace").splitlines()
-    held = [line[len("PASS "):] for line in lines if line.startswith("PASS ")]
-    failed = [line[len("FAIL "):] for line in lines if line.startswith("FAIL ")]
-    figures = [line[len("INFO "):] for line in lines if line.startswith("INFO ")]
+    held = [line[len("PASS ") :] for line in lines if line.startswith("PASS ")]
+    failed = [line[len("FAIL ") :] for line in lines if line.startswith("FAIL ")]
+    figures = [line[len("INFO ") :] for line in lines if line.startswith("INFO ")]
     check(not failed, f"{len(failed)} of {len(held) + len(failed)} expectations: {'; '.join(failed)}"[:1000])
     done.require_success()
     if not held:

@@ -9,9 +9,9 @@ from training_loops import FEW, cifar10, loops, metrics_of, ncu_slope, run_alone
 
 PART = "quick"
 
-MANY = 505              # launches of ncu's longer run: a process' own seconds, which differ by one, are 2 ms of each
-MOST_COST_US = 40.0     # of a launch within a window, beyond what it takes alone
-LEAST_TIMES = 1000      # as much that ncu adds to a launch, as it comes: it flushes caches before each launch
+MANY = 505  # launches of ncu's longer run: a process' own seconds, which differ by one, are 2 ms of each
+MOST_COST_US = 40.0  # of a launch within a window, beyond what it takes alone
+LEAST_TIMES = 1000  # as much that ncu adds to a launch, as it comes: it flushes caches before each launch
 
 
 def run(bench):
@@ -59,7 +59,9 @@ def measure_ncu(bench, loop, metrics, caches, status):
 def usual_names(metrics):
     """Of the same in ncu's own sections. By quick's own names (TriageCompute, performance monitors' counters) ncu samples
     (profiler__pmsampler_... in its table), which gives other figures and takes it a second a launch."""
-    return sorted({metric.replace("TPC.TriageCompute.", "").replace("tpc__", "sm__").replace("_realtime", "") for metric in metrics})
+    return sorted(
+        {metric.replace("TPC.TriageCompute.", "").replace("tpc__", "sm__").replace("_realtime", "") for metric in metrics}
+    )
 
 
 def verdict(steps, alone_us, ncu):
@@ -68,11 +70,15 @@ def verdict(steps, alone_us, ncu):
     gaps = steps.gaps()
     inside = statistics.mean(gaps)
     added = inside - alone_us
-    words = (f"{inside:.1f} us a launch within windows (n {len(gaps)}, median {statistics.median(gaps):.1f}, {min(gaps):.1f} to "
-             f"{max(gaps):.1f}), {alone_us:.1f} us alone: {added:.1f} us more")
+    words = (
+        f"{inside:.1f} us a launch within windows (n {len(gaps)}, median {statistics.median(gaps):.1f}, {min(gaps):.1f} to "
+        f"{max(gaps):.1f}), {alone_us:.1f} us alone: {added:.1f} us more"
+    )
     if ncu is not None:
-        words += (f"; ncu adds {1e6 * ncu.seconds / added:.0f} times that, and takes {1e6 * ncu.seconds / inside:.0f} times as long as "
-                  "a launch within windows")
+        words += (
+            f"; ncu adds {1e6 * ncu.seconds / added:.0f} times that, and takes {1e6 * ncu.seconds / inside:.0f} times as long as "
+            "a launch within windows"
+        )
     check(added <= MOST_COST_US, f"{words}; limit {MOST_COST_US:.0f} us")
     check(ncu is not None and ncu.given == ncu.metrics, f"{words}; ncu did not measure all of it")
     check(1e6 * ncu.seconds >= LEAST_TIMES * added, f"{words}; limit {LEAST_TIMES} times")

@@ -25,8 +25,14 @@ def run(bench):
 
 
 def named(bench):
-    program = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={part_nccl.RANKS}",
-               PROGRAMS / "late_rank.py"]
+    program = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--standalone",
+        f"--nproc-per-node={part_nccl.RANKS}",
+        PROGRAMS / "late_rank.py",
+    ]
     bench.dlkprof.profile("ranks", ("--mode", "pytorch", "--replay-mode", "none"), program, timeout=LIMIT).require_success()
     captures = sorted(bench.dlkprof.captures.glob("ranks*.dlkcap"))
     job = bench.dlkprof.captures / "ranks_job.sqlite"
@@ -36,8 +42,10 @@ def named(bench):
     late = [row for row in rows if row["Last Rank"] == LATE_RANK]
     by_layer = [row for row in late if LATE_LAYER in (row["Late by Op"] or "")]
     findings = report(bench, job, "job_findings")
-    words = (f"{len(captures)} captures, {len(rows)} collectives, {len(late)} with rank {LATE_RANK} last, {len(by_layer)} of them made "
-             f"late by the layer; findings: {[(row['Rule'], row['Rank'], row['Op Name']) for row in findings]}")
+    words = (
+        f"{len(captures)} captures, {len(rows)} collectives, {len(late)} with rank {LATE_RANK} last, {len(by_layer)} of them made "
+        f"late by the layer; findings: {[(row['Rule'], row['Rank'], row['Op Name']) for row in findings]}"
+    )
     check(any(row["Rank"] == LATE_RANK and LATE_LAYER in (row["Op Name"] or "") for row in findings), words)
     return words
 

@@ -127,8 +127,9 @@ def small_disk(folder, options):
     if os.geteuid() != 0:
         raise Skipped("mounting needs root")
     folder.mkdir(parents=True, exist_ok=True)
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)],
-                             capture_output=True, text=True, timeout=20)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True, timeout=20
+    )
     if mounted.returncode != 0:
         raise Skipped(f"mount: {mounted.stderr.strip()}")
     try:

@@ -16,8 +16,8 @@ CIFAR10, PAIRS, CIFAR10_LIMIT = "cifar10.py batch 512", 4, 1.05
 # A step a turn. Between bursts CUPTI is away for 2 s, so that a burst is in one step of some twenty.
 TRANSFORMER, TRANSFORMER_LIMIT = Loop("transformer.py", 1, 40), 1.02
 TRANSFORMER_BATCH, SETS, STRETCH_S, LEAST_STEPS = 32, 3, 25, 100
-ENOUGH = 100        # samples of a kernel
-MOST_POINTS = 5.0   # that a share of peak may be apart
+ENOUGH = 100  # samples of a kernel
+MOST_POINTS = 5.0  # that a share of peak may be apart
 
 
 def run(bench):
@@ -51,8 +51,10 @@ def beside_alone(bench, program):
     """Pairs that take turns: all steps of each, so that bursts count as they do for the user."""
     pairs = [[mean_step_ms(done, 512) for done in pair_of(bench, "cifar10", program)] for _ in range(PAIRS)]
     alone, ratios = [alone for alone, _ in pairs], [sampled / alone for alone, sampled in pairs]
-    words = (f"mean step alone {statistics.median(alone):.4f} ms ({min(alone):.4f} to {max(alone):.4f}); "
-             f"sampled {statistics.median(ratios):.4f} of that ({min(ratios):.4f} to {max(ratios):.4f}, n {PAIRS} pairs of processes)")
+    words = (
+        f"mean step alone {statistics.median(alone):.4f} ms ({min(alone):.4f} to {max(alone):.4f}); "
+        f"sampled {statistics.median(ratios):.4f} of that ({min(ratios):.4f} to {max(ratios):.4f}, n {PAIRS} pairs of processes)"
+    )
     check(statistics.median(ratios) <= CIFAR10_LIMIT, f"{words}; limit {CIFAR10_LIMIT}")
     return words
 
@@ -109,10 +111,12 @@ def bursts_verdict(sets):
     bursts = [(sampled.mean / sampled.middle) / (alone.mean / alone.middle) for alone, sampled in sets]
     middles = [sampled.middle / alone.middle for alone, sampled in sets]
     means = [sampled.mean / alone.mean for alone, sampled in sets]
-    words = (f"mean over median step, sampled beside alone: {spread_words(bursts)}; median steps, most without a burst, "
-             f"{spread_words(middles)} of those alone; mean steps {spread_words(means)}; n {len(sets)} pairs of processes, "
-             f"{min(len(one.steps) for pair in sets for one in pair)} steps or more each; alone "
-             f"{statistics.median(alone.middle for alone, _ in sets):.2f} ms a step")
+    words = (
+        f"mean over median step, sampled beside alone: {spread_words(bursts)}; median steps, most without a burst, "
+        f"{spread_words(middles)} of those alone; mean steps {spread_words(means)}; n {len(sets)} pairs of processes, "
+        f"{min(len(one.steps) for pair in sets for one in pair)} steps or more each; alone "
+        f"{statistics.median(alone.middle for alone, _ in sets):.2f} ms a step"
+    )
     check(max(statistics.median(bursts), statistics.median(means)) <= TRANSFORMER_LIMIT, f"{words}; limit {TRANSFORMER_LIMIT}")
     return words
 
@@ -124,15 +128,19 @@ def spread_words(values):
 def beside_kernel_replay(bench, program):
     """Shares of peak of each kernel that has one launch configuration, and samples enough."""
     sampled = sampled_shares(bench.dlkprof.report(bench.dlkprof.capture("sampling_cifar10"), "sampling"))
-    bench.dlkprof.profile("sampling_reference", ("--replay-mode", "kernel", "--set", "quick", "--samples", "1"), program,
-                          timeout=LIMIT).require_success()
+    bench.dlkprof.profile(
+        "sampling_reference", ("--replay-mode", "kernel", "--set", "quick", "--samples", "1"), program, timeout=LIMIT
+    ).require_success()
     return compare(sampled, measured_shares(bench.dlkprof.report(bench.dlkprof.capture("sampling_reference"), "measured")))
 
 
 def sampled_shares(rows):
     """(kernel, metric) -> share in per cent, of kernels with samples enough."""
-    return {(row["Kernel Name"], row["Metric"]): float(row["Value"]) for row in rows
-            if row["Level"] == "kernel" and "pct_of_peak" in row["Metric"] and int(row["# Samples"]) >= ENOUGH}
+    return {
+        (row["Kernel Name"], row["Metric"]): float(row["Value"])
+        for row in rows
+        if row["Level"] == "kernel" and "pct_of_peak" in row["Metric"] and int(row["# Samples"]) >= ENOUGH
+    }
 
 
 def measured_shares(rows):
@@ -141,17 +149,24 @@ def measured_shares(rows):
     configurations = {}
     for row in rows:
         configurations.setdefault(row["Kernel Name"], set()).add(row["Config"])
-    return {(row["Kernel Name"], row["Metric"]): float(row["Mean"]) for row in rows if len(configurations[row["Kernel Name"]]) == 1}
+    return {
+        (row["Kernel Name"], row["Metric"]): float(row["Mean"]) for row in rows if len(configurations[row["Kernel Name"]]) == 1
+    }
 
 
 def compare(sampled, measured):
     apart = {key: value - measured[key] for key, value in sampled.items() if key in measured}
     check(apart, "no kernel was both sampled and measured")
     kernels = {kernel for kernel, _ in apart}
-    far = [f"{metric} of {kernel[:60]} {measured[kernel, metric]:.1f} %, sampled {sampled[kernel, metric]:.1f}"
-           for (kernel, metric), points in sorted(apart.items(), key=lambda one: -abs(one[1])) if abs(points) > MOST_POINTS]
-    words = (f"{len(apart)} shares of peak of {len(kernels)} kernels with {ENOUGH} samples or more: "
-             f"{statistics.median(map(abs, apart.values())):.2f} points apart in the median, at most {max(map(abs, apart.values())):.2f}; "
-             f"{len(far)} beyond {MOST_POINTS:.0f}")
+    far = [
+        f"{metric} of {kernel[:60]} {measured[kernel, metric]:.1f} %, sampled {sampled[kernel, metric]:.1f}"
+        for (kernel, metric), points in sorted(apart.items(), key=lambda one: -abs(one[1]))
+        if abs(points) > MOST_POINTS
+    ]
+    words = (
+        f"{len(apart)} shares of peak of {len(kernels)} kernels with {ENOUGH} samples or more: "
+        f"{statistics.median(map(abs, apart.values())):.2f} points apart in the median, at most {max(map(abs, apart.values())):.2f}; "
+        f"{len(far)} beyond {MOST_POINTS:.0f}"
+    )
     check(not far, "; ".join([words, *far]))
     return words

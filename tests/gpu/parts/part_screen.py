@@ -13,15 +13,17 @@ MOST_LINES, MOST_COLUMNS = 50, 80
 LIMIT = 120
 LLAMA_SHARE = 70  # per cent of the GPU time of an iteration, in the ten rows of the screen
 # Name, options, words of the program; whether it is the Llama, whose layers are to be one row.
-CASES = (("cifar10_b512", ("--mode", "pytorch"), ("cifar10", "--batch_size", "512"), False),
-         ("resnet50", ("--mode", "pytorch", "--replay-mode", "iteration"), ("resnet50.py",), False),
-         ("llama", ("--mode", "pytorch", "--replay-mode", "iteration"), ("llama.py",), True),
-         ("llama_sampled", ("--mode", "pytorch", "--replay-mode", "sample"), ("llama.py",), True),
-         ("llama_compiled", ("--mode", "pytorch", "--replay-mode", "iteration"), ("llama.py", "--compile"), True),
-         ("flax_cnn", ("--mode", "jax", "--replay-mode", "sample"), ("flax_cnn.py", "2000"), False),
-         ("cupy_blur", (), ("cupy_blur.py",), False),
-         ("triton_softmax", ("--mode", "pytorch"), ("triton_softmax.py",), False),
-         ("kernels_alone", ("--kernel-id", "::regex:gemm:"), ("cifar10", "--batch_size", "512"), False))
+CASES = (
+    ("cifar10_b512", ("--mode", "pytorch"), ("cifar10", "--batch_size", "512"), False),
+    ("resnet50", ("--mode", "pytorch", "--replay-mode", "iteration"), ("resnet50.py",), False),
+    ("llama", ("--mode", "pytorch", "--replay-mode", "iteration"), ("llama.py",), True),
+    ("llama_sampled", ("--mode", "pytorch", "--replay-mode", "sample"), ("llama.py",), True),
+    ("llama_compiled", ("--mode", "pytorch", "--replay-mode", "iteration"), ("llama.py", "--compile"), True),
+    ("flax_cnn", ("--mode", "jax", "--replay-mode", "sample"), ("flax_cnn.py", "2000"), False),
+    ("cupy_blur", (), ("cupy_blur.py",), False),
+    ("triton_softmax", ("--mode", "pytorch"), ("triton_softmax.py",), False),
+    ("kernels_alone", ("--kernel-id", "::regex:gemm:"), ("cifar10", "--batch_size", "512"), False),
+)
 
 
 def run(bench):

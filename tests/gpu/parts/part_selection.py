@@ -92,5 +92,7 @@ def difference(expected, got):
         shown = [f"{key[0]}{key[1]}" for key, count in fingerprints if (key, count) not in others]
         return f"{len(shown)} ({', '.join(shown[:3])}{', ...' if len(shown) > 3 else ''})" if shown else "none"
 
-    return (f"ncu picked {len(expected)}, dlkprof {len(got)}; only ncu: {words(expected, got)}; "
-            f"only dlkprof: {words(got, expected)}")
+    return (
+        f"ncu picked {len(expected)}, dlkprof {len(got)}; only ncu: {words(expected, got)}; "
+        f"only dlkprof: {words(got, expected)}"
+    )

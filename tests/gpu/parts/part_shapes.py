@@ -27,6 +27,7 @@ def run(bench):
 
 # --- Detaching --------------------------------------------------------------------------------------------------------
 
+
 def detached(bench):
     """The median step of most of a run, in which all was measured long before; pairs that take turns."""
     program = bench.cifar10("--batch_size", "512", "--iters", str(DETACHED_AT), "--print_every", "300")
@@ -38,12 +39,15 @@ def detached(bench):
         check(ours.stdout == alone.stdout, "stdout differs")
         ratios.append(median_step_ms(ours) / median_step_ms(alone))
     middle = statistics.median(ratios)
-    words = f"median step {middle:.4f} of that alone ({min(ratios):.4f} to {max(ratios):.4f}, n {PAIRS}; {DETACHED_AT} iterations)"
+    words = (
+        f"median step {middle:.4f} of that alone ({min(ratios):.4f} to {max(ratios):.4f}, n {PAIRS}; {DETACHED_AT} iterations)"
+    )
     check(middle <= SLOWER, words)
     return words
 
 
 # --- Shapes -----------------------------------------------------------------------------------------------------------
+
 
 def shapes(bench):
     program = [sys.executable, PROBES / "shapes_probe.py", str(STEPS)]
@@ -61,8 +65,9 @@ def shapes(bench):
 def profiled(bench, mode, options, program, alone):
     name = f"shapes_{mode}"
     metrics = f"{INSTRUCTIONS},gpu__time_duration.sum"
-    done = bench.dlkprof.profile(name, ("--replay-mode", mode, "--metrics", metrics, "--timeline", "off", *options), program,
-                                 timeout=LIMIT).require_success()
+    done = bench.dlkprof.profile(
+        name, ("--replay-mode", mode, "--metrics", metrics, "--timeline", "off", *options), program, timeout=LIMIT
+    ).require_success()
     check(done.stdout == alone.stdout, "stdout differs")
     launches = bench.dlkprof.launches(name)
     check(launches, "nothing was measured")
@@ -77,7 +82,9 @@ def same_instructions(ours, reference):
     apart = deviations(pairs, INSTRUCTIONS)
     check(apart, "no launch was measured both ways")
     equal = sum(value == 0 for value in apart)
-    words = (f"instructions equal to kernel replay's of the same launch in {equal} of {len(apart)}, at most {100 * max(apart):.3f} % "
-             "apart")
+    words = (
+        f"instructions equal to kernel replay's of the same launch in {equal} of {len(apart)}, at most {100 * max(apart):.3f} % "
+        "apart"
+    )
     check(equal >= SAME * len(apart), words)
     return words

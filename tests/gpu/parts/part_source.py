@@ -10,8 +10,8 @@ from tools import PROGRAMS, SAMPLES
 
 PART = "source"
 
-LIMIT = 150         # seconds a run
-POINTS = 5.0        # between shares of samples, of the ten hottest instructions and lines
+LIMIT = 150  # seconds a run
+POINTS = 5.0  # between shares of samples, of the ten hottest instructions and lines
 LEAST_SAMPLES = 2000  # a share of 10 % is then known to some 1.3 points (95 %)
 SAME_OPCODES = 99.0  # per cent of the instructions sampled
 # Of 2^10 cycles, in both: kernels of the samples last 8 us and more, and with a period as long as that each launch is sampled
@@ -20,9 +20,11 @@ SAMPLED = ("--replay-mode=none", "--pc-sampling=10", "--reports=source", "--form
 # ncu samples a launch anew: several, past the first ones, of which caches and clocks are not yet as later.
 LAUNCHES = ("--launch-skip", "10", "--launch-count", "60", "--warp-sampling-interval", "5")
 # Program, its words, its kernels.
-CUDA = (("gemm_tiled", ("--launches", "100"), ("gemm_tiled_kernel",)),
-        ("bank_conflict", ("--launches", "40"), ("transpose_conflict_kernel", "transpose_padded_kernel")),
-        ("divergent", ("--launches", "300"), ("divergent_kernel",)))
+CUDA = (
+    ("gemm_tiled", ("--launches", "100"), ("gemm_tiled_kernel",)),
+    ("bank_conflict", ("--launches", "40"), ("transpose_conflict_kernel", "transpose_padded_kernel")),
+    ("divergent", ("--launches", "300"), ("divergent_kernel",)),
+)
 TRITON = ("triton_product.py", ("product_kernel", "softmax_kernel"))
 
 
@@ -43,8 +45,12 @@ def built_with_lines(bench, program):
     """The sample compiled once more, with -lineinfo."""
     folder = bench.out / "programs_with_lines"
     if not (folder / program).exists():
-        bench.commands.run(f"build_{program}", ["sh", SAMPLES / "cuda" / "build.sh", "native", folder, SAMPLES / "cuda" / f"{program}.cu"],
-                           timeout=120, env={"NVCC_FLAGS": "-lineinfo"}).require_success()
+        bench.commands.run(
+            f"build_{program}",
+            ["sh", SAMPLES / "cuda" / "build.sh", "native", folder, SAMPLES / "cuda" / f"{program}.cu"],
+            timeout=120,
+            env={"NVCC_FLAGS": "-lineinfo"},
+        ).require_success()
     return folder / program
 
 
@@ -84,14 +90,44 @@ def their_instructions(bench, name, program, kernel):
         raise Skipped("ncu is not on PATH")
     if kernel not in _PAGES:
         report = Path(bench.out) / "captures" / f"source_{kernel}.ncu-rep"
-        done = bench.commands.run(f"source_{name}_{kernel}.ncu",
-                                  [bench.ncu.program, "--section", "SourceCounters", "--clock-control", "none",
-                                   "--cache-control", "none", "-k", kernel, *LAUNCHES, "-f", "-o", report, *program], timeout=LIMIT)
+        done = bench.commands.run(
+            f"source_{name}_{kernel}.ncu",
+            [
+                bench.ncu.program,
+                "--section",
+                "SourceCounters",
+                "--clock-control",
+                "none",
+                "--cache-control",
+                "none",
+                "-k",
+                kernel,
+                *LAUNCHES,
+                "-f",
+                "-o",
+                report,
+                *program,
+            ],
+            timeout=LIMIT,
+        )
         if b"==ERROR==" in done.stdout:
             raise Skipped("ncu measures nothing here")
         done.require_success()
-        page = bench.commands.run(f"source_{kernel}.ncu_page", [bench.ncu.program, "--import", report, "--page", "source", "--print-source",
-                                                                "sass", "--csv", "--print-units", "base"]).require_success()
+        page = bench.commands.run(
+            f"source_{kernel}.ncu_page",
+            [
+                bench.ncu.program,
+                "--import",
+                report,
+                "--page",
+                "source",
+                "--print-source",
+                "sass",
+                "--csv",
+                "--print-units",
+                "base",
+            ],
+        ).require_success()
         _PAGES[kernel] = parse_source_page(page.stdout.decode(errors="replace"))
     return _PAGES[kernel]
 
@@ -102,8 +138,11 @@ def same_sass(ours, theirs):
     found = "" if shutil.which("nvdisasm") else " (nvdisasm is not on PATH)"
     check(missing == 0, f"{missing} of {len(ours)} instructions have no SASS{found}")
     by_offset = {one.offset: one for one in theirs}
-    other = [f"{one.offset:#x}: {one.text!r}, ncu {by_offset[one.offset].text if one.offset in by_offset else 'nothing'!r}"
-             for one in ours if one.offset not in by_offset or opcode(one.text) != opcode(by_offset[one.offset].text)]
+    other = [
+        f"{one.offset:#x}: {one.text!r}, ncu {by_offset[one.offset].text if one.offset in by_offset else 'nothing'!r}"
+        for one in ours
+        if one.offset not in by_offset or opcode(one.text) != opcode(by_offset[one.offset].text)
+    ]
     same = 100 * (1 - len(other) / len(ours))
     check(same >= SAME_OPCODES, f"{same:.1f} % of the opcodes are ncu's: {'; '.join(other[:3])}")
     return f"{len(ours)} instructions sampled of {len(theirs)}; {same:.1f} % of their opcodes are ncu's"
@@ -126,9 +165,19 @@ def near(ours, theirs, place_of):
 
 
 # The names of ncu's columns are shorter than those of counters.
-NCU_REASONS = {"long_scoreboard": "long_sb", "short_scoreboard": "short_sb", "math_pipe_throttle": "math", "mio_throttle": "mio",
-               "lg_throttle": "lg", "tex_throttle": "tex", "no_instruction": "no_inst", "dispatch_stall": "dispatch",
-               "branch_resolving": "branch_resolve", "imc_miss": "imc", "sleeping": "sleep"}
+NCU_REASONS = {
+    "long_scoreboard": "long_sb",
+    "short_scoreboard": "short_sb",
+    "math_pipe_throttle": "math",
+    "mio_throttle": "mio",
+    "lg_throttle": "lg",
+    "tex_throttle": "tex",
+    "no_instruction": "no_inst",
+    "dispatch_stall": "dispatch",
+    "branch_resolving": "branch_resolve",
+    "imc_miss": "imc",
+    "sleeping": "sleep",
+}
 NEARLY_MOST = 0.8  # of the samples of an instruction's first reason: the two tools may order close ones otherwise
 
 
@@ -146,7 +195,9 @@ def same_reasons(ours, theirs):
 
 
 def loops_of(bench, name, kernel):
-    rows = [row for row in bench.dlkprof.report(bench.dlkprof.capture(f"source_{name}"), "source") if row["Kernel Name"] == kernel]
+    rows = [
+        row for row in bench.dlkprof.report(bench.dlkprof.capture(f"source_{name}"), "source") if row["Kernel Name"] == kernel
+    ]
     share = max((float(row["Loop Share Of Kernel (%)"]) for row in rows if row["Loop"]), default=0)
     check(share > 50, f"a loop with {share:.0f} % of the samples, where the kernel spends its time in one")
     return f"the largest loop has {share:.0f} % of the samples"

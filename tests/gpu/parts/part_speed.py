@@ -9,7 +9,7 @@ from training_loops import FEW, Run, Slope, loops, metrics_of, ncu_slope, run_al
 
 PART = "speed"
 
-MANY = 35               # launches of ncu's longer run
+MANY = 35  # launches of ncu's longer run
 MOST_BYTES = 300 << 20  # of host memory beyond the program's own
 
 
@@ -67,9 +67,11 @@ def beside_ncu(bench, loop, ours, alone):
 def our_words(ours, alone):
     costs = [launch.number("cost_ns") for launch in ours.launches]
     check(all(costs), "launches without a cost")
-    return (f"{len(ours.launches)} launches of {len({launch.key for launch in ours.launches})} configurations, "
-            f"{ours.launches[0].number('passes'):.0f} passes; {sum(costs) / 1e9:.2f} s in windows, "
-            f"{sum(costs) / len(costs) / 1e6:.3f} ms a launch; whole process {ours.seconds:.1f} s, {alone.seconds:.1f} s alone")
+    return (
+        f"{len(ours.launches)} launches of {len({launch.key for launch in ours.launches})} configurations, "
+        f"{ours.launches[0].number('passes'):.0f} passes; {sum(costs) / 1e9:.2f} s in windows, "
+        f"{sum(costs) / len(costs) / 1e6:.3f} ms a launch; whole process {ours.seconds:.1f} s, {alone.seconds:.1f} s alone"
+    )
 
 
 def memory_words(ours, alone):
@@ -85,8 +87,10 @@ def basic_verdict(loop, result, alone):
     seconds = max(result.ours.seconds - alone.seconds, sum(launch.number("cost_ns") for launch in result.ours.launches) / 1e9)
     theirs = result.slope.seconds * result.in_step
     times = theirs / seconds
-    words = (f"ncu takes {theirs:.0f} s for {result.in_step} launches; iteration replay measures their "
-             f"{len({launch.key for launch in result.ours.launches})} configurations in {seconds:.1f} s: {times:.1f} times as long")
+    words = (
+        f"ncu takes {theirs:.0f} s for {result.in_step} launches; iteration replay measures their "
+        f"{len({launch.key for launch in result.ours.launches})} configurations in {seconds:.1f} s: {times:.1f} times as long"
+    )
     check(times >= loop.least_times, f"{words}; limit {loop.least_times}")
     return words
 
@@ -102,7 +106,9 @@ def against_ncu(ours, alone, slope):
         return "ncu was not measured"
     count = len(ours.launches)
     windows = sum(launch.number("cost_ns") for launch in ours.launches) / 1e9
-    words = f"ncu needs {slope * count:.0f} s for as many launches ({count}): {slope * count / windows:.1f} times as long as windows"
+    words = (
+        f"ncu needs {slope * count:.0f} s for as many launches ({count}): {slope * count / windows:.1f} times as long as windows"
+    )
     extra = ours.seconds - alone.seconds
     if extra < windows:  # as where one run of the program takes a second more than another
         return f"{words}; the whole process took {extra:+.1f} s beside alone, which says nothing"

@@ -21,8 +21,22 @@ def run(bench):
 
 def sweep(bench, name, *more):
     program = bench.cifar10("--iters", "300", "--print_every", "100", "--batch_size", "{batch_size}")
-    words = ["-L", "batch_size", ",".join(map(str, SIZES)), "--set", "quick", "--replay-mode", "iteration", "--compare_formats", "json",
-             "--output_path", bench.dlkprof.captures, "--base_name", "sweep", *more]
+    words = [
+        "-L",
+        "batch_size",
+        ",".join(map(str, SIZES)),
+        "--set",
+        "quick",
+        "--replay-mode",
+        "iteration",
+        "--compare_formats",
+        "json",
+        "--output_path",
+        bench.dlkprof.captures,
+        "--base_name",
+        "sweep",
+        *more,
+    ]
     return bench.dlkprof.run(name, ["sweep", *words, "--", *program], timeout=LIMIT).require_success()
 
 

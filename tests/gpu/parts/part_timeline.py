@@ -15,10 +15,10 @@ from torch_trace import read_trace
 
 PART = "timeline"
 
-STEPS = 20               # cifar10.py --iters: all of them train; there is no warm-up and no evaluation around them
+STEPS = 20  # cifar10.py --iters: all of them train; there is no warm-up and no evaluation around them
 BATCH_SIZES = (128, 512, 4)
-COMPARED = (512, 4)      # bound by the GPU, and by launching
-LEAST_SHARE = 0.99       # of GPU time, in ops
+COMPARED = (512, 4)  # bound by the GPU, and by launching
+LEAST_SHARE = 0.99  # of GPU time, in ops
 KEY_NODE = "Optimizer.zero_grad"  # what cifar10.py calls first in each step: the type of the default key node
 
 TIMELINE = ("--replay-mode", "none")
@@ -35,12 +35,16 @@ def run(bench):
     databases = Databases(bench)
     for batch_size in BATCH_SIZES:
         databases.fill(batch_size)
-    cases = [(f"{STEPS} steps, no option set", lambda: training_steps(databases.of(128), 128)),
-             (f"{STEPS} steps without any marker", lambda: unmarked_steps(bench))]
+    cases = [
+        (f"{STEPS} steps, no option set", lambda: training_steps(databases.of(128), 128)),
+        (f"{STEPS} steps without any marker", lambda: unmarked_steps(bench)),
+    ]
     for size in COMPARED:
-        cases += [(f"GPU time in ops, batch {size}", lambda size=size: time_in_ops(databases.of(size).works())),
-                  (f"backward kernels and their forward ops, batch {size}", lambda size=size: backward_links(databases.of(size))),
-                  (f"PyTorch's profiler, batch {size}", lambda size=size: against_torch(bench, databases.of(size), size))]
+        cases += [
+            (f"GPU time in ops, batch {size}", lambda size=size: time_in_ops(databases.of(size).works())),
+            (f"backward kernels and their forward ops, batch {size}", lambda size=size: backward_links(databases.of(size))),
+            (f"PyTorch's profiler, batch {size}", lambda size=size: against_torch(bench, databases.of(size), size)),
+        ]
     for name, judge in cases:
         with bench.board.case(PART, name) as row:
             row.detail = judge()
@@ -83,8 +87,10 @@ def profile(bench, name, options, batch_size):
 def training_steps(database, batch_size):
     """zero_grad begins each step, so that what stands before it is iteration 0, and iterations 1 to 20 are the steps."""
     summary = database.summary()
-    words = (f"key node {summary['key_node']} ({summary['key_node_source']}) found {summary['key_nodes_found']} times, "
-             f"{summary['total_iterations']} iterations")
+    words = (
+        f"key node {summary['key_node']} ({summary['key_node_source']}) found {summary['key_nodes_found']} times, "
+        f"{summary['total_iterations']} iterations"
+    )
     backward = [works_of_step(database.works(), "bprop", step) for step in range(STEPS + 1)]
     words += f", backward kernels in each {', '.join(map(str, sorted(set(backward[1:]))))}, in iteration 0 {backward[0]}"
     words += f", batch size told as {database.fact('batch_size')}"
@@ -101,8 +107,10 @@ def works_of_step(works, direction, step):
 
 def unmarked_steps(bench):
     summary = profile(bench, "timeline_unmarked", TIMELINE, 128).summary()
-    words = (f"{summary['key_nodes_found']} repetitions, by {summary['key_node_source']}, each from {summary['key_node']}, "
-             f"{summary['mean_iteration_ns'] / 1e6:.2f} ms an iteration")
+    words = (
+        f"{summary['key_nodes_found']} repetitions, by {summary['key_node_source']}, each from {summary['key_node']}, "
+        f"{summary['mean_iteration_ns'] / 1e6:.2f} ms an iteration"
+    )
     check(summary["key_node_source"] == "repetition" and summary["key_nodes_found"] == STEPS, words)
     return words
 
@@ -124,8 +132,10 @@ def backward_links(database):
     others = [work for work in works if work.direction != "bprop" or work.op_name not in forward_names]
     lost = [work for work in others if has_forward_op(work)]
     total = sum(work.gpu_ns for work in works)
-    words = (f"{len(linked)} of {len(works)} linked, {sum(work.gpu_ns for work in linked) / max(1, total):.2%} of "
-             f"{total / 1e6:.3f} ms; no forward op exists for {tally(work for work in others if not has_forward_op(work))}")
+    words = (
+        f"{len(linked)} of {len(works)} linked, {sum(work.gpu_ns for work in linked) / max(1, total):.2%} of "
+        f"{total / 1e6:.3f} ms; no forward op exists for {tally(work for work in others if not has_forward_op(work))}"
+    )
     check(len(linked) >= STEPS and not lost, f"{words}; not linked: {tally(lost)}")
     return words
 
@@ -142,7 +152,7 @@ def called_within(works, spans):
 
 
 def has_forward_op(work):
-    nodes = [message[len(NODE):].split(", ", 1)[0] for message in work.messages if message.startswith(NODE)]
+    nodes = [message[len(NODE) :].split(", ", 1)[0] for message in work.messages if message.startswith(NODE)]
     return any(node not in NODES_WITHOUT_FORWARD for node in nodes)
 
 

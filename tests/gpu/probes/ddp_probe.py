@@ -23,7 +23,8 @@ def main():
     torch.manual_seed(0)
     distributed.init_process_group("nccl")
     model = nn.parallel.DistributedDataParallel(
-        nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH)).cuda(), device_ids=[local_rank])
+        nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH)).cuda(), device_ids=[local_rank]
+    )
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
     generator = torch.Generator().manual_seed(rank)
     inputs = torch.randn((BATCH, WIDTH), generator=generator).cuda()

@@ -65,7 +65,7 @@ class Recorder:
 
     def modules(self):
         prefix = "dlkprof:module: "
-        return [message[len(prefix):] for _, message in self.ranges if message.startswith(prefix)]
+        return [message[len(prefix) :] for _, message in self.ranges if message.startswith(prefix)]
 
     def facts(self):
         words = (mark.split(" ", 3) for mark in self.marks if mark.startswith("dlkprof:fact: "))
@@ -252,10 +252,21 @@ def facts(torch):
 
     def judge():
         found = recorder.facts()
-        sure = {"version": torch.__version__, "cuda.version": torch.version.cuda, "amp": "true", "amp.dtype": "torch.bfloat16",
-                "anomaly_mode": "true", "gradcheck": "true", "gradgradcheck": "false", "autograd_profile": "false",
-                "cudnn.benchmark": "true", "cudnn.benchmark_set": "true", "batch_size": "4",
-                "cudnn.version": str(torch.backends.cudnn.version()), "gpus.visible": str(torch.cuda.device_count())}
+        sure = {
+            "version": torch.__version__,
+            "cuda.version": torch.version.cuda,
+            "amp": "true",
+            "amp.dtype": "torch.bfloat16",
+            "anomaly_mode": "true",
+            "gradcheck": "true",
+            "gradgradcheck": "false",
+            "autograd_profile": "false",
+            "cudnn.benchmark": "true",
+            "cudnn.benchmark_set": "true",
+            "batch_size": "4",
+            "cudnn.version": str(torch.backends.cudnn.version()),
+            "gpus.visible": str(torch.cuda.device_count()),
+        }
         for name, value in sure.items():
             expect(f"fact {name}", found.get(name) == value, f"{found.get(name)!r}, not {value!r}")
         sizes = [int(found.get(f"memory.0.{name}", 0)) for name in ("allocated_peak", "reserved_peak", "free_at_peak", "total")]
@@ -310,8 +321,10 @@ def cost(torch):
     emission_only = seconds()
     emission._emission.stop()
     nothing = seconds()
-    info(f"forward and backward of 5 modules: {nothing * 1e6:.0f} us bare, {emission_only * 1e6:.0f} us with ranges of ops, "
-         f"{with_all * 1e6:.0f} us with modules and phases too ({(with_all - emission_only) / 5 * 1e6:.1f} us a module)")
+    info(
+        f"forward and backward of 5 modules: {nothing * 1e6:.0f} us bare, {emission_only * 1e6:.0f} us with ranges of ops, "
+        f"{with_all * 1e6:.0f} us with modules and phases too ({(with_all - emission_only) / 5 * 1e6:.1f} us a module)"
+    )
 
 
 TRAINING = """
@@ -331,8 +344,17 @@ for _ in range(5):
 
 def compare_results():
     """In the parent: the same training with and without ours, byte by byte."""
-    runs = [subprocess.run([sys.executable, "-c", TRAINING], env={**environment(asked), "CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
-                           capture_output=True, text=True, timeout=TIMEOUT_S, check=False) for asked in ("pytorch", None)]
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", TRAINING],
+            env={**environment(asked), "CUBLAS_WORKSPACE_CONFIG": ":4096:8"},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        for asked in ("pytorch", None)
+    ]
     outputs = [(run.returncode, run.stdout, run.stderr) for run in runs]
     same = outputs[0] == outputs[1] and runs[0].returncode == 0
     return expect("results, stdout, stderr and exit code are the same", same, outputs)
@@ -360,8 +382,14 @@ def run_child(name):
 def run_group(name):
     """Whether all expectations of a group held."""
     try:
-        child = subprocess.run([sys.executable, __file__, "--child", name], env=environment(), capture_output=True, text=True,
-                               timeout=TIMEOUT_S, check=False)
+        child = subprocess.run(
+            [sys.executable, __file__, "--child", name],
+            env=environment(),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
     except subprocess.TimeoutExpired as error:
         return expect(f"{name}: ended", False, error)
     print(child.stdout, end="")

@@ -29,7 +29,9 @@ def main(steps):
     torch.cuda.set_device(rank)
     torch.manual_seed(0)
     width = 2048
-    layers = torch.nn.Sequential(torch.nn.Linear(width, width), torch.nn.ReLU(), Late(width), torch.nn.Linear(width, width)).cuda()
+    layers = torch.nn.Sequential(
+        torch.nn.Linear(width, width), torch.nn.ReLU(), Late(width), torch.nn.Linear(width, width)
+    ).cuda()
     model = torch.nn.parallel.DistributedDataParallel(layers, device_ids=[rank])
     optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
     for _ in range(steps):

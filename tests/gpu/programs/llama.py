@@ -10,8 +10,15 @@ from transformers import LlamaConfig, LlamaForCausalLM
 def main(steps, mode, lengths):
     torch.manual_seed(0)
     random.seed(0)
-    config = LlamaConfig(vocab_size=8192, hidden_size=1024, intermediate_size=2816, num_hidden_layers=8, num_attention_heads=16,
-                         num_key_value_heads=8, max_position_embeddings=1024)
+    config = LlamaConfig(
+        vocab_size=8192,
+        hidden_size=1024,
+        intermediate_size=2816,
+        num_hidden_layers=8,
+        num_attention_heads=16,
+        num_key_value_heads=8,
+        max_position_embeddings=1024,
+    )
     model = LlamaForCausalLM(config).cuda().to(torch.bfloat16).train()
     step_of = torch.compile(model, mode=mode) if mode else model
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)

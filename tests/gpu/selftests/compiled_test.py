@@ -15,8 +15,15 @@ MODULE, STACK = "/Llama/model/layers/3/mlp", "llama.py:12 in forward < train.py:
 
 
 def work(gpu_ns=100, **changes):
-    whole = {"kernel": "triton_poi_0", "op": f"{MODULE}/triton_poi_0", "direction": "fprop", "in_graph": False, "module": MODULE,
-             "stack": STACK, "made_of": "aten.add"}
+    whole = {
+        "kernel": "triton_poi_0",
+        "op": f"{MODULE}/triton_poi_0",
+        "direction": "fprop",
+        "in_graph": False,
+        "module": MODULE,
+        "stack": STACK,
+        "made_of": "aten.add",
+    }
     return Work(gpu_ns=gpu_ns, **{**whole, **changes})
 
 
@@ -27,8 +34,11 @@ OPTIMIZER = work(op="/Optimizer.step#AdamW.step/aten::_fused_adamw_", module="",
 class JudgeTest(unittest.TestCase):
     def test_known_kernels_pass_and_the_optimizer_does_not_count(self):
         words = part_compiled.judge_works([work(9600), work(400, direction="bprop", stack=""), OPTIMIZER])
-        self.assertIn("96.00 % of the GPU time of compiled code has a module and a line (0.00 % of the backward pass), 95.05 % of all; "
-                      "1 layers", words)
+        self.assertIn(
+            "96.00 % of the GPU time of compiled code has a module and a line (0.00 % of the backward pass), 95.05 % of all; "
+            "1 layers",
+            words,
+        )
 
     def test_what_lacks_the_one_or_the_other_does_not(self):
         for lacking in (UNKNOWN, work(stack=""), work(module=""), work(stack="triton_poi_0")):
@@ -47,7 +57,8 @@ class DatabaseTest(InFolder):
         super().setUp()
         path = self.folder / "run_dldb.sqlite"
         with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-            connection.executescript(f"""
+            connection.executescript(
+                f"""
 CREATE TABLE kernels (kind, long_kernel_name, iteration, op_id, op_name, direction, gpu_ns, in_graph);
 CREATE TABLE ops (op_id, module, stack_trace, made_of);
 CREATE TABLE aggregation (id, first_iteration, last_iteration);
@@ -57,7 +68,8 @@ INSERT INTO ops VALUES ('a', '{MODULE}', '{STACK}', 'aten.add');
 INSERT INTO kernels VALUES ('kernel', 'triton_poi_0', 3, 'a', '{MODULE}/triton_poi_0', 'fprop', 100, 0),
   ('kernel', 'triton_poi_0', 9, 'a', '{MODULE}/triton_poi_0', 'fprop', 100, 0), ('copy', 'copy', 3, 'a', '', '', 100, 0);
 INSERT INTO notice VALUES ('GPU work left out: 3'), ('1,240 launches of autotuning left out');
-""")
+"""
+            )
         self.database = OpDatabase(path)
 
     def test_kernels_of_the_steady_iterations_are_read(self):

@@ -46,8 +46,9 @@ def lost(count):
 class RecordsTest(unittest.TestCase):
     def test_samples_and_what_was_lost(self):
         other = RECORD.pack(3, 0, RECORD.size + 8) + bytes(8)
-        self.assertEqual(read_records(sample(0x1500) + other + lost(5) + sample(0x10, misc=1) + lost(2)),
-                         ([(0x1500, False), (0x10, True)], 7))
+        self.assertEqual(
+            read_records(sample(0x1500) + other + lost(5) + sample(0x10, misc=1) + lost(2)), ([(0x1500, False), (0x10, True)], 7)
+        )
 
     def test_what_is_cut(self):
         self.assertEqual(read_records(sample(1) + sample(2)[:-1]), ([(1, False)], 0))
@@ -56,9 +57,11 @@ class RecordsTest(unittest.TestCase):
 
     def test_libraries(self):
         libraries = Libraries(MAPS)
-        addresses = (0xfff, 0x1000, 0x1fff, 0x2000, 0x3000, 0x5000, 0x7fff)
-        self.assertEqual([libraries.at(address) for address in addresses],
-                         [UNKNOWN, "libcupti.so.13", "libcupti.so.13", UNKNOWN, "libc.so.6", UNKNOWN, "[vdso]"])
+        addresses = (0xFFF, 0x1000, 0x1FFF, 0x2000, 0x3000, 0x5000, 0x7FFF)
+        self.assertEqual(
+            [libraries.at(address) for address in addresses],
+            [UNKNOWN, "libcupti.so.13", "libcupti.so.13", UNKNOWN, "libc.so.6", UNKNOWN, "[vdso]"],
+        )
 
 
 class ProcessTest(unittest.TestCase):

@@ -28,13 +28,18 @@ RULES = '''==PROF== Disconnected from process 41
 class RulesTest(unittest.TestCase):
     def test_those_that_name_a_bottleneck_of_the_kernel(self):
         found = bottlenecks(parse_rules(RULES), "slow")
-        self.assertEqual([(one.rule, one.kind, one.speedup) for one in found], [("Conflicts", "OPT", 87.5), ("Tail", "WRN", None)])
+        self.assertEqual(
+            [(one.rule, one.kind, one.speedup) for one in found], [("Conflicts", "OPT", 87.5), ("Tail", "WRN", None)]
+        )
         self.assertEqual(found[0].in_words(), "Conflicts (OPT, est. 88 %): A 32.0-way bank conflict was found")
         self.assertEqual(bottlenecks(parse_rules(RULES), "other"), [])
         self.assertEqual(parse_rules("==WARNING== No kernels were profiled.\n"), [])
 
     def test_words(self):
-        self.assertEqual(first_words("As @url:the guide:https://example.org/x@ says: 3.5 of 10. And more."), "As the guide says: 3.5 of 10. And more")
+        self.assertEqual(
+            first_words("As @url:the guide:https://example.org/x@ says: 3.5 of 10. And more."),
+            "As the guide says: 3.5 of 10. And more",
+        )
         self.assertEqual(len(first_words("word " * 100)), 140)
 
     def test_row(self):
@@ -92,13 +97,26 @@ class TraitsTest(unittest.TestCase):
         self.assertTrue(traits.limited_by_registers(self.verdicts(occupancy=[row]), "k")[0])
         self.assertFalse(traits.limited_by_registers(self.verdicts(occupancy=[row | {"Limiter": "registers, warps"}]), "k")[0])
         self.assertFalse(traits.not_limited_by_registers(self.verdicts(occupancy=[row]), "k")[0])
-        self.assertTrue(traits.not_limited_by_registers(self.verdicts(occupancy=[row | {"Theoretical Occupancy (%)": "100"}]), "k")[0])
+        self.assertTrue(
+            traits.not_limited_by_registers(self.verdicts(occupancy=[row | {"Theoretical Occupancy (%)": "100"}]), "k")[0]
+        )
 
 
-NCU_LIMITS = {"sm__maximum_warps_per_active_cycle_pct": "25", "launch__occupancy_limit_registers": "2",
-              "launch__occupancy_limit_shared_mem": "16", "launch__occupancy_limit_warps": "8", "launch__occupancy_limit_blocks": "32"}
-OUR_LIMITS = {"Theoretical Occupancy (%)": "25", "Block Limit Registers": "2", "Block Limit Shared Mem": "16", "Block Limit Warps": "8",
-              "Block Limit SM": "32", "Limiter": "registers"}
+NCU_LIMITS = {
+    "sm__maximum_warps_per_active_cycle_pct": "25",
+    "launch__occupancy_limit_registers": "2",
+    "launch__occupancy_limit_shared_mem": "16",
+    "launch__occupancy_limit_warps": "8",
+    "launch__occupancy_limit_blocks": "32",
+}
+OUR_LIMITS = {
+    "Theoretical Occupancy (%)": "25",
+    "Block Limit Registers": "2",
+    "Block Limit Shared Mem": "16",
+    "Block Limit Warps": "8",
+    "Block Limit SM": "32",
+    "Limiter": "registers",
+}
 
 
 class OccupancyTest(InFolder):
@@ -110,8 +128,13 @@ class OccupancyTest(InFolder):
         self.assertEqual(self.compare(), (1, "equal; limited by registers"))
 
     def test_the_shared_memory_that_the_driver_chose(self):
-        for theirs, limiter, right in (("2", "registers", True), ("1", "registers", False), ("1", "shared memory", True),
-                                       ("2", "registers, shared memory", True), ("16", "registers, shared memory", False)):
+        for theirs, limiter, right in (
+            ("2", "registers", True),
+            ("1", "registers", False),
+            ("1", "shared memory", True),
+            ("2", "registers, shared memory", True),
+            ("16", "registers, shared memory", False),
+        ):
             ours = {("k", (1, 1, 1), (32, 1, 1)): OUR_LIMITS | {"Limiter": limiter}}
             reference = [launch("k", **NCU_LIMITS | {"launch__occupancy_limit_shared_mem": theirs})]
             if right:
@@ -121,9 +144,11 @@ class OccupancyTest(InFolder):
                     part_diagnosis.compare_occupancy(ours, reference)
 
     def test_what_differs_or_is_missing(self):
-        for changed, words in (({"Limiter": "warps"}, "limiter warps, ncu's least limit registers"),
-                               ({"Block_Limit_Warps": "7"}, "Block Limit Warps 7, ncu 8"),
-                               ({"Block_Limit_Warps": ""}, "Block Limit Warps empty, ncu 8")):
+        for changed, words in (
+            ({"Limiter": "warps"}, "limiter warps, ncu's least limit registers"),
+            ({"Block_Limit_Warps": "7"}, "Block Limit Warps 7, ncu 8"),
+            ({"Block_Limit_Warps": ""}, "Block Limit Warps empty, ncu 8"),
+        ):
             with self.assertRaisesRegex(CheckFailed, words):
                 self.compare(**changed)
         with self.assertRaisesRegex(CheckFailed, "k: not in the report"):
@@ -146,9 +171,22 @@ class OccupancyTest(InFolder):
 class ProductTest(unittest.TestCase):
     def words(self, performance, precision="Tensor BF16"):
         # 2 * 1000^3 operations in 10 us: 200 TFLOP/s.
-        return part_diagnosis.product_words(Verdicts({
-            "roofline": [{"Kernel Name": "nvjet", "Precision": precision, "Samples Measured": "1", "Performance (op/s)": str(performance)}],
-            "kernel": [{"Kernel Name": "nvjet", "Calls Timed": "5", "Avg. GPU Time (ns)": "10000"}]}), 1000)
+        return part_diagnosis.product_words(
+            Verdicts(
+                {
+                    "roofline": [
+                        {
+                            "Kernel Name": "nvjet",
+                            "Precision": precision,
+                            "Samples Measured": "1",
+                            "Performance (op/s)": str(performance),
+                        }
+                    ],
+                    "kernel": [{"Kernel Name": "nvjet", "Calls Timed": "5", "Avg. GPU Time (ns)": "10000"}],
+                }
+            ),
+            1000,
+        )
 
     def test_within_the_limit(self):
         self.assertIn("is 200.0 TFLOP/s: +4.50 % (limit 5 %)", self.words(209e12))
@@ -174,7 +212,10 @@ sys.exit(subprocess.call(words[words.index("--") + 1:]))
 
 class PartTest(InFolder):
     def test_the_whole_part_without_ncu(self):
-        tables = {"occupancy": "Kernel Name,Grid Size,Block Size\n", "expert_systems": "Rule,Where,Problem\nbank_conflicts,transpose_conflict_kernel,many\n"}
+        tables = {
+            "occupancy": "Kernel Name,Grid Size,Block Size\n",
+            "expert_systems": "Rule,Where,Problem\nbank_conflicts,transpose_conflict_kernel,many\n",
+        }
         bench = self.bench(DIAGNOSING.format(tables=tables))
         bench.ncu.program = None
         bench.__dict__["_torch"] = (None, "there is none")
@@ -187,7 +228,9 @@ class PartTest(InFolder):
         self.assertEqual(statuses["copy: occupancy and its limiter"], (SKIP, "ncu was not run"))
         self.assertEqual(statuses[f"bf16 product of {part_diagnosis.PRODUCT_SIZE}"], (SKIP, "there is none"))
         page = (self.folder / "diagnosis.md").read_text()
-        self.assertIn("| bank_conflict | `transpose_conflict_kernel` | 32-way bank conflicts | bank_conflicts: many | yes | not run |", page)
+        self.assertIn(
+            "| bank_conflict | `transpose_conflict_kernel` | 32-way bank conflicts | bank_conflicts: many | yes | not run |", page
+        )
         self.assertIn("Not measured.", page)
 
     def test_tables_with_line_ends_of_csv(self):

@@ -66,10 +66,13 @@ class VerdictTest(InFolder):
 
     def test_page(self):
         page = performance_report.markdown([("GPU", "H200")], [made_up_times()])
-        for line in ("| GPU | H200 |", "| 4 | `timeline` | 1.1055 | 1.1000 | 1.1110 | 16 |",
-                     "| 4 | `dlkprof` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 16 |",
-                     "- Batch 4: PyTorch's own emission +100.0 %, `--mode=pytorch` +110.0 %, which is +5.0 % beside it; listening to "
-                     "PyTorch's own +10.0 %; the timeline alone +10.0 %."):
+        for line in (
+            "| GPU | H200 |",
+            "| 4 | `timeline` | 1.1055 | 1.1000 | 1.1110 | 16 |",
+            "| 4 | `dlkprof` / `emit_nvtx` | 1.0500 | 1.0500 to 1.0500 | 1.0500 | 1.0500 | 16 |",
+            "- Batch 4: PyTorch's own emission +100.0 %, `--mode=pytorch` +110.0 %, which is +5.0 % beside it; listening to "
+            "PyTorch's own +10.0 %; the timeline alone +10.0 %.",
+        ):
             self.assertIn(line, page)
         self.assertIn("one turn each", performance_report.markdown([], [made_up_times(rounds=1)]))
 
@@ -78,13 +81,25 @@ class SetsTest(InFolder):
     @staticmethod
     def times(*ratios):
         factors = {"emit_nvtx": 1, "listening": 1.2}
-        return Times(128, [{f"{variant}_{number}": [2.0 * factors.get(variant, ratio), 4.0] for variant in part_emission.VARIANTS
-                            for number in range(part_emission.SETS_AT_ONCE)} for ratio in ratios])
+        return Times(
+            128,
+            [
+                {
+                    f"{variant}_{number}": [2.0 * factors.get(variant, ratio), 4.0]
+                    for variant in part_emission.VARIANTS
+                    for number in range(part_emission.SETS_AT_ONCE)
+                }
+                for ratio in ratios
+            ],
+        )
 
     def test_processes_that_began_together_are_one_observation(self):
         words = part_emission.verdict(self.times(*6 * [1.1]))
         self.assertIn("dlkprof / emit_nvtx: median of 18 pairs of processes 1.0500 (95 % interval 1.0500 to 1.0500;", words)
-        self.assertIn("listening / emit_nvtx: median of 18 pairs of processes 1.1000", part_emission.words_of(self.times(*6 * [1.1]), "listening"))
+        self.assertIn(
+            "listening / emit_nvtx: median of 18 pairs of processes 1.1000",
+            part_emission.words_of(self.times(*6 * [1.1]), "listening"),
+        )
         with self.assertRaisesRegex(CheckFailed, "limit 1.1"):
             part_emission.verdict(self.times(*6 * [1.3]))
         with self.assertRaisesRegex(Skipped, "3 sets"):
@@ -114,8 +129,10 @@ class TurnsTest(InFolder):
         bench, times = self.measure()
         self.assertEqual([one.batch_size for one in times], list(emission_cost.BATCH_SIZES))
         for one in times:
-            self.assertEqual({variant: len(one.of(variant)) for variant in emission_cost.MEANINGS},
-                             dict.fromkeys(emission_cost.MEANINGS, 2 * 5))
+            self.assertEqual(
+                {variant: len(one.of(variant)) for variant in emission_cost.MEANINGS},
+                dict.fromkeys(emission_cost.MEANINGS, 2 * 5),
+            )
         steps = 3 * (side_by_side.WARM_UP_TURNS + 5) * side_by_side.STEPS
         self.assertIn(f"{steps} of {steps} steps in the capture", self.board.rows[0].detail)
         self.assertEqual([row.status for row in self.board.rows], [PASS] + 3 * [PASS, FIGURE])
@@ -150,15 +167,19 @@ class TurnsTest(InFolder):
 
     def test_what_a_step_takes_by_library(self):
         lost = 0
-        took = {"listening": {"libcupti.so.13": 20000.0, "libcudart.so.13": 1000.0, "libcuda.so.580": 300.0},
-                "emit_nvtx": {"python3.12": 500.0}, "dlkprof": {"libdlkprof_pytorch.so": 100.0}}
+        took = {
+            "listening": {"libcupti.so.13": 20000.0, "libcudart.so.13": 1000.0, "libcuda.so.580": 300.0},
+            "emit_nvtx": {"python3.12": 500.0},
+            "dlkprof": {"libdlkprof_pytorch.so": 100.0},
+        }
 
         class Sampler(contextlib.AbstractContextManager):
             def __init__(self, pid, threads):
                 words = Path(f"/proc/{pid}/environ").read_bytes()
                 self.lost = lost
-                self.microseconds = took["dlkprof" if b"DLKPROF_PYTHON" in words else
-                                         "listening" if b"CUDA_INJECTION64_PATH" in words else "emit_nvtx"]
+                self.microseconds = took[
+                    "dlkprof" if b"DLKPROF_PYTHON" in words else "listening" if b"CUDA_INJECTION64_PATH" in words else "emit_nvtx"
+                ]
 
             def __exit__(self, *_):
                 pass
@@ -167,11 +188,19 @@ class TurnsTest(InFolder):
             self.run_sets(ROUNDS=1, BUDGET_S=1)
         words = self.board.rows[3].detail
         self.assertTrue(words.startswith("us, emit_nvtx, listening, dlkprof, medians of "), words)
-        self.assertIn(" processes each (smallest to largest): libcupti 0.0 (0.0 to 0.0), 200.0 (200.0 to 200.0), "
-                      "0.0 (0.0 to 0.0); libdlkprof_inject 0.0 ", words)
-        self.assertIn("libdlkprof_pytorch 0.0 (0.0 to 0.0), 0.0 (0.0 to 0.0), 1.0 (1.0 to 1.0); libcuda 0.0 (0.0 to 0.0), 3.0 ", words)
-        self.assertIn("python3 5.0 (5.0 to 5.0), 0.0 (0.0 to 0.0), 0.0 (0.0 to 0.0); "
-                      "all others 0.0 (0.0 to 0.0), 10.0 (10.0 to 10.0), 0.0 (0.0 to 0.0)", words)
+        self.assertIn(
+            " processes each (smallest to largest): libcupti 0.0 (0.0 to 0.0), 200.0 (200.0 to 200.0), "
+            "0.0 (0.0 to 0.0); libdlkprof_inject 0.0 ",
+            words,
+        )
+        self.assertIn(
+            "libdlkprof_pytorch 0.0 (0.0 to 0.0), 0.0 (0.0 to 0.0), 1.0 (1.0 to 1.0); libcuda 0.0 (0.0 to 0.0), 3.0 ", words
+        )
+        self.assertIn(
+            "python3 5.0 (5.0 to 5.0), 0.0 (0.0 to 0.0), 0.0 (0.0 to 0.0); "
+            "all others 0.0 (0.0 to 0.0), 10.0 (10.0 to 10.0), 0.0 (0.0 to 0.0)",
+            words,
+        )
         lost = 1
         with mock.patch.object(part_emission, "Sampler", Sampler):
             self.run_sets(ROUNDS=1, BUDGET_S=1)
@@ -191,13 +220,24 @@ class TurnsTest(InFolder):
         program = self.folder / "elsewhere" / "program.py"
         program.parent.mkdir()
         (program.parent / "beside.py").write_text("")
-        program.write_text("import sys\nimport beside\nprint(1, end='')\nprint(sys.argv[1], file=sys.stderr)\nprint(2)\nprint(3)\n"
-                           "sys.exit(len(sys.argv))\n")
-        done = subprocess.run([sys.executable, side_by_side.PROBES / "turns.py", program],
-                              input='["a"]\n"go"\n"go"\n["b", "c"]\n"end"\n["d"]\n', capture_output=True, text=True, check=True)
+        program.write_text(
+            "import sys\nimport beside\nprint(1, end='')\nprint(sys.argv[1], file=sys.stderr)\nprint(2)\nprint(3)\n"
+            "sys.exit(len(sys.argv))\n"
+        )
+        done = subprocess.run(
+            [sys.executable, side_by_side.PROBES / "turns.py", program],
+            input='["a"]\n"go"\n"go"\n["b", "c"]\n"end"\n["d"]\n',
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         answers = [json.loads(line) for line in done.stdout.splitlines()]
-        self.assertEqual([sorted(answer) for answer in answers],
-                         [["seconds"], ["seconds"], ["code", "stderr"]] + 2 * [["seconds"], ["code", "stderr"]])
+        self.assertEqual(
+            [sorted(answer) for answer in answers],
+            [["seconds"], ["seconds"], ["code", "stderr"]] + 2 * [["seconds"], ["code", "stderr"]],
+        )
         self.assertTrue(all(answer.get("seconds", 0) >= 0 for answer in answers))
-        self.assertEqual([answer for answer in answers if "code" in answer],
-                         [{"code": 2, "stderr": "a\n"}, {"code": 0, "stderr": "b\n"}, {"code": 0, "stderr": "d\n"}])
+        self.assertEqual(
+            [answer for answer in answers if "code" in answer],
+            [{"code": 2, "stderr": "a\n"}, {"code": 0, "stderr": "b\n"}, {"code": 0, "stderr": "d\n"}],
+        )

@@ -11,12 +11,14 @@ def database(measured=(), notice=None, alone=1):
     """A run of two configurations in graphs, of 30 and 70 ns; `measured`: those that have all 15 passes; `alone`: kernels of graphs
     that were launched by themselves, and so have no times."""
     connection = sqlite3.connect(":memory:")
-    connection.executescript("""
+    connection.executescript(
+        """
         CREATE TABLE metric_set (id, passes); INSERT INTO metric_set VALUES (1, 1), (2, 15);
         CREATE TABLE measured_launch (config, metric_set, passes); INSERT INTO measured_launch VALUES (1, 1, 1), (2, 1, 1), (2, 2, 14);
         CREATE TABLE activity (config, in_graph, start_ns, end_ns);
         INSERT INTO activity VALUES (1, 1, 0, 30), (2, 1, 0, 70), (3, 0, 0, 900), (NULL, 1, 0, 50);
-        CREATE TABLE notice (what, detail);""")
+        CREATE TABLE notice (what, detail);"""
+    )
     connection.executemany("INSERT INTO measured_launch VALUES (?, 2, 15)", [(config,) for config in measured])
     connection.executemany("INSERT INTO activity VALUES (1, 1, NULL, NULL)", [()] * alone)
     if notice:

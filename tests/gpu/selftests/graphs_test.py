@@ -16,10 +16,18 @@ def iterations(works, count=3):
     return [Work(one.kernel, i, one.op, one.type, one.direction, one.gpu_ns, one.in_graph) for i in range(count) for one in works]
 
 
-EAGER = iterations([work("gemm", "/net/a/aten::mm", "aten::mm", False), work("gemm", "/net/b/aten::addmm(2)", "aten::addmm", False),
-                    work("relu", "/net/b/aten::relu", "aten::relu", False)])
-GRAPHED = [work("gemm", "/step/Graphed/net/a/aten::mm", "aten::mm"), work("gemm", "/step/Graphed/net/b/aten::addmm", "aten::addmm"),
-           work("relu", "/step/Graphed/net/b/aten::relu", "aten::relu")]
+EAGER = iterations(
+    [
+        work("gemm", "/net/a/aten::mm", "aten::mm", False),
+        work("gemm", "/net/b/aten::addmm(2)", "aten::addmm", False),
+        work("relu", "/net/b/aten::relu", "aten::relu", False),
+    ]
+)
+GRAPHED = [
+    work("gemm", "/step/Graphed/net/a/aten::mm", "aten::mm"),
+    work("gemm", "/step/Graphed/net/b/aten::addmm", "aten::addmm"),
+    work("relu", "/step/Graphed/net/b/aten::relu", "aten::relu"),
+]
 
 
 class GraphOpsTest(unittest.TestCase):
@@ -69,6 +77,8 @@ class GraphOpsTest(unittest.TestCase):
 
     def test_views_have_the_columns(self):
         connection = sqlite3.connect(":memory:")
-        connection.execute("CREATE VIEW kernels AS SELECT 'kernel' AS kind, 'k' AS long_kernel_name, 1 AS iteration, '/o' AS op_name, "
-                           "'o' AS op_type, '' AS direction, 5 AS gpu_ns, 1 AS in_graph, 7 AS gpu_start_ns")
+        connection.execute(
+            "CREATE VIEW kernels AS SELECT 'kernel' AS kind, 'k' AS long_kernel_name, 1 AS iteration, '/o' AS op_name, "
+            "'o' AS op_type, '' AS direction, 5 AS gpu_ns, 1 AS in_graph, 7 AS gpu_start_ns"
+        )
         self.assertEqual([("k", 1, "/o", "o", "", 5, 1)], connection.execute(graph_ops.QUERY, (0, 2)).fetchall())

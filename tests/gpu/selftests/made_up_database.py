@@ -28,8 +28,11 @@ class MadeUpDatabase:
             self._connection.executescript(SCHEMA)
             self._add("summary", 1, "Optimizer.zero_grad#Adam.zero_grad", "framework", steps, steps + 1, 1e6)
             self._connection.executemany("INSERT INTO iterations VALUES (?)", [(n,) for n in range(steps + 1)])
-            for op in (("mm_1", FORWARD, "fprop", "aten::mm", steps, 900), ("mm_2", FORWARD, "bprop", "aten::mm", steps, 900),
-                       ("x_1", "unassociated_x", "", "x", 1, 1)):
+            for op in (
+                ("mm_1", FORWARD, "fprop", "aten::mm", steps, 900),
+                ("mm_2", FORWARD, "bprop", "aten::mm", steps, 900),
+                ("x_1", "unassociated_x", "", "x", 1, 1),
+            ):
                 self._add("detail", *op)
             self._add("fact", None, "batch_size", "128")
             self._add("kernel", "_Z2mmv", "mm(int, int)")

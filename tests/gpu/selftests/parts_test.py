@@ -82,8 +82,9 @@ class EnduranceTest(InFolder):
     def grow(self, dlkprof):
         bench = self.bench(dlkprof)
         program = self.script("hold", self.HOLD)
-        with mock.patch.object(type(bench), "cifar10", lambda _, *words: [program, words[1], words[3]]), \
-                mock.patch.object(part_endurance, "MODES", ("iteration",)):
+        with mock.patch.object(type(bench), "cifar10", lambda _, *words: [program, words[1], words[3]]), mock.patch.object(
+            part_endurance, "MODES", ("iteration",)
+        ):
             part_endurance.growth(bench)
         return self.statuses()["--replay-mode iteration: 10,000 iterations of cifar10.py batch 4"]
 
@@ -115,9 +116,13 @@ class SamplingTest(InFolder):
     SHARE = "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"
 
     def sampled(self, value, samples=100):
-        return part_sampling.sampled_shares(rows_of("Level,Kernel Name,Metric,Value,# Samples\n"
-                                                    f"op,,{self.SHARE},1,500\nkernel,gemm,{self.SHARE},{value},{samples}\n"
-                                                    f"kernel,gemm,dram__bytes.sum,5,{samples}\n"))
+        return part_sampling.sampled_shares(
+            rows_of(
+                "Level,Kernel Name,Metric,Value,# Samples\n"
+                f"op,,{self.SHARE},1,500\nkernel,gemm,{self.SHARE},{value},{samples}\n"
+                f"kernel,gemm,dram__bytes.sum,5,{samples}\n"
+            )
+        )
 
     def measured(self, *values):
         rows = "".join(f"{config},gemm,{self.SHARE},{value}\n" for config, value in enumerate(values))
@@ -151,8 +156,10 @@ class SamplingTest(InFolder):
 
 
 class SelectionTest(InFolder):
-    CSV = ('ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum\n'
-           '0,alpha,"(64, 1, 1)","(64, 1, 1)",100\n1,alpha,"(64, 1, 1)","(64, 1, 1)",{}\n')
+    CSV = (
+        'ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum\n'
+        '0,alpha,"(64, 1, 1)","(64, 1, 1)",100\n1,alpha,"(64, 1, 1)","(64, 1, 1)",{}\n'
+    )
 
     def compare(self, ncu_count, our_count):
         report = GOOD_DLKPROF.replace(repr(OUR_CSV), repr(self.CSV.format(our_count)))
@@ -229,8 +236,10 @@ class AccuracyTest(InFolder):
         bench = self.bench(GOOD_DLKPROF)
         bench.facts = [("GPU", "H200")]
         rules = [Rule("exact", EXACT), Rule("share", RELATIVE, 5, near_zero=2), Rule("absent", PRINTED)]
-        pairs = [(launch("k", 0, exact="7", share="50", absent="1"), launch("k", 0, exact="7", share="60")),
-                 (launch("k", 1, exact="7", share="1"), launch("k", 1, exact="8", share="1.1"))]
+        pairs = [
+            (launch("k", 0, exact="7", share="50", absent="1"), launch("k", 0, exact="7", share="60")),
+            (launch("k", 1, exact="7", share="1"), launch("k", 1, exact="8", share="1.1")),
+        ]
         figures = part_accuracy.Figures()
         part_accuracy.take(pairs, part_accuracy.Program("p", []), rules, figures)
         part_accuracy.take_again([(pairs[0][0], pairs[0][0])], part_accuracy.Program("p", []), rules, figures)
@@ -307,7 +316,10 @@ class IterationTest(InFolder):
     def test_few_launches_count_with_all_others_alone(self):
         def measured(rare):
             columns = {"smsp__inst_executed.sum": "7", "gpu__time_duration.sum": "20000"}
-            return [launch("kernel", ID=str(number), **columns, **{"a__rare.sum": rare if number == 1 else "0"}) for number in range(1, 21)]
+            return [
+                launch("kernel", ID=str(number), **columns, **{"a__rare.sum": rare if number == 1 else "0"})
+                for number in range(1, 21)
+            ]
 
         ours, theirs = measured("300"), measured("200")
         self.assertIn("of fewer than 5 launches: a__rare.sum 50.00 % and 50.00 %;", self.verdict(ours, theirs))
@@ -317,18 +329,30 @@ class IterationTest(InFolder):
     def test_what_the_reference_does_not_repeat_is_not_judged_by_itself(self):
         def measured(wait):
             columns = {f"a__metric_{number}.sum": "7" for number in range(20)}
-            return [launch("kernel", ID=str(number), **{**columns, "smsp__inst_executed.sum": "7", "gpu__time_duration.sum": "20000",
-                                                        "a__wait.sum": wait}) for number in range(5)]
+            return [
+                launch(
+                    "kernel",
+                    ID=str(number),
+                    **{**columns, "smsp__inst_executed.sum": "7", "gpu__time_duration.sum": "20000", "a__wait.sum": wait},
+                )
+                for number in range(5)
+            ]
 
         def verdict(again):
             ours, first, second = (measured(wait) for wait in ("150", "100", again))
             control = iteration_table.Table(iteration_table.matched_by_number(second, first))
             return iteration_table.Table(iteration_table.matched_by_number(ours, first), control=control).verdict()
 
-        self.assertIn("does not repeat them: a__wait.sum 50.00 % and 50.00 % (by itself, twice: 40.00 % and 40.00 %)", verdict("60"))
-        with self.assertRaisesRegex(CheckFailed, r"beyond 5 and 15 %: a__wait.sum 50.00 % and 50.00 % \(by itself, twice: 20.00 % and 20.00 %\)"):
+        self.assertIn(
+            "does not repeat them: a__wait.sum 50.00 % and 50.00 % (by itself, twice: 40.00 % and 40.00 %)", verdict("60")
+        )
+        with self.assertRaisesRegex(
+            CheckFailed, r"beyond 5 and 15 %: a__wait.sum 50.00 % and 50.00 % \(by itself, twice: 20.00 % and 20.00 %\)"
+        ):
             verdict("80")  # not nearly as far
-        with self.assertRaisesRegex(CheckFailed, r"beyond 5 and 15 %: a__wait.sum 50.00 % and 50.00 % \(by itself, twice: 4.00 % and 4.00 %\)"):
+        with self.assertRaisesRegex(
+            CheckFailed, r"beyond 5 and 15 %: a__wait.sum 50.00 % and 50.00 % \(by itself, twice: 4.00 % and 4.00 %\)"
+        ):
             verdict("104")
 
     def test_others_launches_fail(self):
@@ -349,15 +373,19 @@ class IterationTest(InFolder):
         self.assertEqual([ours.text("ID") for ours, _ in alike], ["1"])
 
     def test_runs_of_groups_of_metrics_are_merged(self):
-        runs = [[launch("kernel", ID=number, **{metric: number}) for number in numbers]
-                for metric, numbers in (("a__b.sum", "12"), ("c__d.sum", "21"), ("e__f.sum", "2"))]
-        whole, = part_iteration.merged(runs)
+        runs = [
+            [launch("kernel", ID=number, **{metric: number}) for number in numbers]
+            for metric, numbers in (("a__b.sum", "12"), ("c__d.sum", "21"), ("e__f.sum", "2"))
+        ]
+        (whole,) = part_iteration.merged(runs)
         self.assertEqual([whole.text(name) for name in ("ID", "a__b.sum", "c__d.sum", "e__f.sum")], ["2"] * 4)
         with self.assertRaisesRegex(CheckFailed, "not numbered alike"):
             part_iteration.merged([*runs, [launch("other", ID="2")]])
 
     def test_groups_of_one_pass(self):
-        program = self.script("dlkprof", """
+        program = self.script(
+            "dlkprof",
+            """
             import sys
             metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
             alone = [3 if metric.startswith("wide") else 1 for metric in metrics]
@@ -365,7 +393,8 @@ class IterationTest(InFolder):
             print("Metrics    ", len(metrics), "in", max(1, sum(alone) - 1), "passes")
             for metric, number in zip(metrics, alone):
                 print(metric, " sm  by monitors ", number)
-        """)
+        """,
+        )
         groups, several = one_pass.groups_of(program, ["a__b.sum", "wide__c.sum", "d__e.sum", "f__g.sum"])
         self.assertEqual((groups, several), ([["a__b.sum", "d__e.sum"], ["f__g.sum"]], ["wide__c.sum"]))
         with self.assertRaisesRegex(CheckFailed, "ended with 2: no"):
@@ -385,8 +414,13 @@ class IterationTest(InFolder):
         ours = {key: {"smsp__inst_executed.sum": 5.0}, ("other", *key[1:]): {"smsp__inst_executed.sum": 7.0}}
         pairs, left_out = part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
         self.assertEqual(0, left_out)
-        self.assertEqual([(ours.key, ours.number("smsp__inst_executed.sum"), theirs.number("smsp__inst_executed.sum"))
-                          for ours, theirs in pairs], [(key, 5.0, 5.0)])
+        self.assertEqual(
+            [
+                (ours.key, ours.number("smsp__inst_executed.sum"), theirs.number("smsp__inst_executed.sum"))
+                for ours, theirs in pairs
+            ],
+            [(key, 5.0, 5.0)],
+        )
         # What one configuration has of metrics and the other lacks leaves that one out.
         ours["other", *key[1:]]["a__b.sum"] = 1.0
         self.assertEqual(([], 1), part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours))
@@ -398,13 +432,17 @@ class IterationTest(InFolder):
 
     def test_near_zero_is_in_points(self):
         def written(number):
-            return launch("kernel", **{"gpu__time_duration.sum": "20000", "lts__t_bytes.sum": "1000", "dram__bytes_write.sum": number})
+            return launch(
+                "kernel", **{"gpu__time_duration.sum": "20000", "lts__t_bytes.sum": "1000", "dram__bytes_write.sum": number}
+            )
 
         table = iteration_table.Table([(written("30"), written("19")), (written("30"), written("20"))])
         self.assertEqual(table.rows["dram__bytes_write.sum"], [0.5])
         self.assertEqual(table.near_zero["dram__bytes_write.sum"], [1.1])
-        self.assertIn("| `dram__bytes_write.sum` | 1 | 50.00 % and 50.00 % (far) | 1, at most 1.10 points |",
-                      iteration_table.markdown({"kernel replay": table}))
+        self.assertIn(
+            "| `dram__bytes_write.sum` | 1 | 50.00 % and 50.00 % (far) | 1, at most 1.10 points |",
+            iteration_table.markdown({"kernel replay": table}),
+        )
 
     def test_percentiles(self):
         self.assertEqual([iteration_table.percentile(range(1, 11), share) for share in (1, 50, 90, 100)], [1, 5, 9, 10])
@@ -421,7 +459,9 @@ class InstructionsTest(InFolder):
         return launch(kernel, ID=number, **{iteration_table.INSTRUCTIONS: count})
 
     def test_few_launches_fail(self):
-        with mock.patch.object(part_instructions, "LEAST", 2), self.assertRaisesRegex(CheckFailed, "1 of 1 launches .* not of 2 at least"):
+        with mock.patch.object(part_instructions, "LEAST", 2), self.assertRaisesRegex(
+            CheckFailed, "1 of 1 launches .* not of 2 at least"
+        ):
             part_instructions.verdict([self.of("3", "100")], [self.of("3", "100")], set())
 
     def test_equal(self):
@@ -431,13 +471,17 @@ class InstructionsTest(InFolder):
 
     def test_one_more_fails(self):
         with self.assertRaisesRegex(CheckFailed, "in 1 of 2 .*k: 121, 120 replayed"):
-            part_instructions.verdict([self.of("3", "100"), self.of("4", "121")], [self.of("4", "120"), self.of("3", "100")], set())
+            part_instructions.verdict(
+                [self.of("3", "100"), self.of("4", "121")], [self.of("4", "120"), self.of("3", "100")], set()
+            )
         with self.assertRaisesRegex(CheckFailed, "in 0 of 1"):
             part_instructions.verdict([self.of("3", "")], [self.of("3", "100")], set())
 
     def test_what_kernel_replay_does_not_repeat_is_left_out(self):
         first = [self.of("3", "100"), self.of("4", "7", "spin"), self.of("5", "8", "spin")]
-        left_out = part_instructions.unrepeatable(first, [self.of("3", "100"), self.of("4", "9", "spin"), self.of("5", "8", "spin")])
+        left_out = part_instructions.unrepeatable(
+            first, [self.of("3", "100"), self.of("4", "9", "spin"), self.of("5", "8", "spin")]
+        )
         self.assertEqual(left_out, {first[1].mangled})
         words = part_instructions.verdict([self.of("3", "100"), self.of("5", "1", "spin")], first, left_out)
         self.assertIn("in 1 of 1 launches of 1 kernels; 1 launches left out, of 1 kernels", words)
@@ -521,10 +565,14 @@ print('"0","k","1","1","PASSES",' + ('"30"' if metric.endswith('_hit.sum') else 
 """
 
     def apart(self, passes="1"):
-        hits, misses = (f'ID,Kernel Name,Grid Size,Block Size,Passes,lts__t_sectors_lookup_{what}.sum\n0,k,1,1,1,{count}\n'
-                        for what, count in (("hit", 40), ("miss", 10)))
+        hits, misses = (
+            f'ID,Kernel Name,Grid Size,Block Size,Passes,lts__t_sectors_lookup_{what}.sum\n0,k,1,1,1,{count}\n'
+            for what, count in (("hit", 40), ("miss", 10))
+        )
         bench = self.bench(GOOD_DLKPROF, self.NCU.replace("PASSES", passes))
-        with mock.patch.object(bench.dlkprof, "written_launches", side_effect=lambda name: parse_launches(hits if "hit" in name[9:] else misses)):
+        with mock.patch.object(
+            bench.dlkprof, "written_launches", side_effect=lambda name: parse_launches(hits if "hit" in name[9:] else misses)
+        ):
             return part_hit_rates.measure(bench, part_accuracy.Program("p", ["true"]))
 
     def test_rates_of_both_tools(self):
@@ -551,10 +599,14 @@ class SpeedTest(InFolder):
         words = part_speed.against_ncu(self.made(12.0, launches=launches), self.made(10.0), 0.5)
         self.assertIn("ncu needs 2 s for as many launches (4): 250.0 times as long as windows", words)
         self.assertIn("1.0 times as long with start and end, which took 2.0 s", words)
-        self.assertIn("-0.5 s beside alone, which says nothing",
-                      part_speed.against_ncu(self.made(9.5, launches=launches), self.made(10.0), 0.5))
-        self.assertIn("4 launches of 1 configurations, 3 passes; 0.01 s in windows, 2.000 ms a launch",
-                      part_speed.our_words(self.made(12.0, launches=launches), self.made(10.0)))
+        self.assertIn(
+            "-0.5 s beside alone, which says nothing",
+            part_speed.against_ncu(self.made(9.5, launches=launches), self.made(10.0), 0.5),
+        )
+        self.assertIn(
+            "4 launches of 1 configurations, 3 passes; 0.01 s in windows, 2.000 ms a launch",
+            part_speed.our_words(self.made(12.0, launches=launches), self.made(10.0)),
+        )
 
     def test_memory_is_limited(self):
         self.assertIn("+300 MB", part_speed.memory_words(self.made(1, 400), self.made(1, 100)))
@@ -566,7 +618,9 @@ class SpeedTest(InFolder):
         done = training_loops.run_alone(self.bench(GOOD_DLKPROF), training_loops.Loop("loop", program, program, 1), program)
         self.assertGreater(done.peak_bytes, 64 << 20)
         with self.assertRaises(CheckFailed):
-            training_loops.run_alone(self.bench(GOOD_DLKPROF), training_loops.Loop("loop", [], [], 1), [sys.executable, "-c", "exit(3)"])
+            training_loops.run_alone(
+                self.bench(GOOD_DLKPROF), training_loops.Loop("loop", [], [], 1), [sys.executable, "-c", "exit(3)"]
+            )
 
     def test_ncu_by_two_counts(self):
         table = '"ID","Kernel Name","Grid Size","Block Size","a__b","C__D"\n"","","","","",""\n"0","k","1","1","2",""\n'
@@ -580,10 +634,13 @@ class SpeedTest(InFolder):
 
     def steps(self, inside_us):
         """Windows of four launches, two a step."""
-        launches = [every_launch.Measured(1000 * inside_us * number, 1000 * (60 + number // 4), number % 2) for number in range(12)]
+        launches = [
+            every_launch.Measured(1000 * inside_us * number, 1000 * (60 + number // 4), number % 2) for number in range(12)
+        ]
         loop = training_loops.Loop("loop", ["true"], ["true"], 1)
-        with mock.patch.object(every_launch, "run_ours", return_value=self.made(2.0)), \
-                mock.patch.object(every_launch, "measured_launches", return_value=launches):
+        with mock.patch.object(every_launch, "run_ours", return_value=self.made(2.0)), mock.patch.object(
+            every_launch, "measured_launches", return_value=launches
+        ):
             return every_launch.measure_every_launch(None, loop)
 
     def test_every_launch(self):
@@ -607,13 +664,17 @@ class SpeedTest(InFolder):
             database.executemany("INSERT INTO measured_launch VALUES (?, ?, ?, ?)", [(7, 20, 5, 1), (6, 10, 5, 0), (9, 30, 6, 1)])
             database.commit()
         launches = every_launch.measured_launches(bench, "some")
-        self.assertEqual([[launch.start_unix_ns for launch in window] for window in every_launch.windows_of(launches)], [[10, 20], [30]])
+        self.assertEqual(
+            [[launch.start_unix_ns for launch in window] for window in every_launch.windows_of(launches)], [[10, 20], [30]]
+        )
 
     def test_a_whole_step(self):
         loop, half = training_loops.Loop("loop", [], [], 1, 50.0), training_loops.Slope(0.5, 9, 9)
         ours = self.made(12.0, launches=[launch("kernel", cost_ns="1000000000")] * 4)
         words = part_speed.basic_verdict(loop, part_speed.Result(ours, half, 400), self.made(11.0))
-        self.assertIn("ncu takes 200 s for 400 launches; iteration replay measures their 1 configurations in 4.0 s: 50.0 times", words)
+        self.assertIn(
+            "ncu takes 200 s for 400 launches; iteration replay measures their 1 configurations in 4.0 s: 50.0 times", words
+        )
         with self.assertRaisesRegex(CheckFailed, "limit 50"):
             part_speed.basic_verdict(loop, part_speed.Result(ours, half, 400), self.made(7.0))
         with self.assertRaisesRegex(CheckFailed, "not measured"):
@@ -624,10 +685,13 @@ class SpeedTest(InFolder):
             every_launch.launches_of_step(list(range(9)))
 
     def test_names_of_metrics_as_they_are_spelled(self):
-        table = ('ID,Kernel Name,Grid Size,Block Size,Passes,dram__bytes_read.sum,TPC.TriageCompute.sm__cycles_active.avg,'
-                 'dram__bytes_read.sum (stddev),TPC.TriageCompute.sm__cycles_active.avg (stddev)\n0,k,1,1,1,2,3,0,0\n')
-        self.assertEqual(["dram__bytes_read.sum", "TPC.TriageCompute.sm__cycles_active.avg"],
-                         training_loops.metrics_of(parse_launches(table)))
+        table = (
+            'ID,Kernel Name,Grid Size,Block Size,Passes,dram__bytes_read.sum,TPC.TriageCompute.sm__cycles_active.avg,'
+            'dram__bytes_read.sum (stddev),TPC.TriageCompute.sm__cycles_active.avg (stddev)\n0,k,1,1,1,2,3,0,0\n'
+        )
+        self.assertEqual(
+            ["dram__bytes_read.sum", "TPC.TriageCompute.sm__cycles_active.avg"], training_loops.metrics_of(parse_launches(table))
+        )
 
     def test_usual_names_of_metrics(self):
         names = part_quick.usual_names(["dram__bytes_read.sum", "TPC.TriageCompute.tpc__warps_active_realtime.avg"])

@@ -19,16 +19,28 @@ PAGE = """==PROF== Connected
 
 
 def ours(*samples, texts=("LDC R1, c[0x0][0x37c]", "@!P0 LDG.E.SYS R2, [R4]"), reason="long_scoreboard"):
-    rows = [{"Kernel Name": "k", "SASS Offset": str(16 * i), "SASS": text, "PC Samples": str(count), "Top Stall Reason": reason,
-             "Source File": "k.cu", "Source Line": str(7 + i)} for i, (count, text) in enumerate(zip(samples, texts))]
+    rows = [
+        {
+            "Kernel Name": "k",
+            "SASS Offset": str(16 * i),
+            "SASS": text,
+            "PC Samples": str(count),
+            "Top Stall Reason": reason,
+            "Source File": "k.cu",
+            "Source Line": str(7 + i),
+        }
+        for i, (count, text) in enumerate(zip(samples, texts))
+    ]
     return instructions_of([*rows, {**rows[0], "Kernel Name": "other"}], "k")
 
 
 class SourcePageTest(unittest.TestCase):
     def test_launches_of_the_page_add_up(self):
         found = parse_source_page(PAGE)
-        self.assertEqual([(0, "LDC R1, c[0x0][0x28]", 1000), (16, "@!P0 LDG.E R2, [R4]", 4000)],
-                         [(one.offset, one.text, one.samples) for one in found])
+        self.assertEqual(
+            [(0, "LDC R1, c[0x0][0x28]", 1000), (16, "@!P0 LDG.E R2, [R4]", 4000)],
+            [(one.offset, one.text, one.samples) for one in found],
+        )
         self.assertEqual({"long_sb": 3900}, dict(found[1].stalls))
 
     def test_a_page_without_the_table_fails(self):
@@ -43,7 +55,9 @@ class SourcePageTest(unittest.TestCase):
         self.assertEqual(["LDG", "EXIT", ""], [opcode(text) for text in ("@!P0 LDG.E R2, [R4]", "EXIT", "@P0")])
 
     def test_how_far_shares_are_apart(self):
-        one, other = (shares([Instruction(0, "", a), Instruction(16, "", b)], lambda it: it.offset) for a, b in ((50, 50), (60, 40)))
+        one, other = (
+            shares([Instruction(0, "", a), Instruction(16, "", b)], lambda it: it.offset) for a, b in ((50, 50), (60, 40))
+        )
         self.assertAlmostEqual(10, apart(one, other)[0])
 
 

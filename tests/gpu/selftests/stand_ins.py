@@ -41,8 +41,14 @@ class InFolder(unittest.TestCase):
         self.script("install/bin/dlkprof", dlkprof)
         profiler = Ncu(self.commands)
         profiler.program = str(self.script("ncu", ncu))
-        return Bench(self.board, self.commands, Dlkprof(self.folder / "install", self.folder / "captures", self.commands),
-                     profiler, self.folder, self.folder / "programs")
+        return Bench(
+            self.board,
+            self.commands,
+            Dlkprof(self.folder / "install", self.folder / "captures", self.commands),
+            profiler,
+            self.folder,
+            self.folder / "programs",
+        )
 
     def statuses(self):
         return {row.case: (row.status, row.detail) for row in self.board.rows}

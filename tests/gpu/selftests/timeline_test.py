@@ -29,15 +29,21 @@ class DatabaseTest(InFolder):
     def test_works_know_the_ranges_around_them(self):
         works = self.database.works()
         self.assertEqual(len(works), 61)
-        self.assertEqual([message.split(",")[0] for message in works[3].messages],
-                         ["aten::mm", "autograd::engine::evaluate_function: MmBackward0"])
+        self.assertEqual(
+            [message.split(",")[0] for message in works[3].messages],
+            ["aten::mm", "autograd::engine::evaluate_function: MmBackward0"],
+        )
         self.assertEqual(works[0].messages, ())
 
     def test_training_steps(self):
         self.assertIn("found 20 times", part_timeline.training_steps(self.database, 128))
-        wrong = ("UPDATE summary SET key_nodes_found = 19", "UPDATE summary SET key_node_source = 'repetition'",
-                 "UPDATE summary SET total_iterations = 20", "UPDATE kernels SET iteration = 0 WHERE iteration = 3",
-                 "UPDATE fact SET value = '4'")
+        wrong = (
+            "UPDATE summary SET key_nodes_found = 19",
+            "UPDATE summary SET key_node_source = 'repetition'",
+            "UPDATE summary SET total_iterations = 20",
+            "UPDATE kernels SET iteration = 0 WHERE iteration = 3",
+            "UPDATE fact SET value = '4'",
+        )
         for number, statement in enumerate(wrong):
             made_up = MadeUpDatabase(self.folder / f"{number}.sqlite")
             made_up.change(statement)
@@ -45,8 +51,9 @@ class DatabaseTest(InFolder):
                 part_timeline.training_steps(OpDatabase(made_up.path), 128)
 
     def test_time_in_ops(self):
-        self.assertIn("99.972% of 0.036 ms; outside: unassociated_x: 1 taking 0.0 us",
-                      part_timeline.time_in_ops(self.database.works()))
+        self.assertIn(
+            "99.972% of 0.036 ms; outside: unassociated_x: 1 taking 0.0 us", part_timeline.time_in_ops(self.database.works())
+        )
         self.made_up.change("UPDATE kernels SET op_name = 'unassociated_mm' WHERE iteration = 1")
         with self.assertRaisesRegex(CheckFailed, "unassociated_mm: 3 taking 1.8 us"):
             part_timeline.time_in_ops(self.database.works())
@@ -149,9 +156,15 @@ class TraceTest(InFolder):
         path = self.folder / "trace.json"
         path.write_text(json.dumps({"traceEvents": self.EVENTS}))
         works = torch_trace.read_trace(path)
-        self.assertEqual([(work.kind, work.kernel, work.op, work.gpu_ns) for work in works],
-                         [("kernel", "first", "aten::addmm", 2001), ("kernel", "second", "aten::linear", 3000),
-                          ("kernel", "third", "", 4000), ("copy", "Memcpy HtoD", "", 1500)])
+        self.assertEqual(
+            [(work.kind, work.kernel, work.op, work.gpu_ns) for work in works],
+            [
+                ("kernel", "first", "aten::addmm", 2001),
+                ("kernel", "second", "aten::linear", 3000),
+                ("kernel", "third", "", 4000),
+                ("copy", "Memcpy HtoD", "", 1500),
+            ],
+        )
 
 
 class AgreementTest(unittest.TestCase):
@@ -164,11 +177,13 @@ class AgreementTest(unittest.TestCase):
 
     def test_what_differs_fails(self):
         a, b, c = self.SEEN
-        cases = {"in another op 1 \\(1: b in none, PyTorch aten::add": [a, Seen("b", "", 300), c],
-                 "differently often 1 \\(a: 1, PyTorch 2": [a, b],
-                 "without a partner in order 2": [a, c, b],
-                 "1.0300 of PyTorch's": [a, b, Seen("a", "aten::mm", 230)],
-                 "0 launches": []}
+        cases = {
+            "in another op 1 \\(1: b in none, PyTorch aten::add": [a, Seen("b", "", 300), c],
+            "differently often 1 \\(a: 1, PyTorch 2": [a, b],
+            "without a partner in order 2": [a, c, b],
+            "1.0300 of PyTorch's": [a, b, Seen("a", "aten::mm", 230)],
+            "0 launches": [],
+        }
         for words, ours in cases.items():
             with self.assertRaisesRegex(CheckFailed, words):
                 agreement.compare(self.SEEN, ours)

@@ -52,5 +52,6 @@ class DisableTorchFunction:
 
 
 if at_least(2, 0):
+
     def _current_graph_task_id():
         return getattr(thread, "graph_task", -1)

@@ -46,6 +46,7 @@ def is_anomaly_enabled():
 
 
 if _C.at_least(2, 0):
+
     def compile(model):  # what runs compiled has been traced once, its hooks with it
         def compiled(*args):
             _C.compiling = True
@@ -55,6 +56,7 @@ if _C.at_least(2, 0):
                 _C.compiling = False
 
         return compiled
+
 
 if _C.at_least(2, 1):
     from . import compiler  # noqa: F401

@@ -46,7 +46,9 @@ class Program(GraphModule):
 def trace_structured(name, value):
     if _trace_log.handlers:
         payload = value if value is None or isinstance(value, str) else json.dumps(value)
-        _trace_log.debug("", extra={"metadata": {"artifact": {"name": name, "encoding": "json"}, "frame_id": 0}, "payload": payload})
+        _trace_log.debug(
+            "", extra={"metadata": {"artifact": {"name": name, "encoding": "json"}, "frame_id": 0}, "payload": payload}
+        )
 
 
 def compile_fx(model_, example_inputs_, inner_compile=None):
@@ -57,10 +59,13 @@ def compile_fx(model_, example_inputs_, inner_compile=None):
     try:
         if provenance:
             made_from = {handle: names for handle, _, names in model_.launches}
-            trace_structured("inductor_provenance_tracking_node_mappings",
-                             {"preToPost": {}, "postToPre": model_.post_to_pre, "cppCodeToPost": made_from, "postToCppCode": {}})
-            trace_structured("inductor_provenance_tracking_kernel_stack_traces",
-                             {handle: stacks for handle, stacks, _ in model_.launches})
+            trace_structured(
+                "inductor_provenance_tracking_node_mappings",
+                {"preToPost": {}, "postToPre": model_.post_to_pre, "cppCodeToPost": made_from, "postToCppCode": {}},
+            )
+            trace_structured(
+                "inductor_provenance_tracking_kernel_stack_traces", {handle: stacks for handle, stacks, _ in model_.launches}
+            )
         elif model_.is_cached:
             trace_structured("inductor_provenance_tracking_node_mappings", None)
             trace_structured("inductor_provenance_tracking_kernel_stack_traces", None)

@@ -8,8 +8,10 @@ class ProfilerState:
 
 
 if _C.at_least(1, 12):
+
     class _ExperimentalConfig:
         pass
+
 
 if _C.at_least(2, 1):
     _is_profiler_enabled = False

@@ -22,11 +22,14 @@ def register_module_forward_pre_hook(hook):
 
 
 if _C.at_least(2, 1):
+
     def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
         _with_kwargs.update([id(hook)] if with_kwargs else [])
         _always_called.update([id(hook)] if always_call else [])
         return Handle(_global_forward_hooks, hook)
+
 else:
+
     def register_module_forward_hook(hook):
         return Handle(_global_forward_hooks, hook)
 
