@@ -10,7 +10,7 @@ readonly llvm=16 # one version everywhere: they differ in how they format and in
 readonly test_packages=(git python3 shellcheck libgtest-dev libgmock-dev libbenchmark-dev "clang-$llvm" "clang-format-$llvm"
                         "clang-tidy-$llvm" "libclang-rt-$llvm-dev" chromium
                         mkdocs codespell # of the docs
-                        flake8 python3-pytest # of Python
+                        black flake8 python3-pytest # of Python
                         fish zstd dpkg-dev python3-venv python3-wheel # of completion and packages
                         python3-distributed python3-jsonschema python3-pandas python3-protobuf)
 

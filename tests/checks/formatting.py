@@ -1,18 +1,27 @@
 #!/usr/bin/env python3
-"""Checks that clang-format leaves every C++ and CUDA file as it is: formatting.py <source folder>."""
+"""Checks that clang-format leaves every C++ and CUDA file as it is, and black every one of Python: formatting.py <source folder>."""
 
 import subprocess
 import sys
 
 import repository
 
-TOOL = "clang-format-16"  # versions differ in what they do
+CLANG_FORMAT = "clang-format-16"  # versions differ in what they do
+BLACK = "black, 23."  # of the line by which it names itself; so do years
 
 
-def main(root):
+def cpp_differs(root):
     paths = repository.files(root, "*.cpp", "*.h", "*.cu")
-    return subprocess.run([TOOL, "--dry-run", "--Werror", *map(str, paths)], cwd=root, check=False).returncode
+    return subprocess.run([CLANG_FORMAT, "--dry-run", "--Werror", *map(str, paths)], cwd=root, check=False).returncode
+
+
+def python_differs(root):
+    version = subprocess.run(["black", "--version"], capture_output=True, text=True, check=True).stdout
+    if not version.startswith(BLACK):
+        print(f"Python's formatting is not checked: the project is formatted by {BLACK}*, and this is {version}")
+        return 0
+    return subprocess.run(["black", "--check", "--quiet", "--diff", "--workers=2", "."], cwd=root, check=False).returncode
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(cpp_differs(sys.argv[1]) or python_differs(sys.argv[1]))
