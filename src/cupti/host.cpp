@@ -62,6 +62,7 @@ struct NewObject {
 
 NewObject initialize(const Library& library, const std::string& chip, const std::vector<std::uint8_t>& availability,
                      CollectBy by) {
+  library.load_nvperf();
   auto params = DLKPROF_PARAMS(CUpti_Profiler_Host_Initialize_Params);
   params.profilerType = by == CollectBy::samples ? CUPTI_PROFILER_TYPE_PM_SAMPLING : CUPTI_PROFILER_TYPE_RANGE_PROFILER;
   params.pChipName = chip.c_str();
@@ -122,6 +123,7 @@ Host::HostObject Host::new_object() const {
 }
 
 std::vector<std::string> Host::chips(const Library& library) {
+  library.load_nvperf();
   auto params = DLKPROF_PARAMS(CUpti_Profiler_Host_GetSupportedChips_Params);
   DLKPROF_CUPTI(library, cuptiProfilerHostGetSupportedChips, &params);
   std::vector<std::string> names = strings(params.ppChipNames, params.numChips);

@@ -119,6 +119,17 @@ Library Library::load(const fs::path& file) {
   return library;
 }
 
+void Library::load_nvperf() const noexcept {
+  constexpr const char* kName = "libnvperf_host.so";
+  if (path_.empty()) return;  // functions of a test's own
+  if (void* const loaded = dlopen(kName, RTLD_NOW | RTLD_NOLOAD); loaded != nullptr) {
+    dlclose(loaded);
+    return;
+  }
+  // RTLD_DEEPBIND as CUPTI does: the program may have symbols of the same names.
+  (void)dlopen((path_.parent_path() / kName).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+}
+
 Library Library::from(const Functions& table) {
   Library library;
   static_cast<Functions&>(library) = table;

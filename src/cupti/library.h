@@ -144,6 +144,11 @@ class Library : public Functions {
   // Functions of one's own in place of a library's: of tests.
   [[nodiscard]] static Library from(const Functions& table);
 
+  // Loads NVPerf (libnvperf_host.so), 60 ms and 110 MB, that lies beside this CUPTI, unless one is loaded. To be called before
+  // the first call that needs it: CUPTI of CUDA 13.0 asks for it by name alone, which the loader finds only where its cache or
+  // LD_LIBRARY_PATH has the folder. Where there is none CUPTI's own search is left to go on.
+  void load_nvperf() const noexcept;
+
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] std::uint32_t version() const noexcept { return version_; }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cupti/library.h"
+#include "cupti/range_profiler.h"
 
 namespace dlkprof::cupti {
 namespace {
@@ -75,12 +76,8 @@ FoundDriver find_driver() {
 
 std::string chip_of_device(std::size_t ordinal, const std::filesystem::path& cupti_path) {
   const Library& library = Library::open(cupti_path);
-  auto initialize = DLKPROF_PARAMS(CUpti_Profiler_Initialize_Params);
-  DLKPROF_CUPTI(library, cuptiProfilerInitialize, &initialize);
-  auto chip = DLKPROF_PARAMS(CUpti_Device_GetChipName_Params);
-  chip.deviceIndex = ordinal;
-  DLKPROF_CUPTI(library, cuptiDeviceGetChipName, &chip);
-  return chip.pChipName;
+  initialize_profiler(library);
+  return chip_name(library, static_cast<std::uint32_t>(ordinal));
 }
 
 }  // namespace dlkprof::cupti

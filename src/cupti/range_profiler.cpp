@@ -7,6 +7,7 @@
 namespace dlkprof::cupti {
 
 void initialize_profiler(const Library& library) {
+  library.load_nvperf();
   auto params = DLKPROF_PARAMS(CUpti_Profiler_Initialize_Params);
   DLKPROF_CUPTI(library, cuptiProfilerInitialize, &params);
 }

@@ -7,8 +7,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "common/failures.h"
 #include "common/journal.h"
@@ -45,8 +47,13 @@ std::atomic<bool> g_finalized{false};
 
 }  // namespace
 
-// By its whole path: the name libcupti.so.13 is ours.
+// By its whole path: the name libcupti.so.13 is ours. So is that of NVPerf, for which the real one asks by name.
 void* real_symbol(const char* name) {
+  if (std::string_view(name).starts_with("cuptiProfilerHost")) {
+    static void* const nvperf = dlopen(std::filesystem::path(FAKE_REAL_CUPTI).replace_filename("libnvperf_host.so").c_str(),
+                                       RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    (void)nvperf;  // without it the real one says what is wrong
+  }
   static void* const library = dlopen(FAKE_REAL_CUPTI, RTLD_NOW | RTLD_LOCAL);
   void* symbol = library != nullptr ? dlsym(library, name) : nullptr;
   if (symbol == nullptr) give_up(std::string(FAKE_REAL_CUPTI ": no ") + name);

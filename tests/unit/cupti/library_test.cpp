@@ -1,7 +1,9 @@
 #include "cupti/library.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -169,6 +171,17 @@ TEST(Check, WorksThroughTheMacros) {
   DLKPROF_CUPTI(library, cuptiProfilerHostGetSupportedChips, &params);
   const std::vector<std::string> chips(params.ppChipNames, params.ppChipNames + params.numChips);
   EXPECT_THAT(chips, Contains("GH100"));
+}
+
+// The loader's cache of a machine may have another, or none.
+TEST(LoadNvperf, TakesTheOneBesideCupti) {
+  const Library& library = Library::open();
+  library.load_nvperf();
+  void* const loaded = dlopen("libnvperf_host.so", RTLD_NOW | RTLD_NOLOAD);
+  const link_map* map = nullptr;
+  ASSERT_NE(loaded, nullptr);
+  ASSERT_EQ(dlinfo(loaded, RTLD_DI_LINKMAP, &map), 0);
+  EXPECT_EQ(fs::path(map->l_name).parent_path(), library.path().parent_path());
 }
 
 }  // namespace
