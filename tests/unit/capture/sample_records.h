@@ -66,4 +66,13 @@ inline std::vector<std::vector<std::uint8_t>> encode_all(const std::vector<Recor
   return all;
 }
 
+// The one of this type.
+template <typename T>
+T sample() {
+  for (const Record& record : sample_records()) {
+    if (const T* found = std::get_if<T>(&record)) return *found;
+  }
+  throw std::logic_error("no sample");
+}
+
 }  // namespace dlkprof::capture

@@ -13,6 +13,7 @@
 #include "model/aggregate/tensor_core_use.h"
 #include "support/print_stats.h"
 #include "support/timeline_builder.h"
+#include "unit/model/aggregate/folded.h"
 
 namespace dlkprof::model::aggregate_test {
 namespace {
@@ -24,26 +25,6 @@ using testing::HasSubstr;
 constexpr const char* kKeyNode = "Optimizer.zero_grad#SGD.zero_grad";
 constexpr const char* kTensorMetric = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed";
 constexpr const char* kGemm = "sm80_xmma_gemm_f16f16_f16f32_f32_tn_n";
-
-struct Folded {
-  explicit Folded(const TimelineBuilder& builder, const IterationRange& range = {})
-      : timeline(builder.build()), fold(model::fold(timeline)), made(aggregate(timeline, fold, range)) {}
-
-  [[nodiscard]] const OpRow& op(const std::string& name) const {
-    return *std::find_if(made.ops.begin(), made.ops.end(), [&](const OpRow& row) { return fold.ops[row.op].name == name; });
-  }
-  [[nodiscard]] const GroupRow& group(const std::string& name) const {
-    return *std::find_if(made.groups.begin(), made.groups.end(),
-                         [&](const GroupRow& row) { return fold.groups[row.group].name == name; });
-  }
-  [[nodiscard]] const OpTypeRow& type(const std::string& name) const {
-    return *std::find_if(made.types.begin(), made.types.end(), [&](const OpTypeRow& row) { return row.type == name; });
-  }
-
-  Timeline timeline;
-  Fold fold;
-  Aggregate made;
-};
 
 Stats stats(std::uint64_t n, std::int64_t total, std::int64_t least, std::int64_t most) { return {n, total, least, most}; }
 
