@@ -15,7 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kNvPerf = "libnvperf_host.so";
 constexpr const char* kInstallWhole =
     "Install the whole of CUPTI: libnvperf_host.so belongs beside libcupti. Or measure what takes one pass: --set quick.";
 
@@ -40,11 +39,12 @@ int look_for_nvperf(dl_phdr_info* info, std::size_t /*size*/, void* data) {
 }
 
 // The one that CUPTI has loaded, which need not lie beside it: CUPTI asks for it by name. A second one would take 100 MB more,
-// as each fills tables of its own. Where none is loaded yet, the one beside CUPTI, or whichever the loader finds.
+// as each fills tables of its own. Where none is loaded nor lies there, whichever the loader finds.
 void* open_nvperf(const Library& library) {
+  library.load_nvperf();
   LoadedNvPerf loaded{.folder = library.path().parent_path(), .found = {}};
   dl_iterate_phdr(look_for_nvperf, &loaded);
-  for (const fs::path& file : {loaded.found, loaded.folder / kNvPerf, fs::path(kNvPerf)}) {
+  for (const fs::path& file : {loaded.found, fs::path(kNvPerf)}) {
     if (file.empty()) continue;
     if (void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL); handle != nullptr) return handle;
   }

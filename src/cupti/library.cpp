@@ -120,14 +120,13 @@ Library Library::load(const fs::path& file) {
 }
 
 void Library::load_nvperf() const noexcept {
-  constexpr const char* kName = "libnvperf_host.so";
   if (path_.empty()) return;  // functions of a test's own
-  if (void* const loaded = dlopen(kName, RTLD_NOW | RTLD_NOLOAD); loaded != nullptr) {
+  if (void* const loaded = dlopen(kNvPerf, RTLD_NOW | RTLD_NOLOAD); loaded != nullptr) {
     dlclose(loaded);
     return;
   }
   // RTLD_DEEPBIND as CUPTI does: the program may have symbols of the same names.
-  (void)dlopen((path_.parent_path() / kName).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  (void)dlopen((path_.parent_path() / kNvPerf).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
 }
 
 Library Library::from(const Functions& table) {

@@ -130,6 +130,9 @@ struct Functions {
 #undef X
 };
 
+// The host side of counters, on which CUPTI's own stands. Lies beside libcupti.
+inline constexpr const char* kNvPerf = "libnvperf_host.so";
+
 // Once opened it stays open for the life of the process: CUPTI cannot be unloaded safely.
 class Library : public Functions {
  public:
@@ -144,8 +147,8 @@ class Library : public Functions {
   // Functions of one's own in place of a library's: of tests.
   [[nodiscard]] static Library from(const Functions& table);
 
-  // Loads NVPerf (libnvperf_host.so), 60 ms and 110 MB, that lies beside this CUPTI, unless one is loaded. To be called before
-  // the first call that needs it: CUPTI of CUDA 13.0 asks for it by name alone, which the loader finds only where its cache or
+  // Loads the NVPerf that lies beside this CUPTI, unless one is loaded. To be called right before the first call that needs it,
+  // as it takes much memory: CUPTI of CUDA 13.0 asks for it by name alone, which the loader finds only where its cache or
   // LD_LIBRARY_PATH has the folder. Where there is none CUPTI's own search is left to go on.
   void load_nvperf() const noexcept;
 

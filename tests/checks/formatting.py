@@ -7,7 +7,7 @@ import sys
 import repository
 
 CLANG_FORMAT = "clang-format-16"  # versions differ in what they do
-BLACK = "black, 23."  # of the line by which it names itself; so do years
+BLACK_YEAR = "23"  # those of other years too; as in pyproject.toml
 
 
 def cpp_differs(root):
@@ -17,8 +17,8 @@ def cpp_differs(root):
 
 def python_differs(root):
     version = subprocess.run(["black", "--version"], capture_output=True, text=True, check=True).stdout
-    if not version.startswith(BLACK):
-        print(f"Python's formatting is not checked: the project is formatted by {BLACK}*, and this is {version}")
+    if not version.startswith(f"black, {BLACK_YEAR}."):
+        print(f"Python's formatting is not checked: that takes black of 20{BLACK_YEAR}, and this is {version}")
         return 0
     return subprocess.run(["black", "--check", "--quiet", "--diff", "--workers=2", "."], cwd=root, check=False).returncode
 

@@ -199,10 +199,8 @@ void Session::sample_pcs(CUcontext context) {
   thread.sampled.add(context, epoch);
   const auto& wanted = options_.selection.devices;
   if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), device) == wanted.end()) return;
-  {
-    const OwnCalls own;
-    pc_sampling_->start(context, device);
-  }
+  const OwnCalls own;
+  pc_sampling_->start(context, device);
   // Once PC sampling has begun: what CUPTI registers at that time must find it ended.
   static std::once_flag once;
   std::call_once(once, [this] {
@@ -246,6 +244,7 @@ void Session::record_detachment(bool ended) {
 
 void Session::finish_pc_sampling() noexcept {
   if (!pc_sampling_) return;
+  const Uncancelled whole;  // an exit handler calls this too
   const OwnCalls own;
   pc_sampling_->finish();
 }

@@ -177,7 +177,7 @@ TEST(Check, WorksThroughTheMacros) {
 TEST(LoadNvperf, TakesTheOneBesideCupti) {
   const Library& library = Library::open();
   library.load_nvperf();
-  void* const loaded = dlopen("libnvperf_host.so", RTLD_NOW | RTLD_NOLOAD);
+  void* const loaded = dlopen(kNvPerf, RTLD_NOW | RTLD_NOLOAD);
   const link_map* map = nullptr;
   ASSERT_NE(loaded, nullptr);
   ASSERT_EQ(dlinfo(loaded, RTLD_DI_LINKMAP, &map), 0);

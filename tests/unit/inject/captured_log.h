@@ -45,6 +45,12 @@ struct CapturedEvents {
   }
 };
 
+inline capture::RangeEvent numbered_range(std::uint64_t number) {
+  capture::RangeEvent event;
+  event.id = number;
+  return event;
+}
+
 // Reads all of a capture. Fails the test where a text is named before it stands there.
 inline CapturedEvents read_events(const std::filesystem::path& file) {
   CapturedEvents all;

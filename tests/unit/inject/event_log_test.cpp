@@ -21,16 +21,11 @@ namespace dlkprof::inject::event_log_test {
 namespace {
 
 using test::CapturedLog;
+using test::numbered_range;
 using test::on_other_thread;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-capture::RangeEvent numbered_range(std::uint64_t number) {
-  capture::RangeEvent event;
-  event.id = number;
-  return event;
-}
 
 void add_ranges(EventLog& log, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) log.add(numbered_range(i));

@@ -10,15 +10,10 @@ namespace dlkprof::inject::event_log_texts_test {
 namespace {
 
 using test::CapturedLog;
+using test::numbered_range;
 using test::on_other_thread;
 using testing::ElementsAre;
 using testing::SizeIs;
-
-capture::RangeEvent numbered_range(std::uint64_t number) {
-  capture::RangeEvent event;
-  event.id = number;
-  return event;
-}
 
 TEST(EventClock, IsMonotonicTime) {
   timespec before{};
