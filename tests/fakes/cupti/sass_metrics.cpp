@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "common/journal.h"
 #include "cupti/pc_sampling.h"
@@ -26,6 +27,7 @@ struct Counted {
 constexpr Counted kCounted[] = {{0x10, {8, 256, 64, 16}}, {0x20, {8, 128, 0, 0}}};
 
 struct Device {
+  std::vector<std::uint32_t> metrics;  // that were asked for
   bool patches = false;
   CUcontext context = nullptr;
   std::map<std::pair<const char*, std::uint32_t>, std::uint64_t> runs;  // by function and metric; 0: they were not counted
@@ -56,8 +58,7 @@ void count_instructions(const KernelRun& run) {
   const std::lock_guard lock(mutex());
   for (auto& [number, device] : devices()) {
     if (!device.patches || device.context != run.context || sampled) continue;
-    for (std::uint32_t metric = 0; metric < std::size(kNames); ++metric)
-      device.runs[{run.kernel->name, metric}] += recorded ? 0 : 1;
+    for (const std::uint32_t metric : device.metrics) device.runs[{run.kernel->name, metric}] += recorded ? 0 : 1;
   }
 }
 
@@ -78,7 +79,14 @@ CUptiResult cuptiSassMetricsGetProperties(CUpti_SassMetrics_GetProperties_Params
 CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params* params) {
   FAKE_GPU_CALL(cuptiSassMetricsSetConfig);
   const std::lock_guard lock(fakes::mutex());
-  if (!fakes::devices().try_emplace(params->deviceIndex).second) fakes::misuse("counting instructions is configured twice");
+  std::vector<std::uint32_t> metrics;
+  for (std::size_t i = 0; i < params->numOfMetricConfig; ++i) {
+    const std::uint64_t metric = params->pConfigs[i].metricId - fakes::number_of(0);
+    if (metric >= std::size(fakes::kNames)) return CUPTI_ERROR_INVALID_PARAMETER;
+    metrics.push_back(static_cast<std::uint32_t>(metric));
+  }
+  const bool is_new = fakes::devices().try_emplace(params->deviceIndex, fakes::Device{.metrics = metrics, .runs = {}}).second;
+  if (!is_new) fakes::misuse("counting instructions is configured twice");
   fakes::attach_to_driver();
   return CUPTI_SUCCESS;
 }
@@ -130,6 +138,10 @@ CUptiResult cuptiSassMetricsFlushData(CUpti_SassMetricsFlushData_Params* params)
   const std::lock_guard lock(fakes::mutex());
   fakes::Device* device = fakes::device_of(params->ctx, "cuptiSassMetricsFlushData");
   if (device == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  if (params->numOfPatchedInstructionRecords < device->runs.size() * std::size(fakes::kCounted) || params->numOfInstances < 1) {
+    fakes::misuse("there is no room for all counts of instructions");
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
   CUpti_SassMetrics_Data* record = params->pMetricsData;
   for (const auto& [key, runs] : device->runs) {  // one metric after another
     for (const auto& [offset, values] : fakes::kCounted) {
