@@ -24,6 +24,10 @@ constexpr const char* kUnsupported =
 constexpr const char* kDriver =
     "CUPTI could not reach the CUDA driver, or finds it too old. Check that 'nvidia-smi' works here and update the driver, "
     "or set CUDA_HOME to the folder of an older CUDA Toolkit (12.6 or later).";
+constexpr const char* kNotInitialized =
+    "CUPTI could not reach the CUDA driver, or found no libnvperf_host.so. Check that 'nvidia-smi' works here, and that the "
+    "folder "
+    "of libcupti has libnvperf_host.so as well.";
 constexpr const char* kVirtualized =
     "CUPTI cannot profile on this virtual GPU. Use a bare-metal machine or one that passes the GPU through whole.";
 constexpr const char* kConfidential =
@@ -70,6 +74,7 @@ std::string remedy_for(CUptiResult result) {
     case CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED:
       return kUnsupported;
     case CUPTI_ERROR_NOT_INITIALIZED:
+      return kNotInitialized;
     case CUPTI_ERROR_NOT_COMPATIBLE:
       return kDriver;
     case CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED:

@@ -26,6 +26,7 @@ TEST(Remedy, SaysWhatKeepsADeviceFromBeingProfiled) {
   EXPECT_THAT(remedy_for(CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED), HasSubstr("Confidential computing"));
   EXPECT_THAT(remedy_for(CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES), HasSubstr("vGPU"));
   EXPECT_THAT(remedy_for(CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED), HasSubstr("WSL"));
+  EXPECT_THAT(remedy_for(CUPTI_ERROR_NOT_INITIALIZED), HasSubstr("libnvperf_host.so"));
 }
 
 // Every result that says what is wrong with the user's machine has a remedy; those that could only come from a
