@@ -164,6 +164,14 @@ void say_if_empty(const report::Report& report, const report::Rows& rows) {
     say("dlkprof: the report {} has no rows: {}\n", report.name, report.when_empty);
 }
 
+std::vector<report::PeopleColumn> columns_for_people(const report::Report& report, const report::Inputs& inputs) {
+  return report::people_columns(inputs.by ? "grouped" : report.name);
+}
+
+report::Choice choice_of(const report::Report& report, const report::Inputs& inputs, const report::Rows& rows) {
+  return report::named_by_heading(inputs.choice, rows, columns_for_people(report, inputs));
+}
+
 std::string report_markdown(const report::Report& report, const report::Inputs& inputs) {
   if (report.rows == nullptr) {
     const report::Table table = report::flatten(summary_of(inputs, true));
@@ -171,7 +179,7 @@ std::string report_markdown(const report::Report& report, const report::Inputs& 
   }
   const report::Rows rows = op_rows(report, inputs);
   say_if_empty(report, rows);
-  return report::markdown_table(rows, inputs.choice, report::people_columns(inputs.by ? "grouped" : report.name));
+  return report::markdown_table(rows, choice_of(report, inputs, rows), columns_for_people(report, inputs));
 }
 
 }  // namespace
@@ -185,11 +193,11 @@ void print_hints(const std::vector<std::string>& reports, const report::Inputs& 
 
 void write_report(const std::string& name, const std::string& format, const report::Inputs& inputs, const report::Sink& sink) {
   const bool csv = format == "csv";
+  const report::Report& report = report::report_of(name);
   const auto write_rows = [&](const report::Rows& all) {
-    const report::Rows rows = report::choose(all, inputs.choice).rows;
+    const report::Rows rows = report::choose(all, choice_of(report, inputs, all)).rows;
     csv ? report::write_csv(rows, sink) : report::write_json(rows, sink);
   };
-  const report::Report& report = report::report_of(name);
   if (format == "svg") {
     sink(report.picture(inputs.profile));
   } else if (format == "markdown") {
@@ -212,7 +220,7 @@ std::string report_text(const std::string& name, const report::Inputs& inputs) {
   if (report.rows == nullptr) return summary_text(inputs);
   const report::Rows rows = op_rows(report, inputs);
   say_if_empty(report, rows);
-  return report::people_table(rows, inputs.choice, report::people_columns(inputs.by ? "grouped" : name), inputs.page);
+  return report::people_table(rows, choice_of(report, inputs, rows), columns_for_people(report, inputs), inputs.page);
 }
 
 void write_pieces(const fs::path& path, bool replace, const std::function<void(const report::Sink&)>& produce) {

@@ -69,7 +69,8 @@ bool parse_report(int argc, char** argv, ReportCommand& command) {
       "Show rows of this kernel or op alone; regex:<pattern> for part of a name");
   add("--top", command.choice.top, "<n>", "Show n rows; 0 shows all (default: 20 in a table, else all)")->check(not_negative());
   add("--sort", command.choice.sort, "<column>", "Sort by a column: numbers falling, names rising");
-  list("--columns", command.choice.columns, "<column,column>", "Show these columns, by name, with or without the unit");
+  list("--columns", command.choice.columns, "<column,column>",
+       "Show these columns, by heading or by name in csv, with or without the unit");
   app.add_flag("--kernels{5}", kernels, "Show the counters of the n longest kernels, section by section; 0: of all (default: 5)")
       ->type_name("[=<n>]")
       ->check(not_negative());

@@ -12,7 +12,7 @@ namespace dlkprof::report {
 namespace {
 
 constexpr std::array kHeadings{PeopleColumn{"Op Name", "op"},
-                               PeopleColumn{"Direction", "pass"},
+                               PeopleColumn{"Direction", "direction"},
                                PeopleColumn{"No. Calls", "calls"},
                                PeopleColumn{"Total GPU Time (ns)", "GPU time"},
                                PeopleColumn{"Avg. GPU Time (ns)", "mean"},
@@ -103,7 +103,7 @@ constexpr std::array kHeadings{PeopleColumn{"Op Name", "op"},
                                PeopleColumn{"Loop Share Of Kernel (%)", "loop's\nshare"},
                                PeopleColumn{"Share Of Kernel (%)", "of the\nkernel"},
                                PeopleColumn{"Top Stall Reason", "waits for"},
-                               PeopleColumn{"Top Stall Share (%)", "share"},
+                               PeopleColumn{"Top Stall Share (%)", "wait's\nshare"},
                                PeopleColumn{"Instructions Executed", "executed"},
                                PeopleColumn{"Avg. Threads Executed", "threads\nactive"},
                                PeopleColumn{"Divergent Branches", "branches\ndivergent"},
@@ -169,7 +169,7 @@ constexpr std::array kColumns{
     ReportColumns{"iterations",
                   "Kind,Iterations,Median Time (ns),Standard Deviation (ns),Total GPU Time (ns),GPU Time (%),Verdict"},
     ReportColumns{"kernel",
-                  "Kernel Name,Op ID,Calls Timed,Total GPU Time (ns),Avg. GPU Time (ns),Uses TC,"
+                  "Kernel Name,Op Name,Direction,Calls Timed,Total GPU Time (ns),Avg. GPU Time (ns),Uses TC,"
                   "Achieved Occupancy (%),Memory Throughput (%),SM Throughput (%),TC Source,Top Stall"},
     ReportColumns{"tensor",
                   "Op Name,Direction,Total GPU Time,Uses TC,TC Utilization (%),TC Source,Tensor Pipe (%),"
@@ -185,19 +185,19 @@ constexpr std::array kColumns{
                   "TC Source,Achieved Occupancy (%),Slowest Layer,Slowest Layer GPU Time (ns),No. Ops,"
                   "No. Launches,Measured GPU Time (ns)"},
     ReportColumns{"bottleneck",
-                  "Op ID,Kernel Name,Total GPU Time (ns),Verdict,Savings Bound (%),SM Throughput (%),"
+                  "Op Name,Direction,Kernel Name,Total GPU Time (ns),Verdict,Savings Bound (%),SM Throughput (%),"
                   "Memory Throughput (%),SMs Filled (%),Reason"},
     ReportColumns{"occupancy",
                   "Kernel Name,Grid Size,Block Size,Total GPU Time (ns),Theoretical Occupancy (%),"
                   "Achieved Occupancy (%),Limiter,Waves Per SM,Next Step,Why Below Theoretical"},
     ReportColumns{"stall",
-                  "Op ID,Kernel Name,Total GPU Time (ns),Stall Reason,Share (%),Cycles Per Issue,PC Samples,"
+                  "Op Name,Direction,Kernel Name,Total GPU Time (ns),Stall Reason,Share (%),Cycles Per Issue,PC Samples,"
                   "What Usually Helps"},
     ReportColumns{"memory",
-                  "Op ID,Kernel Name,Total GPU Time (ns),DRAM Bytes,DRAM Rate (byte/s),DRAM Of Peak (%),"
+                  "Op Name,Direction,Kernel Name,Total GPU Time (ns),DRAM Bytes,DRAM Rate (byte/s),DRAM Of Peak (%),"
                   "L2 Hit Rate (%),L1 Hit Rate (%),L2 Of Peak (%),L1 Of Peak (%),Sectors Per Load Request"},
     ReportColumns{"roofline",
-                  "Op ID,Kernel Name,Total GPU Time (ns),Precision,Arithmetic Intensity (op/byte),"
+                  "Op Name,Direction,Kernel Name,Total GPU Time (ns),Precision,Arithmetic Intensity (op/byte),"
                   "Performance (op/s),Of Attainable (%),Attainable (op/s)"},
     ReportColumns{"coverage", "Kernel Name,Grid Size,Launches,Matched,Measured,Timed GPU Time (%),Incomplete Because"},
     ReportColumns{"measured", "Kernel Name,Grid Size,Metric,Mean,Samples,Standard Deviation,Collected By,Cache Control"},
@@ -207,7 +207,7 @@ constexpr std::array kColumns{
         "L2 Theoretical Sectors Global Excessive,L1 Wavefronts Shared Excessive,SASS,Line Share Of Kernel (%),PC Samples,"
         "Loop Lines,Loop Share Of Kernel (%),SASS Offset,Top Stall Share (%),Stalled Samples,Loop,Avg. Threads Executed,"
         "Divergent Branches"},
-    ReportColumns{"sampling", "Op ID,Kernel Name,Total GPU Time (ns),Metric,Value,95 % Low,95 % High,# Samples"},
+    ReportColumns{"sampling", "Op Name,Direction,Kernel Name,Total GPU Time (ns),Metric,Value,95 % Low,95 % High,# Samples"},
     ReportColumns{"utilization", "GPU,Metric,Iteration,Time in Iteration (ns),Length (ns),Value,# Samples"},
     ReportColumns{"occupancy_curves", "Kernel Name,Block Size,Curve,Value,Unit,Theoretical Occupancy (%),Grid Size"},
     ReportColumns{"metrics",

@@ -41,16 +41,16 @@ void write_rows(const std::string& format, const report::Rows& rows, const repor
   format == "json" ? report::write_json(rows, sink) : report::write_csv(rows, sink);
 }
 
-void print_job_report(const ReportCommand& command, const job::JobReport& one, const report::Rows& rows) {
+void print_job_report(const ReportCommand& command, const job::JobReport& one, const report::Rows& rows,
+                      const report::Choice& choice) {
   const report::Page page{text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};
   if (command.format == "table") {
     print_data(fmt::format("{}: one row per {}\n\n", one.name, one.a_row_per) +
-               report::people_table(rows, command.choice, one.columns, page) + "\n");
+               report::people_table(rows, choice, one.columns, page) + "\n");
   } else if (command.format == "markdown") {
-    print_data(report::markdown_table(rows, command.choice, one.columns));
+    print_data(report::markdown_table(rows, choice, one.columns));
   } else {
-    write_rows(command.format, report::choose(rows, command.choice).rows,
-               [](std::string_view piece) { print_data(std::string(piece)); });
+    write_rows(command.format, report::choose(rows, choice).rows, [](std::string_view piece) { print_data(std::string(piece)); });
   }
 }
 
@@ -69,12 +69,13 @@ int report_job(const ReportCommand& command) {
     const job::JobReport& one = job_report_of(name);
     const report::Table table = one.table(job);
     const report::Rows rows = report::rows_of(table);
-    if (!command.to_files) print_job_report(command, one, rows);
+    const report::Choice choice = report::named_by_heading(command.choice, rows, one.columns);
+    if (!command.to_files) print_job_report(command, one, rows, choice);
     for (const std::string& format : command.outputs.formats) {
       const auto path = command.outputs.directory / fmt::format("{}_{}.{}", command.outputs.base_name, name, format);
       make_folder(command.outputs.directory);
       write_pieces(path, command.outputs.force,
-                   [&](const report::Sink& sink) { write_rows(format, report::choose(rows, command.choice).rows, sink); });
+                   [&](const report::Sink& sink) { write_rows(format, report::choose(rows, choice).rows, sink); });
     }
   }
   return 0;

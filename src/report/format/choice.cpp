@@ -29,6 +29,25 @@ std::string folded(std::string_view name) {
   return text;
 }
 
+// "occupancy" of "occu-\npancy", "DRAM rate" of "DRAM\nrate".
+std::string heading_text(std::string_view heading) {
+  std::string text;
+  for (const char letter : heading) {
+    if (letter != '\n') {
+      text += letter;
+    } else if (text.ends_with('-')) {
+      text.pop_back();
+    } else if (!text.ends_with('/')) {
+      text += ' ';
+    }
+  }
+  return text;
+}
+
+bool has_name(const Column& column, const std::string& asked) {
+  return folded(column.name) == asked || folded(without_unit(column.name)) == asked;
+}
+
 std::optional<double> number_of(const Cell& cell) {
   if (const auto* value = std::get_if<std::uint64_t>(&cell)) return static_cast<double>(*value);
   if (const auto* value = std::get_if<std::int64_t>(&cell)) return static_cast<double>(*value);
@@ -109,6 +128,20 @@ std::size_t find_column(const Rows& rows, const std::string& name) {
                        : fmt::format("Did you mean '{}'?",
                                      names[static_cast<std::size_t>(std::find(without_units.begin(), without_units.end(), near) -
                                                                     without_units.begin())]));
+}
+
+Choice named_by_heading(Choice choice, const Rows& rows, std::span<const PeopleColumn> columns) {
+  const auto translate = [&](std::string& name) {
+    const std::string asked = folded(name);
+    const auto is_column = [&](const Column& column) { return has_name(column, asked); };
+    if (std::any_of(rows.columns.begin(), rows.columns.end(), is_column)) return;
+    const auto heads = [&](const PeopleColumn& one) { return folded(heading_text(one.heading)) == asked; };
+    const auto found = std::find_if(columns.begin(), columns.end(), heads);
+    if (found != columns.end()) name = found->column;
+  };
+  std::for_each(choice.columns.begin(), choice.columns.end(), translate);
+  if (!choice.sort.empty()) translate(choice.sort);
+  return choice;
 }
 
 ChosenRows choose(const Rows& rows, const Choice& choice) {

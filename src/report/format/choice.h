@@ -13,6 +13,12 @@
 
 namespace dlkprof::report {
 
+// A column for people, and what stands above it: a word or two, on two lines where a line break is in it.
+struct PeopleColumn {
+  const char* column;  // its name in the report
+  const char* heading;
+};
+
 struct Choice {
   std::vector<std::string> columns;                      // in this order; none: all
   std::string sort;                                      // by this column; empty: as the report comes
@@ -24,6 +30,10 @@ struct Choice {
 // A column by its name, however it is capitalized, with or without the unit behind it: "total_gpu_time" for "Total GPU Time
 // (ns)". Throws UsageError where there is none, naming the closest.
 [[nodiscard]] std::size_t find_column(const Rows& rows, const std::string& name);
+
+// The choice with names of columns in place of headings: "Total GPU Time (ns)" for "GPU time". A column that has what was asked
+// for as its name goes before one that has it as its heading.
+[[nodiscard]] Choice named_by_heading(Choice choice, const Rows& rows, std::span<const PeopleColumn> columns);
 
 struct ChosenRows {
   Rows rows;

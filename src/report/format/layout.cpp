@@ -92,6 +92,36 @@ Quantity scaled(double value, std::string_view unit, std::string_view rest, std:
   return {number(value), std::string(unit)};
 }
 
+// "features/2/.../aten::convolution" of "/Cnn/features/2/aten::conv2d/aten::convolution": modules come before the first function
+// of a namespace. As many of the modules as there is room for; empty where there are none, or no room for one.
+std::string modules_and_last(const std::string& path, std::size_t width) {
+  const std::size_t first = path.rfind('/', path.find("::"));
+  const std::size_t last = path.rfind('/');
+  if (path.find("::") == std::string::npos || first == 0 || first == std::string::npos) return "";
+  const std::string_view modules = std::string_view(path).substr(0, first);
+  const std::string function = path.substr(last + 1);
+  const std::size_t colons = function.find("::");
+  const std::string base = colons == std::string::npos ? function : function.substr(colons + 2);
+  for (std::size_t at = 0;;) {
+    for (const std::string& name : {function, base}) {
+      std::string text = std::string(modules.substr(at)) + (first == last ? "/" : "/.../") + name;
+      if (display_width(text) <= width) return text;
+    }
+    const std::size_t slash = modules.find('/', at + 1);
+    if (slash == std::string_view::npos) break;
+    at = slash + 1;
+  }
+  // A function of a long name: the end of it, behind modules of at most half the width.
+  for (std::size_t at = 0;;) {
+    const std::string parents = std::string(modules.substr(at)) + "/...";
+    const std::size_t taken = display_width(parents), length = display_width(base);
+    if (taken <= width / 2 && width - taken < length) return parents + characters(base, length - (width - taken), length);
+    const std::size_t slash = modules.find('/', at + 1);
+    if (slash == std::string_view::npos) return "";
+    at = slash + 1;
+  }
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -180,6 +210,8 @@ std::string shorten_middle(std::string_view text, std::size_t width) {
 std::string shorten_path(std::string_view path, std::size_t width) {
   const std::string shown = printable(path);
   if (display_width(shown) <= width) return shown;
+  std::string telling = modules_and_last(shown, width);
+  if (!telling.empty()) return telling;
   constexpr std::string_view kParent = "...";
   for (std::size_t at = shown.find('/', 1); at != std::string::npos; at = shown.find('/', at + 1)) {
     const std::string tail = shown.substr(at);

@@ -51,7 +51,8 @@ struct Quantity {
 // the end of a path or of a kernel's name says more.
 [[nodiscard]] std::string shorten_middle(std::string_view text, std::size_t width);
 
-// The same for names of ops: of a path the first parts go, as long as that is enough: ".../self_attn/aten::mm".
+// The same for names of ops. Of a path with functions the modules and the last function stay, as they tell ops apart:
+// "7/self_attn/.../aten::mm". Of another the first parts go, as long as that is enough: ".../7/self_attn".
 [[nodiscard]] std::string shorten_path(std::string_view path, std::size_t width);
 
 // A share for a sentence: "12.3 %"; "0 %" where there is no whole.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/text.h"
@@ -16,6 +17,8 @@ constexpr std::size_t kGap = 2;  // between columns
 // Of a column of names, and of other words: where they cannot have so much, the column goes. Shorter pieces say nothing.
 constexpr std::size_t kLeastName = 24;
 constexpr std::size_t kLeastWords = 36;
+// Of a column that was asked for by name: it is there, however little it says.
+constexpr std::size_t kLeastAsked = 12;
 // The end of a path says which file it is; an instruction its opcode and first operands.
 constexpr std::size_t kLeastFile = 14, kLeastInstruction = 20;
 
@@ -47,7 +50,16 @@ std::size_t least_words_of(const std::string& name) {
 
 using WholeNames = std::vector<const std::string*>;
 
-Setting set_column(const Table& table, std::size_t column, const char* heading, WholeNames names) {
+bool names_ops(const std::string& column) { return column == "Op Name" || column == "Name"; }
+
+// "/Net/fc1/aten::linear bprop".
+std::string with_direction(std::string name, const Cell& direction) {
+  const auto* text = std::get_if<std::string>(&direction);
+  return text == nullptr || text->empty() || *text == name ? name : name + " " + printable(*text);
+}
+
+Setting set_column(const Table& table, std::size_t column, const char* heading, WholeNames names,
+                   const std::optional<std::size_t>& direction) {
   Setting setting;
   const Column& shown = table.columns[column];
   setting.heading = split(heading != nullptr ? heading : printable(without_unit(shown.name)), '\n');
@@ -55,6 +67,7 @@ Setting set_column(const Table& table, std::size_t column, const char* heading, 
   setting.least_words = least_words_of(shown.name);
   for (const std::vector<Cell>& row : table.rows) {
     setting.cells.push_back(people_text(row[column], shown.unit));
+    if (direction && names_ops(shown.name)) setting.cells.back() = with_direction(setting.cells.back(), row[*direction]);
     if (!names.empty() && names[setting.cells.size() - 1] != nullptr) {
       setting.cells.back() = printable(telling_name(*names[setting.cells.size() - 1]));
     }
@@ -137,12 +150,12 @@ std::string set_headings(const std::vector<Setting>& settings, const Page& page)
   return text + set_line(settings, [](const Setting& setting) { return std::string(setting.width, '-'); }) + "\n";
 }
 
-std::string left_out_text(std::size_t rows, std::size_t columns, const Page& page) {
+std::string left_out_text(std::size_t rows, std::size_t columns, bool asked, const Page& page) {
   std::string text;
   if (rows > 0) text = fmt::format("and {} more {} (--top 0 shows all)", with_separators(rows), rows == 1 ? "row" : "rows");
   if (columns > 0) {
-    text += fmt::format("{}{} more {} (--columns picks, --format csv has all)", text.empty() ? "" : "; ", columns,
-                        columns == 1 ? "column" : "columns");
+    text += fmt::format("{}{} more {} ({}--format csv has all)", text.empty() ? "" : "; ", columns,
+                        columns == 1 ? "column" : "columns", asked ? "" : "--columns picks, ");
   }
   return text.empty() ? "" : wrap(text, page.width, 0, 0) + "\n";
 }
@@ -163,12 +176,16 @@ WholeNames whole_names(const Rows& rows, std::size_t column) {
   return names;
 }
 
-SetTable set_table(const Rows& rows, const Positions& shown, bool with_empty, const Page& page) {
+SetTable set_table(const Rows& rows, const Positions& shown, const std::optional<std::size_t>& direction, bool with_empty,
+                   const Page& page) {
   const Table table = to_table(rows);
   std::vector<Setting> settings;
   for (const auto& [column, heading] : shown) {
-    settings.push_back(set_column(table, column, heading, whole_names(rows, column)));
+    settings.push_back(set_column(table, column, heading, whole_names(rows, column), direction));
     if (!with_empty && !table.rows.empty() && settings.back().is_empty()) settings.pop_back();
+  }
+  if (with_empty) {
+    for (Setting& setting : settings) setting.least_words = std::min(setting.least_words, kLeastAsked);
   }
   fit(settings, page.width);
   std::for_each(settings.begin(), settings.end(), tell_apart);
@@ -191,6 +208,18 @@ Positions positions(const Rows& rows, std::span<const PeopleColumn> columns) {
   return found;
 }
 
+// Takes the column of directions out of those that are shown, where one names the ops that they are of.
+std::optional<std::size_t> take_direction(const Rows& rows, Positions& shown) {
+  const auto find = [&](auto is_it) {
+    return std::find_if(shown.begin(), shown.end(), [&](const auto& one) { return is_it(rows.columns[one.first].name); });
+  };
+  const auto direction = find([](const std::string& name) { return name == "Direction"; });
+  if (direction == shown.end() || find(names_ops) == shown.end()) return std::nullopt;
+  const std::size_t column = direction->first;
+  shown.erase(direction);
+  return column;
+}
+
 }  // namespace
 
 std::string people_text(const Cell& cell, std::string_view unit) {
@@ -203,7 +232,7 @@ std::string people_text(const Cell& cell, std::string_view unit) {
 }
 
 std::string people_rows(const Rows& rows, std::span<const PeopleColumn> columns, const Page& page) {
-  return set_table(rows, positions(rows, columns), false, page).text;
+  return set_table(rows, positions(rows, columns), std::nullopt, false, page).text;
 }
 
 std::string people_table(const Rows& rows, const Choice& choice, std::span<const PeopleColumn> columns, const Page& page) {
@@ -216,9 +245,12 @@ std::string people_table(const Rows& rows, const Choice& choice, std::span<const
     shown.clear();
     for (std::size_t i = 0; i < chosen.rows.columns.size(); ++i) shown.emplace_back(i, nullptr);
   }
-  const SetTable set = set_table(chosen.rows, shown, asked, page);
-  const std::size_t hidden = (asked ? chosen.rows.columns.size() : rows.columns.size()) - set.columns;
-  return set.text + left_out_text(chosen.left_out, hidden, page);
+  const std::optional<std::size_t> direction = asked ? std::nullopt : take_direction(chosen.rows, shown);
+  const SetTable set = set_table(chosen.rows, shown, direction, asked, page);
+  const std::size_t hidden = (asked ? chosen.rows.columns.size() : rows.columns.size()) - set.columns - (direction ? 1 : 0);
+  std::string text = set.text;
+  if (chosen.rows.count == 0 && rows.count > 0) text.insert(text.size() - 1, ": no kernel or op has such a name");
+  return text + left_out_text(chosen.left_out, hidden, asked, page);
 }
 
 }  // namespace dlkprof::report

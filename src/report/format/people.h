@@ -12,14 +12,9 @@ namespace dlkprof::report {
 
 inline constexpr std::size_t kRowsForPeople = 20;
 
-// A column for people, and what stands above it: a word or two, on two lines where a line break is in it.
-struct PeopleColumn {
-  const char* column;  // its name in the report
-  const char* heading;
-};
-
 // `columns` in their order, the most important first: as many as the page has room for, less those that are empty in all rows
-// shown. Where the choice names columns it is those, and where there is neither all. The first 20 rows, unless it says how many.
+// shown. A direction follows the name of its op, as on the screen. Where the choice names columns it is those, and where there is
+// neither all. The first 20 rows, unless it says how many.
 // What is left out is counted beneath. Throws UsageError as choose() does.
 [[nodiscard]] std::string people_table(const Rows& rows, const Choice& choice, std::span<const PeopleColumn> columns,
                                        const Page& page);

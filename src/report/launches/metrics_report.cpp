@@ -35,7 +35,8 @@ Fields<LaunchRow> launch_fields(const model::Timeline& timeline) {
       {"Device", "", [](const Row& row) -> Cell { return std::uint64_t{row.config->key.device}; }},
       {"Context", "", number(&model::MeasuredLaunch::context)},
       {"Stream", "", number(&model::MeasuredLaunch::stream)},
-      {"Kernel Name", "", [&timeline](const Row& row) -> Cell { return demangled_name(timeline, *row.config); }},
+      {"Kernel Name", "", [&timeline](const Row& row) -> Cell { return demangled_name(timeline, *row.config); },
+       [&timeline](const Row& row) { return whole_name(timeline, row.config->kernel); }},
       {"Mangled Name", "", [&timeline](const Row& row) -> Cell { return mangled_name(timeline, *row.config); }}};
   append(fields, size_fields(), [](const Row& row) { return &row.config->key; });
   append(fields, {{"Occurrence", "", number(&model::MeasuredLaunch::occurrence)},

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "base/error.h"
 #include "report/format/csv.h"
 #include "support/run_verb.h"
@@ -54,6 +56,16 @@ TEST(Choice, PicksColumnsInTheOrderAsked) {
   const Table table = sample();
   const Rows rows = choose(rows_of(table), {.columns = {"gpu-time", "Kernel Name"}, .sort = "", .top = 1, .accepts = {}}).rows;
   EXPECT_EQ(to_csv(to_table(rows)), "GPU Time (ns),Kernel Name\r\n5,gemm\r\n");
+}
+
+TEST(Choice, TakesHeadingsForTheirColumns) {
+  constexpr std::array kColumns{PeopleColumn{"GPU Time (ns)", "total\ntime"}, PeopleColumn{"Note", "re-\nmark"},
+                                PeopleColumn{"Op Name", "note"}};
+  const Table table = sample();
+  const Choice asked{.columns = {"re-mark", "remark", "NOTE", "other"}, .sort = "total time", .top = {}, .accepts = {}};
+  const Choice named = named_by_heading(asked, rows_of(table), kColumns);
+  EXPECT_THAT(named.columns, testing::ElementsAre("re-mark", "Note", "NOTE", "other")) << "a name goes before a heading";
+  EXPECT_EQ(named.sort, "GPU Time (ns)");
 }
 
 TEST(Choice, NamesTheClosestColumn) {

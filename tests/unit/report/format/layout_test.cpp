@@ -96,5 +96,24 @@ TEST(Layout, ShortensNamesInTheMiddle) {
   for (std::size_t width = 0; width < 30; ++width) EXPECT_EQ(display_width(shorten_middle(std::string(40, 'x'), width)), width);
 }
 
+TEST(Layout, ShortensPathsToModulesAndTheLastFunction) {
+  const std::string path = "/Cnn/features/2/aten::conv2d/aten::convolution bprop";
+  EXPECT_EQ(shorten_path(path, 80), path);
+  EXPECT_EQ(shorten_path(path, 43), "/Cnn/features/2/.../aten::convolution bprop");
+  EXPECT_EQ(shorten_path(path, 42), "/Cnn/features/2/.../convolution bprop") << "a module says more than a namespace";
+  EXPECT_EQ(shorten_path(path, 36), "features/2/.../convolution bprop");
+  EXPECT_EQ(shorten_path(path, 24), "2/.../convolution bprop");
+  EXPECT_EQ(shorten_path("/net/pools/4/aten::max_pool2d/aten::max_pool2d_with_indices", 24), "pools/4/..._with_indices");
+  EXPECT_EQ(shorten_path("/Adam.step/aten::_foreach_mul_", 27), "/Adam.step/_foreach_mul_") << "nothing lies between";
+  EXPECT_EQ(shorten_path("/Optimizer.step#Adam.step/aten::_foreach_mul_", 24), ".../aten::_foreach_mul_");
+}
+
+TEST(Layout, ShortensOtherPathsToTheirEnd) {
+  EXPECT_EQ(shorten_path("/Llama/model/layers/*/self_attn", 24), ".../layers/*/self_attn");
+  EXPECT_EQ(shorten_path("/aten::linear/aten::addmm", 20), ".../aten::addmm");
+  for (std::size_t width = 0; width < 60; ++width)
+    EXPECT_LE(display_width(shorten_path("/a/b/c/aten::x/aten::y fprop", width)), width);
+}
+
 }  // namespace
 }  // namespace dlkprof::report::layout_test

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,12 @@ TEST(Markdown, KernelsHaveTellingNames) {
   rows.kernels.reset();
   EXPECT_EQ(markdown_table(rows, {.top = 1}, {}),
             "| Kernel Name | Calls |\n| --- | --- |\n| raw | 5 |\n\n1 more rows: --top 0\n");
+}
+
+TEST(Markdown, ColumnsThatAReportLacksAreLeftOut) {
+  const Table table{"detail", {{"Op Name", ""}, {"Calls", ""}}, {{std::string("fc"), std::uint64_t{5}}}};
+  constexpr std::array kColumns{PeopleColumn{"Op Name", "op"}, PeopleColumn{"Direction", "direction"}};
+  EXPECT_EQ(markdown_table(rows_of(table), {}, kColumns), "| Op Name |\n| --- |\n| fc |\n");
 }
 
 }  // namespace

@@ -42,7 +42,10 @@ TEST(PeopleTable, HasUnitsAndItsOwnHeadings) {
 TEST(PeopleTable, ShowsTwentyRowsAndCountsTheRest) {
   EXPECT_THAT(shown(sample(23), {}, 80), HasSubstr("and 3 more rows (--top 0 shows all)"));
   EXPECT_THAT(shown(sample(23), {.columns = {}, .sort = "", .top = 0, .accepts = {}}, 80), Not(HasSubstr("more rows")));
-  EXPECT_THAT(shown(sample(0), {}, 80), HasSubstr("nothing to show"));
+  EXPECT_THAT(shown(sample(0), {}, 80), HasSubstr("nothing to show\n"));
+  const auto none = [](const std::string&) { return false; };
+  EXPECT_THAT(shown(sample(1), {.columns = {}, .sort = "", .top = {}, .accepts = none}, 80),
+              HasSubstr("nothing to show: no kernel or op has such a name\n"));
 }
 
 TEST(PeopleTable, FitsThePageAndKeepsBothEndsOfNames) {
@@ -63,10 +66,35 @@ TEST(PeopleTable, ShowsTheColumnsAskedForEvenWhereTheyAreEmpty) {
             "           x\n");
 }
 
+TEST(PeopleTable, ShortensColumnsAskedForRatherThanLeaveThemOut) {
+  const Table table{"coverage", {{"Kernel Name", ""}, {"Because", ""}}, {{std::string(60, 'k'), std::string(60, 'b')}}};
+  const Choice choice{.columns = {"kernel name", "because"}, .sort = "", .top = {}, .accepts = {}};
+  const std::string text = people_table(rows_of(table), choice, kShown, {.width = 40, .styled = false});
+  EXPECT_THAT(text, AllOf(HasSubstr("Because"), HasSubstr("kkkk...k"), HasSubstr("bbbb...b"), Not(HasSubstr("more column"))));
+  EXPECT_THAT(people_table(rows_of(table), choice, kShown, {.width = 20, .styled = false}),
+              HasSubstr("1 more column\n(--format csv has\nall)"));
+}
+
 TEST(PeopleTable, IsBoldOnATerminalAlone) {
   const Table table = sample(1);
   EXPECT_THAT(people_table(rows_of(table), {}, kShown, {.width = 80, .styled = true}), HasSubstr("\033[1m"));
   EXPECT_THAT(shown(sample(1), {}, 80), Not(HasSubstr("\033")));
+}
+
+TEST(PeopleTable, DirectionsFollowTheNamesOfTheirOps) {
+  const Table table{
+      "detail",
+      {{"Op Name", ""}, {"Direction", ""}, {"Calls", ""}},
+      {{std::string("/net/fc"), std::string("bprop"), std::uint64_t{5}}, {std::string("/all"), Cell{}, std::uint64_t{7}}}};
+  constexpr std::array kColumns{PeopleColumn{"Op Name", "op"}, PeopleColumn{"Direction", "direction"},
+                                PeopleColumn{"Calls", "calls"}};
+  EXPECT_EQ(people_table(rows_of(table), {}, kColumns, {.width = 80, .styled = false}),
+            "op             calls\n"
+            "-------------  -----\n"
+            "/net/fc bprop      5\n"
+            "/all               7\n");
+  const Choice asked{.columns = {"op name", "direction"}, .sort = "", .top = 1, .accepts = {}};
+  EXPECT_THAT(people_table(rows_of(table), asked, kColumns, {.width = 80, .styled = false}), HasSubstr("/net/fc  bprop"));
 }
 
 // Kernels under one base name, as people are told of them.
