@@ -28,7 +28,21 @@ double growth(double base, double other) { return base > 0 ? 100 * (other / base
 
 std::string changed_text(double percent) {
   if (std::isinf(percent)) return "was 0 before";
-  return fmt::format("{} by {:.3g} %", percent < 0 ? "fell" : "grew", std::abs(percent));
+  const double size = std::abs(percent);
+  return fmt::format("{} by {} %", percent < 0 ? "fell" : "grew",
+                     size < 1000 ? fmt::format("{:.3g}", size) : fmt::format("{:.0f}", size));
+}
+
+// Both in the unit of the larger.
+std::string times_text(double base_ns, double other_ns) {
+  struct Unit {
+    double ns;
+    const char* name;
+  };
+  constexpr std::array kUnits{Unit{1e9, "s"}, Unit{1e6, "ms"}, Unit{1e3, "us"}, Unit{1, "ns"}};
+  const auto* unit = std::find_if(kUnits.begin(), kUnits.end() - 1,
+                                  [larger = std::max(base_ns, other_ns)](const Unit& one) { return larger >= one.ns; });
+  return fmt::format("{:.4g} {} to {:.4g} {}", base_ns / unit->ns, unit->name, other_ns / unit->ns, unit->name);
 }
 
 // A time of both runs, tested.
@@ -41,11 +55,11 @@ Outcome judge_time(const TimePair& pair, double most) {
                            pair.other.size(), kLeastValues);
     return made;
   }
-  const std::string figures = fmt::format("{:.4g} ms to {:.4g} ms", base / 1e6, other / 1e6);
+  const std::string figures = times_text(base, other);
   const std::string because = pair.because.empty() ? "" : "; " + pair.because;
   if (*pair.p_beyond < kSignificance && other > allowed_ns(pair, base, most)) {
     made.verdict = GateVerdict::broken;
-    made.why = fmt::format("{} {} ({}, p = {:.2g}), and may by {:g} %{}", pair.what, changed_text(made.percent), figures,
+    made.why = fmt::format("{} {} ({}, p = {:.2g}); the rule allows {:g} %{}", pair.what, changed_text(made.percent), figures,
                            *pair.p_beyond, most, because);
   } else if (*pair.p_differ >= kSignificance) {
     made.why = fmt::format("{} did not change ({})", pair.what, figures);
@@ -116,12 +130,12 @@ Outcome judge_counter(const ConfigSums& base, const ConfigSums& other, const Gat
   Outcome made{.percent = growth(base_sum.value, other_sum.value)};
   const double share = base_sum.measured_launches / base_sum.launches;
   const std::string part = whole || share > 0.9995 ? "" : fmt::format(", of {:.3g} % of its launches", 100 * share);
-  const std::string figures = fmt::format("{:.6g} to {:.6g} an iteration{}", base_sum.value, other_sum.value, part);
+  const std::string figures = fmt::format("{:.6g} to {:.6g} per iteration{}", base_sum.value, other_sum.value, part);
   // A sum of doubles is not to break a rule by its rounding.
   const bool matters = other_sum.value - base_sum.value >= rule.least_growth;
   if (made.percent > rule.most_percent + 1e-9 && matters) {
     made.verdict = GateVerdict::broken;
-    made.why = fmt::format("{} of {} {} ({}), and may by {:g} %", rule.counter, what, changed_text(made.percent), figures,
+    made.why = fmt::format("{} of {} {} ({}); the rule allows {:g} %", rule.counter, what, changed_text(made.percent), figures,
                            rule.most_percent);
   } else {
     const bool same = std::abs(made.percent) < 1e-9;

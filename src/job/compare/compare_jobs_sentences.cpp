@@ -124,8 +124,8 @@ void say_ops(const JobComparison& of, Sentences& said) {
   }
   const auto grown = [](const OpPair* pair) { return pair->change.other_ns - pair->change.base_ns; };
   std::stable_sort(slower.begin(), slower.end(), [&grown](const OpPair* a, const OpPair* b) { return grown(a) > grown(b); });
-  said.push_back(fmt::format("Ops that take more GPU time on the median rank: {}; less: {}; of {}.", slower.size(), faster,
-                             of.figures.ops.size()));
+  said.push_back(fmt::format("On the median rank GPU time is higher for {} of {} ops and lower for {}.", slower.size(),
+                             of.figures.ops.size(), faster));
   for (std::size_t i = 0; i < std::min(slower.size(), kMostNamed); ++i) {
     const OpPair& pair = *slower[i];
     said.push_back(fmt::format("{} takes {} per iteration on the median rank, was {}{}.", report::op_words(*pair.other),

@@ -81,7 +81,7 @@ CompareGrid ops_grid_of(const JobComparison& comparison, std::size_t most) {
                           is_slower ? cause_text(comparison.cause_of_op(pair)) : ""},
                          printable(op.name, kNameWidth * 2)});
   }
-  if (ops.size() > most) grid.more = fmt::format("and {} ops more", report::with_separators(ops.size() - most));
+  if (ops.size() > most) grid.more = fmt::format("and {} more ops", report::with_separators(ops.size() - most));
   return grid;
 }
 
@@ -99,7 +99,7 @@ CompareGrid ranks_grid(const JobComparison& comparison, std::size_t most) {
          ""});
   }
   if (comparison.ranks.size() > shown)
-    grid.more = fmt::format("and {} ranks more", report::with_separators(comparison.ranks.size() - shown));
+    grid.more = fmt::format("and {} more ranks", report::with_separators(comparison.ranks.size() - shown));
   return grid;
 }
 
@@ -131,7 +131,7 @@ std::string footnote() {
       "Iteration times are means over ranks. A rank's own time is an iteration without waiting for others in collectives. Of ops "
       "each rank gives one value, its mean over iterations; an op counts as faster or slower where the Mann-Whitney U test over "
       "ranks, corrected after Holm for the number of ops, gives p < {} with at least {} ranks on either side, and where it "
-      "changed by more than two runs of one program differ by (docs/compare.md).",
+      "changed by more than two runs of one program differ by (docs/user/compare.md).",
       advise::kSignificance, advise::kLeastValues);
 }
 

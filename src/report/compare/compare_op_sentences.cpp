@@ -45,21 +45,21 @@ void say_scaling(const Comparison& of, OpSentences& said) {
     Scaling scaling;
     const char* words;
   };
-  static constexpr std::array kKinds{Kind{Scaling::fixed, "a fixed cost (time an iteration is flat)"},
-                                     Kind{Scaling::sublinear, "cheaper a sample at the larger batch"},
-                                     Kind{Scaling::linear, "in step with the batch (time a sample is flat)"},
-                                     Kind{Scaling::superlinear, "dearer a sample at the larger batch"}};
+  static constexpr std::array kKinds{Kind{Scaling::fixed, "at a fixed cost (same time per iteration)"},
+                                     Kind{Scaling::sublinear, "cheaper per sample at the larger batch"},
+                                     Kind{Scaling::linear, "in step with the batch (same time per sample)"},
+                                     Kind{Scaling::superlinear, "dearer per sample at the larger batch"}};
   const Count all = count_ops(of, [](const OpPair& pair) { return pair.scaling != Scaling::unknown; });
   if (all.ops == 0) return;
-  std::string text = "How ops go with the batch: ";
+  std::string text = "How ops scale with the batch: ";
   const char* separator = "";
   for (const auto& [scaling, words] : kKinds) {
     const Count some = count_ops(of, [scaling = scaling](const OpPair& pair) { return pair.scaling == scaling; });
     if (some.ops == 0) continue;
     const double base = all.base_ns > 0 ? some.base_ns / all.base_ns : 0;
     const double other = all.other_ns > 0 ? some.other_ns / all.other_ns : 0;
-    text += fmt::format("{}{}: {}, with {} of the GPU time with {} and {} with {}", separator, words, some.ops,
-                        share_text_of(base), run_label(*of.base), share_text_of(other), run_label(*of.other));
+    text += fmt::format("{}{} {}, {} of the GPU time with {} and {} with {}", separator, some.ops, words, share_text_of(base),
+                        run_label(*of.base), share_text_of(other), run_label(*of.other));
     separator = "; ";
   }
   said.push_back(text + ".");
@@ -73,10 +73,10 @@ void say_verdicts(const Comparison& of, OpSentences& said) {
   const std::size_t slower = with(ChangeVerdict::slower);
   const std::size_t same = with(ChangeVerdict::no_change);
   if (faster + slower + same == 0) return;
-  said.push_back(
-      fmt::format("Ops that take more GPU time an iteration with {}: {}; less: {}; different by no more than the spread of the "
-                  "iterations explains: {}.",
-                  run_label(*of.other), slower, faster, same));
+  said.push_back(fmt::format(
+      "GPU time per iteration with {} is higher for {} of {} ops and lower for {}; for {} the spread of the iterations "
+      "explains the difference.",
+      run_label(*of.other), slower, slower + faster + same, faster, same));
 }
 
 // Of the kernels that take longest, where they are not the same.
@@ -133,7 +133,7 @@ void say_one_sided(const Comparison& of, OpSentences& said) {
     double gpu_ns = 0;
     for (const OpPair* pair : some) gpu_ns += pair->either().gpu.median;
     const std::string more = some.size() > 1 ? fmt::format(" and {} more", some.size() - 1) : "";
-    said.push_back(fmt::format("Only {} has {}{}: {} an iteration.", run_label(*run), op_words(some.front()->either()), more,
+    said.push_back(fmt::format("Only {} has {}{}: {} per iteration.", run_label(*run), op_words(some.front()->either()), more,
                                time_text_of(gpu_ns)));
   }
   const auto is_common = [](const OpPair& pair) { return pair.base != nullptr && pair.other != nullptr; };

@@ -132,7 +132,7 @@ void say_gpu(const Comparison& of, Sentences& said) {
     said.push_back(text + ".");
   }
   if (of.gpu.ratio && !of.is_mixed()) {
-    said.push_back(fmt::format("GPU time is {} an iteration with {} and {} with {}: {}{}{}.", time_text_of(of.gpu.base_ns),
+    said.push_back(fmt::format("GPU time per iteration is {} with {} and {} with {}: {}{}{}.", time_text_of(of.gpu.base_ns),
                                run_label(*of.base), time_text_of(of.gpu.other_ns), run_label(*of.other),
                                times_text(*of.gpu.ratio), at_samples(of),
                                of.gpu.verdict == ChangeVerdict::no_change ? ", which their spread explains" : ""));

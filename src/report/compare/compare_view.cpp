@@ -70,20 +70,20 @@ constexpr std::array kLines{
          as_time},
     Line{"  lower quartile", nullptr, [](const RunFigures& run) { return of_one_kind(run, run.iteration.lower); }, as_time},
     Line{"  upper quartile", nullptr, [](const RunFigures& run) { return of_one_kind(run, run.iteration.upper); }, as_time},
-    Line{"Time per sample", "a sample",
+    Line{"Time per sample", "per sample",
          [](const RunFigures& run) {
            return run.has_iterations && run.kinds.empty() ? run.per_sample(run.iteration.median) : std::optional<double>();
          },
          as_time},
     Line{"Samples per second", "samples/s", [](const RunFigures& run) { return run.samples_per_second(); }, as_count},
-    Line{"GPU time an iteration, median", "GPU time", [](const RunFigures& run) { return of_one_kind(run, run.gpu.median); },
+    Line{"GPU time per iteration, median", "GPU time", [](const RunFigures& run) { return of_one_kind(run, run.gpu.median); },
          as_time},
     Line{"GPU time per sample", nullptr,
          [](const RunFigures& run) {
            return run.has_iterations && run.kinds.empty() ? run.per_sample(run.gpu.median) : std::optional<double>();
          },
          as_time},
-    Line{"GPU utilization", "GPU",
+    Line{"GPU utilization, median", "GPU",
          [](const RunFigures& run) { return run.utilization ? known(*run.utilization) : std::optional<double>(); }, as_share},
     Line{"Tensor-core kernels, of GPU time", "TC", [](const RunFigures& run) { return run.tensor_core_share; }, as_share},
     Line{"SMs without a block", "idle SMs", [](const RunFigures& run) { return run.fill.idle_sms; }, as_share},
@@ -93,9 +93,9 @@ constexpr std::array kLines{
     Line{"DRAM rate", "DRAM", [](const RunFigures& run) { return run.measured.dram_rate; }, as_rate},
     Line{"DRAM throughput, of peak", nullptr, [](const RunFigures& run) { return run.measured.dram_throughput; }, as_percent},
     Line{"Measured, of GPU time", nullptr, [](const RunFigures& run) { return run.measured.share; }, as_share},
-    Line{"Kernels an iteration", "kernels", [](const RunFigures& run) { return known(run.kernels); }, as_count},
-    Line{"Launches an iteration", nullptr, [](const RunFigures& run) { return known(run.launches); }, as_count},
-    Line{"Copies and sets an iteration", nullptr, [](const RunFigures& run) { return known(run.copies); }, as_count},
+    Line{"Kernels per iteration", "kernels", [](const RunFigures& run) { return known(run.kernels); }, as_count},
+    Line{"Launches per iteration", nullptr, [](const RunFigures& run) { return known(run.launches); }, as_count},
+    Line{"Copies and sets per iteration", nullptr, [](const RunFigures& run) { return known(run.copies); }, as_count},
 };
 
 std::string head(const RunFigures& run) { return printable(run.label, kHeadWidth); }
@@ -207,17 +207,18 @@ CompareRow op_row(const Comparison& comparison, const OpPair& pair) {
 }
 
 CompareGrid ops_grid(const Comparison& comparison, std::size_t most) {
-  CompareGrid grid{"Ops, by GPU time an iteration (median)",
-                   {"op", head(*comparison.base), head(*comparison.other), "ratio", "a sample", "found", "idle SMs %",
+  CompareGrid grid{"Ops, by GPU time per iteration (median)",
+                   {"op", head(*comparison.base), head(*comparison.other), "ratio", "per sample", "found", "idle SMs %",
                     "occupancy %", "DRAM %"},
                    {},
                    ""};
   const std::size_t count = std::min(most, comparison.ops.size());
   for (std::size_t i = 0; i < count; ++i) grid.rows.push_back(op_row(comparison, comparison.ops[i]));
-  if (comparison.ops.size() > count) grid.more = fmt::format("and {} ops more", with_separators(comparison.ops.size() - count));
+  if (const std::size_t more = comparison.ops.size() - count; more > 0)
+    grid.more = fmt::format("and {} more {}", with_separators(more), more == 1 ? "op" : "ops");
   if (comparison.rare > 0) {
-    grid.more += fmt::format("{}{} ops that launch something in fewer than half of the iterations are left out",
-                             grid.more.empty() ? "" : "; ", with_separators(comparison.rare));
+    grid.more += fmt::format("{}left out: {} {} something in fewer than half of the iterations", grid.more.empty() ? "" : "; ",
+                             with_separators(comparison.rare), comparison.rare == 1 ? "op that launches" : "ops that launch");
   }
   return grid;
 }

@@ -59,7 +59,7 @@ class GateTest(EndToEndTest):
                                 {"time": "iteration"})  # fmt: skip
         self.assertEqual(3, code)
         self.assertRegex(
-            lines[0], r"^broken: traffic: dram__bytes.sum of the run grew by 5 % \(.* an iteration.*\), and may by 4 %$"
+            lines[0], r"^broken: traffic: dram__bytes.sum of the run grew by 5 % \(.* per iteration.*\); the rule allows 4 %$"
         )
         self.assertTrue(lines[1].startswith("kept: ") and lines[2].startswith("kept: "), lines)
         code, lines = self.gate(base, worse, {"counter": BYTES, "max_increase_pct": 5.01})

@@ -55,7 +55,7 @@ TEST_F(CompareJobs, FindNothingBetweenTwoRunsOfOneJob) {
     const JobComparison& found = compare({.ranks = 16}, {.ranks = 16});
     EXPECT_THAT(slower_ops(found), IsEmpty());
     EXPECT_TRUE(std::none_of(found.ranks.begin(), found.ranks.end(), [](const RankChange& rank) { return rank.became_slow(); }));
-    EXPECT_THAT(sentences(), Contains("Ops that take more GPU time on the median rank: 0; less: 0; of 59."));
+    EXPECT_THAT(sentences(), Contains("On the median rank GPU time is higher for 0 of 59 ops and lower for 0."));
   }
 }
 
@@ -170,7 +170,7 @@ TEST_F(CompareJobs, GiveTheSameInAllFormats) {
   EXPECT_THAT(tables[1].rows, SizeIs(found.figures.ops.size()));
   EXPECT_THAT(tables[2].rows, SizeIs(16));
   const std::string text = report::compare_text(compare_jobs_view(compared_, 5));
-  EXPECT_THAT(text, AllOf(HasSubstr("other compared with base"), HasSubstr("and 54 ops more"), HasSubstr("and 11 ranks more")));
+  EXPECT_THAT(text, AllOf(HasSubstr("other compared with base"), HasSubstr("and 54 more ops"), HasSubstr("and 11 more ranks")));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
 }
 

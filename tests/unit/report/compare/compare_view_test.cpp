@@ -52,11 +52,11 @@ TEST(CompareViewTest, MoreRunsAreARowEach) {
 }
 
 TEST(CompareViewTest, SaysHowManyOpsAreLeftOut) {
-  EXPECT_THAT(text_of(test::sample_runs(), 1), HasSubstr("and 1 ops more\n"));
+  EXPECT_THAT(text_of(test::sample_runs(), 1), HasSubstr("and 1 more op\n"));
   auto runs = test::sample_runs();
   runs[0].ops[1].gpu_ns.clear();
   runs[1].ops[1].gpu_ns.clear();
-  EXPECT_THAT(text_of(runs), HasSubstr("1 ops that launch something in fewer than half of the iterations are left out"));
+  EXPECT_THAT(text_of(runs), HasSubstr("left out: 1 op that launches something in fewer than half of the iterations"));
 }
 
 TEST(CompareViewTest, EmptyRunsHaveNoNumbersMadeUp) {
