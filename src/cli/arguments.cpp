@@ -228,7 +228,8 @@ void print(const std::string& text) { print_data(text.ends_with('\n') ? text : t
 std::string words_of_misuse(const CLI::ParseError& error, const CLI::App& app) {
   const std::string text = printable(error.what());
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
-    return fmt::format("<{}> is missing", text.substr(0, text.find(' ')));
+    const std::string name = text.substr(0, text.find(' '));
+    return name.starts_with('-') ? name + " is missing" : fmt::format("<{}> is missing", name);
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const std::vector<std::string> left = app.remaining();
@@ -238,6 +239,21 @@ std::string words_of_misuse(const CLI::ParseError& error, const CLI::App& app) {
     return fmt::format("{} is given more than once", text.substr(0, text.find(':')));
   }
   return text;
+}
+
+// "--kernels 2" has an argument too many, as such flags take a value after "=" alone.
+std::string remedy_of_misuse(const CLI::ParseError& error, const CLI::App& app) {
+  const std::vector<std::string> left =
+      dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr ? std::vector<std::string>() : app.remaining();
+  const bool is_number = !left.empty() && std::all_of(left.front().begin(), left.front().end(),
+                                                      [](char letter) { return letter >= '0' && letter <= '9'; });
+  if (is_number) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->count() > 0 && option->get_type_name().starts_with("[="))
+        return fmt::format("Did you mean {}={}?", option->get_name(), printable(left.front(), kShown));
+    }
+  }
+  return fmt::format("See {} --help.", app.get_name());
 }
 
 // CLI11 takes the parts between commas and braces for the words.
@@ -268,7 +284,7 @@ Parsed parse(CLI::App& app, int argc, char** argv, OptionsEnd end) {
     print(version.what());
     parsed.done = true;
   } catch (const CLI::ParseError& error) {
-    throw UsageError(words_of_misuse(error, app), "", fmt::format("See {} --help.", app.get_name()));
+    throw UsageError(words_of_misuse(error, app), "", remedy_of_misuse(error, app));
   }
   return parsed;
 }

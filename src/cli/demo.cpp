@@ -82,12 +82,13 @@ int run_demo(int argc, char** argv) {
   };
   const auto base = named(kDemoBase);
   const fs::path path = named(kDemoRun) == captures.end() ? captures.front() : *named(kDemoRun);
-  const std::string file = path.lexically_proximate(fs::current_path()).string();
+  const auto shown_path = [](const fs::path& of) { return of.lexically_proximate(fs::current_path()).string(); };
+  const std::string file = shown_path(path);
   const model::Profile profile = load_demo(path, cupti_path);
   print_data(fmt::format("$ dlkprof report {}\n\n{}", printable(file), report::screen(profile, file, page)));
   if (base != captures.end() && path != *base) {
-    print_data(fmt::format("\n$ dlkprof compare {} {}\n\n{}", kDemoBase, kDemoRun,
-                           changes(load_demo(*base, cupti_path), profile, page)));
+    print_data(fmt::format("\n$ dlkprof compare {} {} --labels 'batch 4,batch 512'\n\n{}", printable(shown_path(*base)),
+                           printable(file), changes(load_demo(*base, cupti_path), profile, page)));
   }
   print_data("\nYour own program: dlkprof --mode pytorch python train.py\n");
   return 0;

@@ -54,7 +54,8 @@ std::string format_help() {
 }
 
 bool parse_export(int argc, char** argv, ExportCommand& command) {
-  CLI::App app("Writes runs as files of other tools. No GPU is needed.", "dlkprof export");
+  CLI::App app("Writes runs as files of other tools. Tables for spreadsheets: dlkprof report --format csv. No GPU is needed.",
+               "dlkprof export");
   app.option_defaults()->group("Exporting");
   const auto add = adding_options(app);
   add("runs", command.files, "<run>",

@@ -30,7 +30,7 @@ constexpr std::array kFormats{
     Format{.name = "folded",
            .extension = ".folded",
            .what = "the same as folded stacks, for flamegraph.pl and inferno",
-           .open_with = "flamegraph.pl --countname=ns",
+           .open_with = "draw it with flamegraph.pl --countname=ns",
            .write = write_folded,
            .write_job = write_folded_job,
            .needs_ops = true},

@@ -113,7 +113,8 @@ ScreenLines report_command(const std::string& file, std::size_t width) {
 std::vector<Suggestion> report_suggestions(const ScreenInputs& inputs) {
   const advise::Overview& overview = inputs.overview;
   std::vector<Suggestion> all;
-  if (!inputs.profile.timeline.notices.empty()) all.push_back({"--reports summary", "notices, and what was not measured, whole"});
+  if (!inputs.profile.timeline.notices.empty())
+    all.push_back({"--reports summary", "notices in full, and what was not measured"});
   if (!overview.findings.empty()) all.push_back({"--reports expert_systems", "all findings in full sentences"});
   if (overview.launches_measured > 0) all.push_back({"--kernels", "counters of the longest kernels"});
   if (overview.instructions_counted) {

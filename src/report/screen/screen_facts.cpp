@@ -204,7 +204,7 @@ std::string measured_text(const ScreenInputs& inputs) {
   if (by.empty() && wants_counters(inputs.profile.timeline)) return "no launch, though counters were asked for";
   if (by.empty()) return "no counters; launches were only timed";
   if (overview.launches_measured == 0 && !overview.sampled) return by + "; no counters";
-  if (overview.measured_percent < 0.05) return by + (overview.has_iterations ? ", none of which these iterations repeat" : "");
+  if (overview.measured_percent < 0.05) return by + (overview.has_iterations ? ", but no kernel of these iterations" : "");
   return fmt::format("{:.1f} % of the GPU time: {}", overview.measured_percent, by);
 }
 

@@ -120,7 +120,14 @@ ScreenLines share_lines(const ScreenInputs& inputs) {
                                  inputs.overview.per_iteration ? " per iteration" : "");
   const bool by_name = std::any_of(rows.begin(), rows.end(),
                                    [](const OverviewRow* row) { return row->tc_source == model::TensorCoreSource::name; });
-  if (by_name) note += " ( ): by name, not counted.";
+  const bool by_samples = std::any_of(rows.begin(), rows.end(), [](const OverviewRow* row) {
+    return row->judgement.verdict == Verdict::unknown && !row->stall.empty();
+  });
+  if (by_samples) {
+    note += by_name ? " ( ): by name or PC samples." : " ( ): by PC samples.";
+  } else if (by_name) {
+    note += " ( ): by name, not counted.";
+  }
   lines.push_back(shorten_middle(note, inputs.page.width));
   return lines;
 }

@@ -103,7 +103,7 @@ class MergeCommandTest(MergeTest):
         self.merge("job.sqlite", SHIPPED)
         ranks = self.dlkprof("report", "job.sqlite", "--reports", "ranks", "--format", "csv").stdout
         self.assertEqual(len(ranks.splitlines()), 1 + RANKS)
-        self.assertIn("ranks on 1 hosts", self.dlkprof("report", "job.sqlite").stdout)
+        self.assertIn("ranks on 1 host,", self.dlkprof("report", "job.sqlite").stdout)
         refused = self.dlkprof("report", "job.sqlite", "--reports", "detail", code=2).stderr
         self.assertIn("there is no report detail of a job", refused)
 

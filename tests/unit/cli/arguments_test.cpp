@@ -184,6 +184,12 @@ TEST_F(Arguments, WhatIsMissingOrTooManyIsNamed) {
   };
   EXPECT_THAT(complaint_of({}), HasSubstr("<file> is missing"));
   EXPECT_THAT(complaint_of({"a", "b"}), HasSubstr("there is an argument too many: b"));
+  int kernels = 0;
+  app_.add_flag("--kernels{5}", kernels, "")->type_name("[=<n>]");
+  EXPECT_THAT(complaint_of({"a", "--kernels", "2"}), HasSubstr("Did you mean --kernels=2?"));
+  std::string format;
+  app_.add_option("--format", format)->required();
+  EXPECT_THAT(complaint_of({"a"}), HasSubstr("--format is missing"));
 }
 
 TEST_F(Arguments, HelpAndVersionGoToStdout) {
