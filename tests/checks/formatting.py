@@ -12,7 +12,10 @@ BLACK_YEAR = "23"  # those of other years too; as in pyproject.toml
 
 def cpp_differs(root):
     paths = repository.files(root, "*.cpp", "*.h", "*.cu")
-    return subprocess.run([CLANG_FORMAT, "--dry-run", "--Werror", *map(str, paths)], cwd=root, check=False).returncode
+    differs = subprocess.run([CLANG_FORMAT, "--dry-run", "--Werror", *map(str, paths)], cwd=root, check=False).returncode
+    if differs:
+        print(f"`{CLANG_FORMAT} -i <file>` formats a file.")
+    return differs
 
 
 def python_differs(root):
@@ -20,7 +23,10 @@ def python_differs(root):
     if not version.startswith(f"black, {BLACK_YEAR}."):
         print(f"Python's formatting is not checked: that takes black of 20{BLACK_YEAR}, and this is {version}")
         return 0
-    return subprocess.run(["black", "--check", "--quiet", "--diff", "--workers=2", "."], cwd=root, check=False).returncode
+    differs = subprocess.run(["black", "--check", "--quiet", "--diff", "--workers=2", "."], cwd=root, check=False).returncode
+    if differs:
+        print("`black .` formats all files of Python.")
+    return differs
 
 
 if __name__ == "__main__":

@@ -3,11 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-
 #include "base/error.h"
 #include "base/file.h"
+#include "support/golden.h"
 #include "support/run_verb.h"
 
 namespace dlkprof::report::registry_test {
@@ -45,11 +43,7 @@ TEST(Registry, DocumentHasItsTable) {
   const std::size_t begin = text.find(table.substr(0, table.find('\n')));
   ASSERT_NE(begin, std::string::npos);
   const std::size_t end = text.find("\n\n", begin) + 1;
-  if (std::getenv("DLKPROF_REGENERATE") != nullptr) {
-    std::ofstream(path, std::ios::binary) << text.substr(0, begin) << table << text.substr(end);
-  } else {
-    EXPECT_EQ(text.substr(begin, end - begin), table);
-  }
+  test::expect_file(path, text.substr(0, begin) + table + text.substr(end));
 }
 
 }  // namespace
