@@ -8,6 +8,8 @@
 #include <cmath>
 #include <optional>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "base/text.h"
 
@@ -92,6 +94,19 @@ Quantity scaled(double value, std::string_view unit, std::string_view rest, std:
   return {number(value), std::string(unit)};
 }
 
+// The path, and what follows each of its slashes, the longest first; less what is wider than `width` for sure, as a character has
+// four bytes at most. A hostile path has slashes by the hundred thousand.
+std::vector<std::string_view> ends_of(std::string_view path, std::size_t width) {
+  std::vector<std::string_view> ends;
+  const std::size_t most = 4 * width;
+  if (path.size() <= most) ends.push_back(path);
+  for (std::size_t at = path.find('/', std::max<std::size_t>(1, path.size() - std::min(path.size(), most)));
+       at != std::string_view::npos; at = path.find('/', at + 1)) {
+    ends.push_back(path.substr(at + 1));
+  }
+  return ends;
+}
+
 // "features/2/.../aten::convolution" of "/Cnn/features/2/aten::conv2d/aten::convolution": modules come before the first function
 // of a namespace. As many of the modules as there is room for; empty where there are none, or no room for one.
 std::string modules_and_last(const std::string& path, std::size_t width) {
@@ -102,24 +117,20 @@ std::string modules_and_last(const std::string& path, std::size_t width) {
   const std::string function = path.substr(last + 1);
   const std::size_t colons = function.find("::");
   const std::string base = colons == std::string::npos ? function : function.substr(colons + 2);
-  for (std::size_t at = 0;;) {
+  for (const std::string_view some : ends_of(modules, width)) {
     for (const std::string& name : {function, base}) {
-      std::string text = std::string(modules.substr(at)) + (first == last ? "/" : "/.../") + name;
+      std::string text = std::string(some) + (first == last ? "/" : "/.../") + name;
       if (display_width(text) <= width) return text;
     }
-    const std::size_t slash = modules.find('/', at + 1);
-    if (slash == std::string_view::npos) break;
-    at = slash + 1;
   }
   // A function of a long name: the end of it, behind modules of at most half the width.
-  for (std::size_t at = 0;;) {
-    const std::string parents = std::string(modules.substr(at)) + "/...";
-    const std::size_t taken = display_width(parents), length = display_width(base);
+  const std::size_t length = display_width(base);
+  for (const std::string_view some : ends_of(modules, width)) {
+    const std::string parents = std::string(some) + "/...";
+    const std::size_t taken = display_width(parents);
     if (taken <= width / 2 && width - taken < length) return parents + characters(base, length - (width - taken), length);
-    const std::size_t slash = modules.find('/', at + 1);
-    if (slash == std::string_view::npos) return "";
-    at = slash + 1;
   }
+  return "";
 }
 
 }  // namespace
@@ -212,10 +223,8 @@ std::string shorten_path(std::string_view path, std::size_t width) {
   if (display_width(shown) <= width) return shown;
   std::string telling = modules_and_last(shown, width);
   if (!telling.empty()) return telling;
-  constexpr std::string_view kParent = "...";
-  for (std::size_t at = shown.find('/', 1); at != std::string::npos; at = shown.find('/', at + 1)) {
-    const std::string tail = shown.substr(at);
-    if (display_width(tail) + kParent.size() <= width) return std::string(kParent) + tail;
+  for (const std::string_view end : ends_of(shown, width)) {
+    if (end.size() < shown.size() && display_width(end) + 4 <= width) return ".../" + std::string(end);
   }
   return shorten_middle(shown, width);
 }

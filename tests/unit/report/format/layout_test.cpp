@@ -115,5 +115,11 @@ TEST(Layout, ShortensOtherPathsToTheirEnd) {
     EXPECT_LE(display_width(shorten_path("/a/b/c/aten::x/aten::y fprop", width)), width);
 }
 
+TEST(ShortenPath, IsQuickOnManySlashes) {
+  const std::string slashes(1'000'000, '/');
+  EXPECT_LE(display_width(shorten_path(slashes + "aten::x", 24)), 24U);
+  EXPECT_LE(display_width(shorten_path(slashes, 24)), 24U);
+}
+
 }  // namespace
 }  // namespace dlkprof::report::layout_test
