@@ -104,7 +104,7 @@ class GroupedRows {
     for (const OpGroupRow& group : groups) {
       const bool is_stray = std::string_view(group.name).starts_with("unassociated_");
       // A graph is one op with all that it holds.
-      const bool is_graph = group.share > 0.5 && 2 * group.graph_gpu_ns > group.gpu_ns;
+      const bool is_graph = group.share > 0.5 && group.graph_gpu_ns > group.gpu_ns / 2;
       if (is_stray || is_graph) stray += 100 * group.share;
     }
     return !groups.empty() && stray < kStrayPercent;
