@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "base/error.h"
+#include "cupti/pc_sampler.h"
 #include "cupti/range_profiler.h"
 
 namespace dlkprof::cupti {
 namespace {
 
 constexpr const char* kCannot = "instructions cannot be counted";
+constexpr const char* kNotCounted = "the instructions of a kernel were not counted";
 
 // All or none of them are there.
 void require_sass(const Library& library) {
@@ -48,6 +50,7 @@ SassCounter::SassCounter(SassCounter&& other) noexcept
     : library_(std::exchange(other.library_, nullptr)),
       device_(other.device_),
       context_(std::exchange(other.context_, std::nullopt)),
+      not_ready_(std::move(other.not_ready_)),
       metrics_(std::move(other.metrics_)),
       indices_(std::move(other.indices_)) {}
 
@@ -66,8 +69,23 @@ CUptiResult SassCounter::disable() noexcept {
   return library_->cuptiSassMetricsDisable(&params);
 }
 
+// PC sampling that begins and ends: else CUPTI patches nothing any more once it was disabled, and cannot be configured again
+// (CUPTI_ERROR_OUT_OF_MEMORY; H200, CUDA 13.0, driver 580). Before the first time as well: after it alone is too late. Where it
+// cannot begin, counting still works once, and needs no permission for that.
+void SassCounter::make_ready(CUcontext context) {
+  constexpr std::uint32_t kRarely = 20;  // cycles between samples, log2: nobody reads them
+  try {
+    PcSampler sampler = PcSampler::start(*library_, context, kRarely);
+    (void)sampler.finish([](const PcHit&) {});
+    not_ready_.reset();
+  } catch (const Error& error) {
+    not_ready_ = error;
+  }
+}
+
 // Not lazily, CUPTI patches nothing of modules that are loaded already (measured, CUDA 13.0).
 void SassCounter::begin(CUcontext context) {
+  make_ready(context);
   auto params = DLKPROF_PARAMS(CUpti_SassMetricsEnable_Params);
   params.ctx = context;
   params.enableLazyPatching = 1;
@@ -115,8 +133,9 @@ std::vector<SassHit> SassCounter::read() const {
     }
   }
   if (hits.empty()) {
-    throw Error("the instructions of a kernel were not counted", "CUPTI patched none of its machine code",
-                "Another profiler may be in the process.");
+    constexpr const char* kNone = "CUPTI patched none of its machine code";
+    if (not_ready_) throw Error(kNotCounted, std::string(kNone) + "; " + not_ready_->what(), not_ready_->remedy());
+    throw Error(kNotCounted, kNone, "Another profiler may be in the process.");
   }
   return hits;
 }

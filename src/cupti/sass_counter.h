@@ -4,7 +4,8 @@
 //   create ─▶ (begin ─▶ the launch, until it is done ─▶ end)* ─▶ ~
 //
 // One user a GPU. CUPTI patches nothing while PC sampling is on, and attributes no samples to code that it has patched. All
-// counts are 0 while activity of kernels is recorded (measured, CUDA 13.0). So both are off. Not thread-safe.
+// counts are 0 while activity of kernels is recorded (measured, CUDA 13.0). So both are off; begin() has PC sampling begin and
+// end for a moment. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "cupti/library.h"
 #include "cupti/sass_metrics.h"
 
@@ -46,12 +48,14 @@ class SassCounter {
 
  private:
   SassCounter(const Library& library, std::uint32_t device) : library_(&library), device_(device) {}
+  void make_ready(CUcontext context);
   [[nodiscard]] std::vector<SassHit> read() const;
   [[nodiscard]] CUptiResult disable() noexcept;
 
   const Library* library_;  // null: moved from
   std::uint32_t device_;
   std::optional<CUcontext> context_;  // between begin() and end()
+  std::optional<Error> not_ready_;    // why PC sampling could not begin and end before
   std::vector<std::string> metrics_;
   std::map<std::uint64_t, std::uint32_t> indices_;  // of metrics_, by CUPTI's number
 };

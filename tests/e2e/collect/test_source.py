@@ -32,7 +32,8 @@ class SourceTest(EndToEndTest):
         trace = self.journal_lines("trace")
         self.assertEqual(counted, trace.count("counting of instructions begins"))
         self.assertEqual(counted, trace.count("counting of instructions ends"))
-        self.assertNotIn("pc sampling begins", trace)
+        self.assertEqual(counted, trace.count("pc sampling ends"))  # each time before, and with no sample of the program's
+        self.assertEqual(trace.count("pc sampling begins"), trace.count("pc sampling ends"))
 
     def test_lines_and_the_database_say_the_same(self):
         rows = self.count("train:1")
@@ -54,6 +55,15 @@ class SourceTest(EndToEndTest):
     def test_only_what_is_selected_is_counted(self):
         rows = self.count("train:2", options=(*SOURCE, "--kernel-id", "::Kernel2:1"))
         self.assertEqual({"Kernel2"}, {row["Kernel Name"] for row in rows if row[EXECUTED]})
+
+    def test_without_pc_sampling_the_first_launch_is_counted_and_the_reason_told(self):
+        done = self.profile(
+            "train:4", options=SOURCE, metrics=(), env={"FAKE_CUPTI_FAIL": "cuptiPCSamplingEnable=CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"}
+        )
+        self.assertEqual(1, done.stderr.count("CUPTI patched none of its machine code; "), done.stderr)
+        self.assertIn("NVreg_RestrictProfilingToAdminUsers", done.stderr)
+        counted = {row["Kernel Name"]: row["Launches Counted"] for row in self.report_json(self.capture().path, "--reports=source")}
+        self.assertEqual([1], list(counted.values()))
 
     def test_a_failure_is_said_once(self):
         for call in "cuptiSassMetricsSetConfig", "cuptiSassMetricsEnable", "cuptiSassMetricsFlushData":

@@ -16,6 +16,7 @@ namespace fakes {
 namespace {
 
 bool g_names_are_freed = false;
+std::uint64_t g_samplings_ended = 0;
 struct Names {
   Names() = default;
   Names(const Names&) = delete;
@@ -106,6 +107,11 @@ bool is_sampled(CUcontext context) {
   return samplings().contains(context);
 }
 
+std::uint64_t samplings_ended() {
+  const std::lock_guard lock(sampling_mutex());
+  return g_samplings_ended;
+}
+
 std::uint64_t crc_of_cubin() {
   const auto [cubin, size] = driver()->cubin();
   return crc(cubin, size);
@@ -136,6 +142,7 @@ CUptiResult cuptiPCSamplingDisable(CUpti_PCSamplingDisableParams* params) {
   if (sampling == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   if (sampling->at_end != nullptr) fakes::hand_out(*sampling, *sampling->at_end);
   fakes::samplings().erase(params->ctx);
+  ++fakes::g_samplings_ended;
   fakes::trace("pc sampling ends");
   return CUPTI_SUCCESS;
 }

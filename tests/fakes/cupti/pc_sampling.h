@@ -13,6 +13,7 @@ namespace fakes {
 void sample_pcs(const KernelRun& run);
 // Whether samples are taken of it.
 [[nodiscard]] bool is_sampled(CUcontext context);
+[[nodiscard]] std::uint64_t samplings_ended();  // in the process
 // Of the machine code that the fake driver has; below 2^32, as the real ones are.
 [[nodiscard]] std::uint64_t crc_of_cubin();
 // The GPU has run a kernel, whose instructions may be counted.

@@ -1,5 +1,6 @@
 // Counts of instructions: every run of a kernel executes the same two, once patching is on. As with the real ones, nothing is
-// patched while PC sampling goes on, all counts are 0 while activity of kernels is recorded, and what is not fetched is lost.
+// patched while PC sampling goes on, and but for the first time only where PC sampling has begun and ended before each time. All
+// counts are 0 while activity of kernels is recorded, and what is not fetched is lost.
 #pragma GCC visibility push(default)
 #include <cupti_sass_metrics.h>
 #pragma GCC visibility pop
@@ -33,6 +34,25 @@ struct Device {
   std::map<std::pair<const char*, std::uint32_t>, std::uint64_t> runs;  // by function and metric; 0: they were not counted
 };
 
+struct Patching {
+  bool works = true;
+  std::uint64_t times = 0, samplings = 0;  // that had ended when it last began
+
+  void begin(std::uint64_t samplings_ended) {
+    const bool is_ready = samplings_ended > std::exchange(samplings, samplings_ended);
+    works = times++ == 0 || (was_ready_ && is_ready);
+    was_ready_ = is_ready && works;
+  }
+
+ private:
+  bool was_ready_ = false;
+};
+
+Patching& patching() {
+  static Patching the_patching;
+  return the_patching;
+}
+
 std::mutex& mutex() {
   static auto& the_mutex = *new std::mutex;
   return the_mutex;
@@ -57,7 +77,7 @@ void count_instructions(const KernelRun& run) {
   const bool sampled = is_sampled(run.context), recorded = records_kernels();
   const std::lock_guard lock(mutex());
   for (auto& [number, device] : devices()) {
-    if (!device.patches || device.context != run.context || sampled) continue;
+    if (!device.patches || device.context != run.context || sampled || !patching().works) continue;
     for (const std::uint32_t metric : device.metrics) device.runs[{run.kernel->name, metric}] += recorded ? 0 : 1;
   }
 }
@@ -103,6 +123,7 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params* params) {
   if (params->enableLazyPatching == 0) fakes::misuse("modules that are loaded are not patched");
   for (auto& [number, device] : fakes::devices()) {
     if (device.patches) fakes::misuse("instructions are counted twice");
+    fakes::patching().begin(fakes::samplings_ended());
     device.patches = true;
     device.context = params->ctx;
     device.runs.clear();

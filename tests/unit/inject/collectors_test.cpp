@@ -313,7 +313,8 @@ TEST_F(SourceCollectorTest, CountsOneLaunchOfAConfiguration) {
   EXPECT_EQ(calls("cuptiSassMetricsSetConfig"), 1);
   EXPECT_EQ(calls("cuptiSassMetricsEnable"), 2);
   EXPECT_EQ(calls("cuptiSassMetricsDisable"), 2);
-  EXPECT_EQ(calls("cuptiPCSamplingEnable"), 0) << "which would keep CUPTI from patching";
+  EXPECT_EQ(calls("cuptiPCSamplingEnable"), 2) << "before each, without which CUPTI patches once only";
+  EXPECT_EQ(calls("cuptiPCSamplingDisable"), 2);
   EXPECT_EQ(measured, 2);
 }
 
