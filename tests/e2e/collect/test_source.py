@@ -58,11 +58,16 @@ class SourceTest(EndToEndTest):
 
     def test_without_pc_sampling_the_first_launch_is_counted_and_the_reason_told(self):
         done = self.profile(
-            "train:4", options=SOURCE, metrics=(), env={"FAKE_CUPTI_FAIL": "cuptiPCSamplingEnable=CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"}
+            "train:4",
+            options=SOURCE,
+            metrics=(),
+            env={"FAKE_CUPTI_FAIL": "cuptiPCSamplingEnable=CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"},
         )
         self.assertEqual(1, done.stderr.count("CUPTI patched none of its machine code; "), done.stderr)
         self.assertIn("NVreg_RestrictProfilingToAdminUsers", done.stderr)
-        counted = {row["Kernel Name"]: row["Launches Counted"] for row in self.report_json(self.capture().path, "--reports=source")}
+        counted = {
+            row["Kernel Name"]: row["Launches Counted"] for row in self.report_json(self.capture().path, "--reports=source")
+        }
         self.assertEqual([1], list(counted.values()))
 
     def test_a_failure_is_said_once(self):
