@@ -77,6 +77,9 @@ export function number(value: number): string {
   return size === 0 ? "0" : value.toExponential(2);
 }
 
+// "1 row", "1,552 rows".
+export const counted = (count: number, one: string, many = `${one}s`): string => `${number(count)} ${count === 1 ? one : many}`;
+
 export function cellText(cell: Cell | undefined, unit: string, scale: Scale): string {
   if (cell === null || cell === undefined) return "";
   if (typeof cell === "string") return cell;

@@ -2,7 +2,7 @@
 // keys: arrows go from row to row, Enter chooses one.
 
 import {announce, copyText, h, whenChosen} from "./dom";
-import {cellText, csv, heading, number, scaleFor, type Scale} from "./format";
+import {cellText, counted, csv, heading, number, scaleFor, type Scale} from "./format";
 import {str} from "./panel";
 import {chosen} from "./state";
 import type {Cell, ViewFacts} from "./types";
@@ -302,7 +302,7 @@ export class Table {
     this.drawn += piece.length;
     const all = this.options.rows.length;
     this.count.textContent =
-      this.matching.length === all ? `${number(all)} rows` : `${number(this.matching.length)} of ${number(all)} rows`;
+      this.matching.length === all ? counted(all, "row") : `${number(this.matching.length)} of ${counted(all, "row")}`;
     if (this.options.isPart) this.count.append(", and more to come");
     const left = this.matching.length - this.drawn;
     this.more.hidden = left <= 0;
@@ -390,6 +390,6 @@ export class Table {
         rows,
       ),
     );
-    announce(`Copied ${number(rows.length)} rows`);
+    announce(`Copied ${counted(rows.length, "row")}`);
   }
 }

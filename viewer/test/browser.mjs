@@ -243,6 +243,7 @@ async function askSql(browser, {file}) {
   await page.click("#sql-run");
   await page.waitForSelector("table[data-table=answer]");
   seen.sql = Number((await page.textContent("table[data-table=answer] tbody th")).replaceAll(",", ""));
+  expect((await page.textContent("main")).includes("1 row in"), "one row is not called a row");
   await page.fill("#sql", "SELECT x FROM nowhere");
   await page.click("#sql-run");
   await page.waitForSelector("[role=alert]:has-text('nowhere')");

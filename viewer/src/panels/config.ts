@@ -4,7 +4,7 @@
 import {curves, memoryChart, roofline, stallBars, type CurvePoint, type RooflinePoint} from "../charts/kernel";
 import {series} from "../charts/series";
 import {h} from "../dom";
-import {number, quantity} from "../format";
+import {counted, number, quantity} from "../format";
 import {named, num, str, type Context, type Named} from "../panel";
 import {chosen} from "../state";
 import {Table, type Column} from "../table";
@@ -27,7 +27,7 @@ async function factsOf(context: Context, config: number): Promise<HTMLElement> {
     ["Cluster, in blocks", three("cluster")],
     ["Launches", row ? number(num(row.launches)) : "none in the iterations aggregated"],
     ["GPU time", row ? quantity(row.gpu_total_ns, "ns") : "not measured"],
-    ["Measured", row ? `${str(row.samples)} launches` : "not measured"],
+    ["Measured", row ? counted(num(row.samples), "launch", "launches") : "not measured"],
   ];
   if (row) {
     pairs.push(["Occupancy", `${quantity(row.achieved_pct, "%")} achieved, ${quantity(row.theoretical_pct, "%")} theoretical`]);

@@ -1,7 +1,7 @@
 // SQL: any question to the database, with the cookbook at hand.
 
 import {h} from "../dom";
-import {number} from "../format";
+import {counted, number} from "../format";
 import type {Context, Panel} from "../panel";
 import {chosen} from "../state";
 import {Table} from "../table";
@@ -62,7 +62,7 @@ class Console {
     const before = performance.now();
     try {
       const rows = await database.query(this.field.value.trim().replace(/;\s*$/, ""), [], state.run);
-      const took = `${number(rows.rows.length)} rows in ${number(Math.round(performance.now() - before))} ms${rows.cut ? "; there are more: add a LIMIT" : ""}`;
+      const took = `${counted(rows.rows.length, "row")} in ${number(Math.round(performance.now() - before))} ms${rows.cut ? "; there are more: add a LIMIT" : ""}`;
       const table = new Table({
         id: "answer",
         caption: "Answer",
