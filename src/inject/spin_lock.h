@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <thread>
 
 #include "base/uncancelled.h"
@@ -26,6 +27,8 @@ class SpinLock {
     wait(kByOwner);
     return true;
   }
+  // The same, but it never waits: GCC takes what follows a wait for as cold as the wait, and puts it far away.
+  [[nodiscard]] bool try_lock_own() noexcept { return take(kByOwner); }
   void unlock() noexcept { holder_.store(kFree, std::memory_order_release); }
 
  private:
@@ -56,6 +59,7 @@ class SpinLock {
 class OwnLock {
  public:
   explicit OwnLock(SpinLock& lock) noexcept : lock_(lock.lock_own() ? &lock : nullptr) {}
+  OwnLock(SpinLock& lock, std::try_to_lock_t) noexcept : lock_(lock.try_lock_own() ? &lock : nullptr) {}
   OwnLock(const OwnLock&) = delete;
   OwnLock& operator=(const OwnLock&) = delete;
   ~OwnLock() {

@@ -8,6 +8,7 @@
 #include "base/inline_text.h"
 #include "inject/timeline/nvtx_module.h"
 #include "inject/timeline/nvtx_payloads.h"
+#include "inject/timeline/range_visit.h"
 #include "inject/timeline/resource_names.h"
 
 namespace dlkprof::inject {

@@ -47,7 +47,7 @@ class alignas(64) Ranges::Thread {
   // The commonest push: of a text, in the default domain, with room for it everywhere. kNotQuick, and nothing done, where it is
   // another one.
   [[gnu::always_inline]] int push_quickly(std::string_view text, std::int64_t now) noexcept {
-    const OwnLock lock(mutex_);
+    const OwnLock lock(mutex_, std::try_to_lock);
     const bool unread = text.size() - 1 < kLongestUnread;
     if (!lock || finished_ || !unread || !open_.takes_quickly()) [[unlikely]]
       return kNotQuick;
@@ -67,7 +67,7 @@ class alignas(64) Ranges::Thread {
   }
   // The same of a pop.
   [[gnu::always_inline]] int pop_quickly(std::int64_t now) noexcept {
-    const OwnLock lock(mutex_);
+    const OwnLock lock(mutex_, std::try_to_lock);
     if (!lock) [[unlikely]]
       return kNotQuick;
     const auto* const range = open_.quick_one();

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "inject/timeline/range_thread.h"
+#include "inject/timeline/range_visit.h"
 
 namespace dlkprof::inject {
 namespace {
@@ -17,15 +17,6 @@ std::uint64_t new_ranges_number() noexcept {
 }  // namespace
 
 // --- The thread's own -------------------------------------------------------------------------------------------------
-
-// What a thread finds its ranges by. Of plain values, so that it can be read while the thread's other variables are
-// destroyed already.
-struct Ranges::Local {
-  std::uint64_t owner = 0;  // the number of the Ranges that `thread` is of; 0: there is none
-  Thread* thread = nullptr;
-  bool ending = false;
-  volatile bool busy = false;  // as Thread::busy(), before there is one
-};
 
 Ranges::Local& Ranges::local() noexcept {
   static constinit thread_local Local local;
@@ -56,18 +47,6 @@ struct Ranges::Owner {
   const auto* thread = Ranges::own_threads.last();
   if (thread == nullptr) thread = Ranges::local().thread;
   return thread != nullptr ? thread->innermost() : 0;
-}
-
-// Null where it has to be looked for.
-inline Ranges::Thread* Ranges::known_thread() const noexcept {
-  const auto mine = own_threads.get(this);
-  if (mine.pointer == nullptr) return nullptr;
-  // On their way before the clock is read, which waits for all that came before.
-  __builtin_prefetch(mine.pointer);
-  const auto* buffer = static_cast<const EventLog::Buffer*>(mine.used_too);
-  __builtin_prefetch(&buffer->ranges);
-  __builtin_prefetch(&buffer->ends);
-  return mine.pointer;
 }
 
 Ranges::Thread* Ranges::own_thread() noexcept {
@@ -103,23 +82,11 @@ Ranges::Thread* Ranges::make_thread() noexcept {
   }
 }
 
-Ranges::Visit::Visit(Ranges& ranges) noexcept : ranges_(ranges) {
-  Thread* const thread = ranges.known_thread();
-  entered_ = !(thread != nullptr ? thread->busy() : local().busy);
-  if (!entered_) return;
-  if (thread != nullptr) {
-    thread->set_busy(true);
-  } else {
-    local().busy = true;
-  }
-}
+[[gnu::cold]] bool Ranges::Visit::enter_unknown() noexcept { return !std::exchange(local().busy, true); }
 
-// The thread may have become known meanwhile.
-Ranges::Visit::~Visit() {
-  if (!entered_) return;
-  Thread* const thread = ranges_.known_thread();
-  if (thread != nullptr) thread->set_busy(false);
-  if (thread == nullptr || local().busy) local().busy = false;
+[[gnu::cold]] void Ranges::Visit::leave_unknown() noexcept {
+  if (Thread* const thread = ranges_.known_thread()) thread->set_busy(false);  // it has become known meanwhile
+  local().busy = false;
 }
 
 // --- What the program does --------------------------------------------------------------------------------------------

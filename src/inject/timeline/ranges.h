@@ -37,6 +37,8 @@ struct RangeAttributes {
 [[nodiscard]] std::uint64_t current_range() noexcept;
 
 class Ranges {
+  class Thread;
+
  public:
   // `scopes`: where launches are selected by ranges.
   Ranges(EventLog& log, Recorder& recorder, std::unique_ptr<NvtxScopes> scopes = nullptr);
@@ -71,8 +73,12 @@ class Ranges {
     [[nodiscard]] explicit operator bool() const noexcept { return entered_; }
 
    private:
+    [[nodiscard]] static bool enter_unknown() noexcept;
+    void leave_unknown() noexcept;
+
     Ranges& ranges_;
-    bool entered_;
+    Thread* const thread_;  // null: it was not known at entry
+    bool entered_ = false;
   };
 
   // Gives the log all ranges that are still open, and records none from now on.
@@ -93,7 +99,6 @@ class Ranges {
   static constexpr std::size_t kMostOpen = std::size_t{1} << 16U;
 
  private:
-  class Thread;
   struct Local;
   struct Owner;
   static Local& local() noexcept;
