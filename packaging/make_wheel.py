@@ -10,7 +10,10 @@ import platform
 import sys
 from pathlib import Path
 
-from wheel.wheelfile import WheelFile
+try:
+    from wheel.wheelfile import WheelFile
+except ImportError:
+    sys.exit(f"make_wheel.py: {sys.executable} has no package wheel\n  Install it (Debian: python3-wheel), or run another Python.")
 
 LEFT_OUT = ("include/", "share/cmake/")
 METADATA = """Metadata-Version: 2.1

@@ -18,8 +18,9 @@ make_root() { # <suite> <folder>
   chroot "$2" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends python3-venv zstd
 }
 
+# What is mounted is so in a namespace that ends with it.
 try_package() { # <root> <deb|tarball|wheel>
-  chroot "$1" bash -e -s "$2" <<'END'
+  unshare --mount bash -c 'mount -t proc proc "$1/proc" && exec chroot "$1" bash -e -s "$2"' bash "$1" "$2" <<'END'
 show() {
   "$1" --version >/dev/null
   "$1" demo | grep Iteration >/dev/null
