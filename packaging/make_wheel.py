@@ -13,7 +13,9 @@ from pathlib import Path
 try:
     from wheel.wheelfile import WheelFile
 except ImportError:
-    sys.exit(f"make_wheel.py: {sys.executable} has no package wheel\n  Install it (Debian: python3-wheel), or run another Python.")
+    sys.exit(
+        f"make_wheel.py: {sys.executable} has no package wheel\n  Install it (Debian: python3-wheel), or run another Python."
+    )
 
 LEFT_OUT = ("include/", "share/cmake/")
 METADATA = """Metadata-Version: 2.1

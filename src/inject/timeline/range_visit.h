@@ -27,12 +27,9 @@ struct Ranges::Local {
   return mine.pointer;
 }
 
-[[gnu::always_inline]] inline Ranges::Visit::Visit(Ranges& ranges) noexcept : ranges_(ranges), thread_(ranges.known_thread()) {
-  if (thread_ == nullptr) [[unlikely]] {
-    entered_ = enter_unknown();
-  } else if ((entered_ = !thread_->busy())) {
-    thread_->set_busy(true);
-  }
+[[gnu::always_inline]] inline Ranges::Visit::Visit(Ranges& ranges) noexcept
+    : ranges_(ranges), thread_(ranges.known_thread()), entered_(thread_ == nullptr ? enter_unknown() : !thread_->busy()) {
+  if (entered_ && thread_ != nullptr) thread_->set_busy(true);
 }
 
 [[gnu::always_inline]] inline Ranges::Visit::~Visit() {

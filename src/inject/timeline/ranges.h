@@ -78,7 +78,7 @@ class Ranges {
 
     Ranges& ranges_;
     Thread* const thread_;  // null: it was not known at entry
-    bool entered_ = false;
+    const bool entered_;
   };
 
   // Gives the log all ranges that are still open, and records none from now on.
