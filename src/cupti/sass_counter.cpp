@@ -133,9 +133,9 @@ std::vector<SassHit> SassCounter::read() const {
     }
   }
   if (hits.empty()) {
-    constexpr const char* kNone = "CUPTI patched none of its machine code";
-    if (not_ready_) throw Error(kNotCounted, std::string(kNone) + "; " + not_ready_->what(), not_ready_->remedy());
-    throw Error(kNotCounted, kNone, "Another profiler may be in the process.");
+    constexpr const char* kNothingPatched = "CUPTI patched none of its machine code";
+    if (not_ready_) throw Error(kNotCounted, std::string(kNothingPatched) + "; " + not_ready_->what(), not_ready_->remedy());
+    throw Error(kNotCounted, kNothingPatched, "Another profiler may be in the process.");
   }
   return hits;
 }
