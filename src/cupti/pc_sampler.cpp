@@ -90,7 +90,7 @@ PcSampler::~PcSampler() {
 }
 
 PcSampler PcSampler::start(const Library& library, CUcontext context, std::uint32_t period_log2) {
-  library.load_nvperf();  // CUPTI asks for it when sampling begins
+  library.load_nvperf();  // CUPTI asks for it by name here too
   auto params = pc_params<CUpti_PCSamplingEnableParams>(context);
   DLKPROF_CUPTI(library, cuptiPCSamplingEnable, &params);
   PcSampler sampler(library, context);  // from here on ended by its destructor

@@ -25,9 +25,8 @@ constexpr const char* kDriver =
     "CUPTI could not reach the CUDA driver, or finds it too old. Check that 'nvidia-smi' works here and update the driver, "
     "or set CUDA_HOME to the folder of an older CUDA Toolkit (12.6 or later).";
 constexpr const char* kNotInitialized =
-    "CUPTI could not reach the CUDA driver, or found no libnvperf_host.so. Check that 'nvidia-smi' works here, and that the "
-    "folder "
-    "of libcupti has libnvperf_host.so as well.";
+    "CUPTI could not reach the CUDA driver, or found no libnvperf_host.so. Check that 'nvidia-smi' works here, and that "
+    "libnvperf_host.so lies in the folder of libcupti as well.";
 constexpr const char* kVirtualized =
     "CUPTI cannot profile on this virtual GPU. Use a bare-metal machine or one that passes the GPU through whole.";
 constexpr const char* kConfidential =

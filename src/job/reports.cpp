@@ -349,11 +349,10 @@ std::string job_screen(const JobAnalysis& job, const report::Page& page) {
   constexpr std::size_t kMostFindings = 10, kIndent = 2;
   std::set<std::string> hosts;
   for (const RankRow& row : job.ranks) hosts.insert(row.head->identity.host);
-  const auto counted = [](std::size_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-  };
-  std::string text = fmt::format("{} on {}, {}, {}\n\n", counted(job.ranks.size(), "rank"), counted(hosts.size(), "host"),
-                                 counted(job.roles, "role"), counted(job.collectives.size(), "collective"));
+  using report::counted;
+  std::string text =
+      fmt::format("{} on {}, {}, {}\n\n", counted(job.ranks.size(), "rank", "ranks"), counted(hosts.size(), "host", "hosts"),
+                  counted(job.roles, "role", "roles"), counted(job.collectives.size(), "collective", "collectives"));
   if (job.findings.empty()) text += "No problem was found. --reports ranks compares the ranks.\n";
   for (std::size_t i = 0; i < std::min(job.findings.size(), kMostFindings); ++i) {
     const JobFinding& one = job.findings[i];

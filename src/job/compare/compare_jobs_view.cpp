@@ -81,7 +81,7 @@ CompareGrid ops_grid_of(const JobComparison& comparison, std::size_t most) {
                           is_slower ? cause_text(comparison.cause_of_op(pair)) : ""},
                          printable(op.name, kNameWidth * 2)});
   }
-  if (ops.size() > most) grid.more = fmt::format("and {} more ops", report::with_separators(ops.size() - most));
+  if (ops.size() > most) grid.more = "and " + report::counted(ops.size() - most, "more op", "more ops");
   return grid;
 }
 
@@ -99,7 +99,7 @@ CompareGrid ranks_grid(const JobComparison& comparison, std::size_t most) {
          ""});
   }
   if (comparison.ranks.size() > shown)
-    grid.more = fmt::format("and {} more ranks", report::with_separators(comparison.ranks.size() - shown));
+    grid.more = "and " + report::counted(comparison.ranks.size() - shown, "more rank", "more ranks");
   return grid;
 }
 

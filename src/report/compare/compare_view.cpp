@@ -214,11 +214,10 @@ CompareGrid ops_grid(const Comparison& comparison, std::size_t most) {
                    ""};
   const std::size_t count = std::min(most, comparison.ops.size());
   for (std::size_t i = 0; i < count; ++i) grid.rows.push_back(op_row(comparison, comparison.ops[i]));
-  if (const std::size_t more = comparison.ops.size() - count; more > 0)
-    grid.more = fmt::format("and {} more {}", with_separators(more), more == 1 ? "op" : "ops");
+  if (const std::size_t more = comparison.ops.size() - count; more > 0) grid.more = "and " + counted(more, "more op", "more ops");
   if (comparison.rare > 0) {
-    grid.more += fmt::format("{}left out: {} {} something in fewer than half of the iterations", grid.more.empty() ? "" : "; ",
-                             with_separators(comparison.rare), comparison.rare == 1 ? "op that launches" : "ops that launch");
+    grid.more += fmt::format("{}left out: {} something in fewer than half of the iterations", grid.more.empty() ? "" : "; ",
+                             counted(comparison.rare, "op that launches", "ops that launch"));
   }
   return grid;
 }

@@ -238,6 +238,10 @@ std::string day_text(std::int64_t unix_ns) {
 
 std::string with_separators(std::uint64_t value) { return grouped_digits(fmt::format("{}", value)); }
 
+std::string counted(std::uint64_t count, const char* one, const char* many) {
+  return with_separators(count) + " " + (count == 1 ? one : many);
+}
+
 std::string duration(std::uint64_t nanoseconds) {
   const Quantity quantity = humanize(static_cast<double>(nanoseconds), "ns");
   return quantity.value + " " + quantity.unit;

@@ -40,6 +40,8 @@ struct Quantity {
 [[nodiscard]] std::string day_text(std::int64_t unix_ns);
 // 1234567 as "1,234,567".
 [[nodiscard]] std::string with_separators(std::uint64_t value);
+// "1 launch", "1,234 launches": `one` and `many` are the noun.
+[[nodiscard]] std::string counted(std::uint64_t count, const char* one, const char* many);
 
 // A duration for a sentence: "1.23 ms".
 [[nodiscard]] std::string duration(std::uint64_t nanoseconds);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,10 +36,7 @@ std::string markdown_table(const Rows& all, const Choice& choice, std::span<cons
   Choice chosen = choice;
   if (!chosen.top) chosen.top = kRowsForPeople;
   if (chosen.columns.empty()) {
-    for (const PeopleColumn& one : columns) {
-      const auto is_it = [&one](const Column& column) { return column.name == one.column; };
-      if (std::any_of(all.columns.begin(), all.columns.end(), is_it)) chosen.columns.emplace_back(one.column);
-    }
+    for (const auto& [column, heading] : positions(all, columns)) chosen.columns.push_back(all.columns[column].name);
   }
   const auto [rows, left_out] = choose(all, chosen);
   std::string text = "|";

@@ -152,15 +152,13 @@ std::string set_headings(const std::vector<Setting>& settings, const Page& page)
 
 std::string left_out_text(std::size_t rows, std::size_t columns, bool asked, const Page& page) {
   std::string text;
-  if (rows > 0) text = fmt::format("and {} more {} (--top 0 shows all)", with_separators(rows), rows == 1 ? "row" : "rows");
+  if (rows > 0) text = fmt::format("and {} (--top 0 shows all)", counted(rows, "more row", "more rows"));
   if (columns > 0) {
-    text += fmt::format("{}{} more {} ({}--format csv has all)", text.empty() ? "" : "; ", columns,
-                        columns == 1 ? "column" : "columns", asked ? "" : "--columns picks, ");
+    text += fmt::format("{}{} ({}--format csv has all)", text.empty() ? "" : "; ",
+                        counted(columns, "more column", "more columns"), asked ? "" : "--columns picks, ");
   }
   return text.empty() ? "" : wrap(text, page.width, 0, 0) + "\n";
 }
-
-using Positions = std::vector<std::pair<std::size_t, const char*>>;
 
 struct SetTable {
   std::string text;
@@ -197,17 +195,6 @@ SetTable set_table(const Rows& rows, const Positions& shown, const std::optional
   return {text, settings.size()};
 }
 
-// Positions of the columns to show, with their headings.
-Positions positions(const Rows& rows, std::span<const PeopleColumn> columns) {
-  Positions found;
-  for (const PeopleColumn& one : columns) {
-    const auto at = std::find_if(rows.columns.begin(), rows.columns.end(),
-                                 [&one](const Column& column) { return column.name == one.column; });
-    if (at != rows.columns.end()) found.emplace_back(static_cast<std::size_t>(at - rows.columns.begin()), one.heading);
-  }
-  return found;
-}
-
 // Takes the column of directions out of those that are shown, where one names the ops that they are of.
 std::optional<std::size_t> take_direction(const Rows& rows, Positions& shown) {
   const auto find = [&](auto is_it) {
@@ -221,6 +208,16 @@ std::optional<std::size_t> take_direction(const Rows& rows, Positions& shown) {
 }
 
 }  // namespace
+
+Positions positions(const Rows& rows, std::span<const PeopleColumn> columns) {
+  Positions found;
+  for (const PeopleColumn& one : columns) {
+    const auto at = std::find_if(rows.columns.begin(), rows.columns.end(),
+                                 [&one](const Column& column) { return column.name == one.column; });
+    if (at != rows.columns.end()) found.emplace_back(static_cast<std::size_t>(at - rows.columns.begin()), one.heading);
+  }
+  return found;
+}
 
 std::string people_text(const Cell& cell, std::string_view unit) {
   if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";

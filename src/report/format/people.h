@@ -12,6 +12,10 @@ namespace dlkprof::report {
 
 inline constexpr std::size_t kRowsForPeople = 20;
 
+// Where those of `columns` are that the rows have, with their headings.
+using Positions = std::vector<std::pair<std::size_t, const char*>>;
+[[nodiscard]] Positions positions(const Rows& rows, std::span<const PeopleColumn> columns);
+
 // `columns` in their order, the most important first: as many as the page has room for, less those that are empty in all rows
 // shown. A direction follows the name of its op, as on the screen. Where the choice names columns it is those, and where there is
 // neither all. The first 20 rows, unless it says how many.

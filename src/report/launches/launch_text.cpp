@@ -45,10 +45,6 @@ const char* notice_label(capture::Severity severity) {
   return severity == capture::Severity::warning ? "Warning" : "Note";
 }
 
-std::string counted(std::uint64_t count, const char* one, const char* many) {
-  return with_separators(count) + " " + (count == 1 ? one : many);
-}
-
 Cell sampling_period(const model::PcSamples& samples) {
   if (samples.totals.empty()) return {};
   std::uint32_t shortest = samples.totals.front().shortest_log2, longest = samples.totals.front().longest_log2;

@@ -26,9 +26,6 @@ namespace dlkprof::report {
 // "Note", "Warning", "Error".
 [[nodiscard]] const char* notice_label(capture::Severity severity);
 
-// "1 launch", "1,234 launches": `one` and `many` are the noun.
-[[nodiscard]] std::string counted(std::uint64_t count, const char* one, const char* many);
-
 // The period of PC sampling in cycles, for columns that say how figures came about: a number, or "131072 to 524288" where it was
 // lengthened on the way; empty where nothing was sampled.
 [[nodiscard]] Cell sampling_period(const model::PcSamples& samples);
