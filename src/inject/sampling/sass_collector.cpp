@@ -8,28 +8,23 @@
 namespace dlkprof::inject {
 
 bool SassCollector::wants(Launch& launch) {
-  if (!launch.selected() || taken_ || counting_) return false;
+  if (!launch.selected()) return false;
   const auto against = failed_ ? capture::SkipReason::failed : services_.reason_against(launch);
-  if (against == capture::SkipReason::none) return taken_ = services_->ledger.take_sample(launch.entry, 1);
+  if (against == capture::SkipReason::none) return services_->ledger.take_sample(launch.entry, 1);
   services_->ledger.skipped(launch.entry, against, false);
   return false;
 }
 
-void SassCollector::skip(const Launch& launch) {
-  taken_ = false;
-  services_->ledger.skipped(launch.entry, capture::SkipReason::failed, true);
-}
+void SassCollector::skip(const Launch& launch) { services_->ledger.skipped(launch.entry, capture::SkipReason::failed, true); }
 
 bool SassCollector::enter(Launch& launch) {
-  taken_ = false;
   if (services_->graphs.capturing()) {  // begun while this thread waited
     services_->ledger.skipped(launch.entry, capture::SkipReason::captured, true);
     return false;
   }
   const CUcontext context = launch.data.context;
   try {
-    Counting counting{launch.entry, launch.record.index, launch.record.key, nullptr, begun_};
-    if (under_way_ > 1) end_as_launches_overlap();
+    Counting counting{launch.entry, launch.record.index, launch.record.key, nullptr};
     const cupti::CurrentContext current(services_->driver, context);
     cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
     counting.counter = &counter_of(*launch.device);
@@ -61,19 +56,10 @@ void SassCollector::fetch(const Counting& counting, const CUpti_CallbackData& da
     counting.counter->cancel();
     return services_->ledger.skipped(counting.entry, capture::SkipReason::failed, true);
   }
-  if (services_->graphs.capturing())
-    throw Error("a stream capture began meanwhile", "it would not bear waiting for the kernel", "");
   cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
-  if (begun_ != counting.begun) end_as_launches_overlap();
   code_.record(counting.index, counting.key, counting.counter->metrics(), counting.counter->end());
   failures_in_a_row_ = 0;
   services_->on_measured();
-}
-
-void SassCollector::end_as_launches_overlap() {
-  failed_ = true;
-  throw Error("several threads launch kernels at once", "whose instructions are counted is not known",
-              "Pick kernels that one thread at a time launches: --kernel-id.");
 }
 
 cupti::SassCounter& SassCollector::counter_of(const capture::DeviceRecord& device) {

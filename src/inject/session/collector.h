@@ -19,12 +19,6 @@ class Collector {
   // Some launches are made alone, and others wait meanwhile: each launch is to enter the session's gate. Never changes.
   [[nodiscard]] virtual bool takes_turns() const noexcept { return false; }
 
-  // Whether the callback of a launch may wait for the collector. Where not, the session asks it nothing while it is busy, and
-  // tells it of the entry and the exit of every launch, also of graphs: on any thread, without the lock. Never changes.
-  [[nodiscard]] virtual bool may_wait() const noexcept { return true; }
-  virtual void comes() noexcept {}
-  virtual void goes() noexcept {}
-
   // At a launch's entry, once it is counted: whether it is to be made alone, and enter() be called.
   [[nodiscard]] virtual bool wants(Launch& launch) = 0;
   // The launch is alone. Whether leave() is to be called at its exit.

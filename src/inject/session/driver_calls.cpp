@@ -62,7 +62,8 @@ DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
   const bool graph = starts_with({"cuGraphLaunch"});
   const bool capture = starts_with({"cuStreamBeginCapture"});
   Role role;
-  role.gated = (memory && wanted.replays) || ((graph || capture) && (wanted.replays || wanted.windows));
+  const bool alone = wanted.replays || wanted.windows || wanted.counts_instructions;  // some launches are made
+  role.gated = (memory && wanted.replays) || ((graph || capture) && alone);
   role.timed = (memory || waits || graph) && wanted.timeline;
   role.only_timed = role.timed && !role.gated && !graph;
   if (wanted.windows) role.of_graph = graph_role_of(call);

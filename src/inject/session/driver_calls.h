@@ -15,9 +15,10 @@ class DriverCalls {
  public:
   struct Wanted {
     bool timeline = false;
-    bool replays = false;         // calls that change GPU memory wait while a launch is replayed
-    bool windows = false;         // windows are closed before graphs
-    bool loaded_modules = false;  // callbacks tell of modules as they are loaded
+    bool replays = false;              // calls that change GPU memory wait while a launch is replayed
+    bool windows = false;              // windows are closed before graphs
+    bool counts_instructions = false;  // in launches that are made alone
+    bool loaded_modules = false;       // callbacks tell of modules as they are loaded
   };
   // Asks CUPTI for the names of its callbacks; throws Error.
   DriverCalls(const cupti::Library& library, const Wanted& wanted);

@@ -82,6 +82,7 @@ Session::Session(capture::ProfileOptions options)
       calls_(library_, {.timeline = options_.timeline,
                         .replays = replays(options_.collect),
                         .windows = has_windows(options_.collect),
+                        .counts_instructions = options_.collect == Collect::source,
                         .loaded_modules = keeps_code(options_)}),
       attachment_({library_, options_, calls_, graphs_, recorder_, timing_, timeline_}),
       pm_sampling_(library_, recorder_, options_, sampling_hooks()),
@@ -290,7 +291,7 @@ void Session::fail(const std::exception& error) noexcept {
   try {
     // Who is not in a launch cannot know that no other thread is measuring.
     const bool alone = this_thread().gate != ThreadState::Gate::none;
-    if (collector_->may_wait()) collecting([alone](Collector& collector) { collector.stop(alone); });  // else it is asked no more
+    collecting([alone](Collector& collector) { collector.stop(alone); });
     timing_.abandon();
     const OwnCalls own;
     graphs_.launches().clear();

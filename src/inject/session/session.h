@@ -72,8 +72,6 @@ class Session {
   [[nodiscard]] bool count_quickly(const LaunchCall& call, CUcontext context, ThreadState& thread);
   [[nodiscard]] Launch count(const LaunchCall& call, const CUpti_CallbackData& data, ThreadState& thread);
   void poll(const Launch& launch);
-  [[nodiscard]] bool wants(Launch& launch);
-  void tell_of_launch(ThreadState& thread, bool entry);
   void sample_pcs(CUcontext context);
   // Calls the collector under its lock, its calls of the driver being our own.
   template <typename Act>

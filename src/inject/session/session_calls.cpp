@@ -53,7 +53,6 @@ void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUp
   auto& call = thread.call;
   if (!entry && !call.held) timeline_.end(call, thread.system_id, id, data);
   if (is_launch(id)) {
-    tell_of_launch(thread, entry);
     if (!entry) {
       on_launch_exit(thread, id, data);
       if (call.held) timeline_.end(call, thread.system_id, id, data);
@@ -63,10 +62,7 @@ void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUp
     }
     return;
   }
-  if (DriverCalls::launches_graph(id)) {
-    tell_of_launch(thread, entry);
-    if (entry && active_) launch_by_nodes(thread, id, data);
-  }
+  if (DriverCalls::launches_graph(id) && entry && active_) launch_by_nodes(thread, id, data);
   on_other_call(thread, id, data);
   if (!entry && call.held) timeline_.end(call, thread.system_id, id, data);
   if (entry && active_ && !call.held && calls_.is_timed(id) && thread.nodes == nullptr) Timeline::begin(call);
@@ -106,7 +102,7 @@ void Session::on_context_end(CUcontext context) {
   counter_.context_ends(context);
   const OwnCalls own;  // ending PC sampling and taking the counters down calls the driver
   if (pc_sampling_) pc_sampling_->context_ends(context);
-  if (collector_->may_wait()) collecting([context](Collector& collector) { collector.context_ends(context); });
+  collecting([context](Collector& collector) { collector.context_ends(context); });
 }
 
 // --- Launches ---------------------------------------------------------------------------------------------------------
@@ -122,7 +118,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (pc_sampling_ && !thread.sampled.contains(data.context, counter_.epoch()) && !graphs_.is_captured(call)) {
     sample_pcs(data.context);
   }
-  const bool wanted = wants(launch);
+  const bool wanted = collecting([&](Collector& collector) { return collector.wants(launch); });
   if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (thread.gate != ThreadState::Gate::alone) {
@@ -137,20 +133,6 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (thread.nodes == nullptr) return;
   if (thread.collecting) ++thread.nodes->measured;
   if (!thread.collecting) services_.add_untimed(launch);
-}
-
-void Session::tell_of_launch(ThreadState& thread, bool entry) {
-  if (collector_->may_wait()) return;
-  if (entry && !std::exchange(thread.under_way, true)) collector_->comes();
-  if (!entry && std::exchange(thread.under_way, false)) collector_->goes();
-}
-
-bool Session::wants(Launch& launch) {
-  if (collector_->may_wait()) return collecting([&](Collector& collector) { return collector.wants(launch); });
-  const std::unique_lock lock(collecting_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;
-  const OwnCalls own;
-  return collector_->wants(launch);
 }
 
 // When nothing else is to be done.
@@ -171,7 +153,6 @@ Launch Session::count(const LaunchCall& call, const CUpti_CallbackData& data, Th
 // What is done only now and then, as it costs something.
 void Session::poll(const Launch& launch) {
   if (counter_.append_counts_if_due(timing_.complete()) && options_.timeline) event_log_.flush_soon();
-  if (!collector_->may_wait()) return;
   const bool done = collecting([&](Collector& collector) {
     timing_.poll(launch.record.index);
     if (ending_.loop.is_due(collector.is_settled(launch))) ending_.detach_due = true;

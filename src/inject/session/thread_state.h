@@ -60,7 +60,6 @@ struct alignas(64) ThreadState {
   enum class Gate : std::uint8_t { none, shared, alone };
   Gate gate = Gate::none;
   bool ours = false;        // the calls made now are the profiler's own (OwnCalls)
-  bool under_way = false;   // the collector was told of this launch's entry, and not of its exit
   bool collecting = false;  // the collector is to be told of the exit of this launch
   std::uint32_t system_id = static_cast<std::uint32_t>(gettid());
   OpenCall call;

@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "base/confined_program.h"
@@ -30,9 +33,10 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// A module takes some 50 ms; one that takes long is damaged, or meant to.
+// A module takes some 0.4 s, of which nvdisasm 13.0 needs nearly all to begin with; one that takes long is damaged, or meant to.
 constexpr ProgramLimits kLimits{.time = 20s, .output_bytes = std::size_t{64} << 20U, .memory_bytes = std::size_t{4} << 30U};
 constexpr auto kMostTime = 60s;
+constexpr std::size_t kMostAtOnce = 8;  // programs
 
 // --- Where nvdisasm is -------------------------------------------------------------------------------------------------
 
@@ -102,15 +106,23 @@ class Disassembler {
   [[nodiscard]] Disassembly run();
 
  private:
-  void take(const PcCode& code, const std::vector<std::uint32_t>& functions);
+  // A module whose functions were sampled.
+  struct Module {
+    std::vector<std::uint32_t> functions{};
+    std::uint64_t cycles = 0;
+    bool late = false;  // there was no time for it
+    std::optional<Error> failure{};
+  };
+  void find_modules();
+  void take(std::size_t code, Clock::time_point until);
+  void print_functions(const PcCode& code, const std::vector<std::uint32_t>& functions);
   [[nodiscard]] std::string print(std::span<const char> elf, const std::vector<std::uint32_t>& symbols) const;
   void note_failures();
 
   const Timeline& timeline_;
   const fs::path& nvdisasm_;
+  std::vector<Module> modules_;  // by code
   Disassembly made_;
-  std::optional<Error> failure_;  // the first
-  std::size_t failures_ = 0, late_ = 0;
 };
 
 // Without lines, where it does not come to terms with their table.
@@ -123,7 +135,7 @@ std::string Disassembler::print(std::span<const char> elf, const std::vector<std
   }
 }
 
-void Disassembler::take(const PcCode& code, const std::vector<std::uint32_t>& functions) {
+void Disassembler::print_functions(const PcCode& code, const std::vector<std::uint32_t>& functions) {
   const std::vector<char> elf = capture::unpack_code(code.zstd_elf, code.elf_bytes);
   std::vector<std::uint32_t> symbols;
   std::vector<std::pair<std::uint32_t, cupti::CodePlace>> places;
@@ -142,48 +154,69 @@ void Disassembler::take(const PcCode& code, const std::vector<std::uint32_t>& fu
   }
 }
 
-Disassembly Disassembler::run() {
+void Disassembler::find_modules() {
   const PcSamples& samples = timeline_.pc_samples;
-  made_.sass.functions.resize(samples.functions.size());
   const std::vector<std::uint64_t> cycles = cycles_by_function(samples);
-  std::vector<std::vector<std::uint32_t>> functions(samples.codes.size());
-  std::vector<std::uint64_t> weight(samples.codes.size());
+  modules_.resize(samples.codes.size());
   for (std::uint32_t i = 0; i < samples.functions.size(); ++i) {
     const std::uint32_t code = samples.functions[i].code;
     if (code == kNone) continue;
-    functions[code].push_back(i);
-    weight[code] = std::min(weight[code], kMostPcSamples) + std::min(cycles[i], kMostPcSamples);
+    Module& module = modules_[code];
+    module.functions.push_back(i);
+    module.cycles = std::min(module.cycles, kMostPcSamples) + std::min(cycles[i], kMostPcSamples);
   }
-  std::vector<std::size_t> order(samples.codes.size());
+}
+
+// Of several modules at once: each has functions of its own.
+void Disassembler::take(std::size_t code, Clock::time_point until) {
+  Module& module = modules_[code];
+  module.late = Clock::now() > until;
+  if (module.late) return;
+  try {
+    print_functions(timeline_.pc_samples.codes[code], module.functions);
+  } catch (const Error& error) {
+    module.failure = error;
+  }
+}
+
+Disassembly Disassembler::run() {
+  made_.sass.functions.resize(timeline_.pc_samples.functions.size());
+  find_modules();
+  std::vector<std::size_t> order(modules_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&weight](std::size_t a, std::size_t b) { return weight[a] > weight[b]; });
+  std::stable_sort(order.begin(), order.end(), [this](auto a, auto b) { return modules_[a].cycles > modules_[b].cycles; });
   const auto until = Clock::now() + kMostTime;
-  for (const std::size_t code : order) {
-    if (Clock::now() > until) {
-      late_ += functions[code].size();
-      continue;
-    }
-    try {
-      take(samples.codes[code], functions[code]);
-    } catch (const Error& error) {
-      failures_ += functions[code].size();
-      if (!failure_) failure_ = error;
-    }
-  }
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < order.size(); i = next++) take(order[i], until);
+  };
+  const std::size_t at_once = std::min({kMostAtOnce, order.size(), std::size_t{std::thread::hardware_concurrency()}});
+  std::vector<std::future<void>> others;
+  while (others.size() + 1 < at_once) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& other : others) other.get();
   note_failures();
   return std::move(made_);
 }
 
 void Disassembler::note_failures() {
-  if (failure_) {
-    made_.notices.push_back({capture::Severity::warning, fmt::format("There is no SASS of {} of the kernels sampled", failures_),
-                             fmt::format("{}{}{}", failure_->what(), failure_->detail().empty() ? "" : ": ", failure_->detail()),
-                             "Use an nvdisasm as new as the compiler of the kernels: put its folder first on PATH."});
+  std::size_t failures = 0, late = 0;
+  std::optional<Error> first;
+  for (const Module& module : modules_) {
+    if (module.late) late += module.functions.size();
+    if (!module.failure) continue;
+    failures += module.functions.size();
+    if (!first) first = module.failure;
   }
-  if (late_ > 0) {
-    made_.notices.push_back({capture::Severity::warning, fmt::format("There is no SASS of {} of the kernels sampled", late_),
-                             "nvdisasm took too long", ""});
+  const auto note = [this](std::size_t kernels, std::string detail, std::string remedy) {
+    made_.notices.push_back({capture::Severity::warning, fmt::format("There is no SASS of {} of the kernels sampled", kernels),
+                             std::move(detail), std::move(remedy)});
+  };
+  if (first) {
+    note(failures, fmt::format("{}{}{}", first->what(), first->detail().empty() ? "" : ": ", first->detail()),
+         "Use an nvdisasm as new as the compiler of the kernels: put its folder first on PATH.");
   }
+  if (late > 0) note(late, "nvdisasm took too long", "");
 }
 
 }  // namespace

@@ -80,12 +80,16 @@ class SourceTest(EndToEndTest):
                 self.assertEqual(1, done.stderr.count("dlkprof: the instructions of a kernel were not counted"), done.stderr)
                 self.assertEqual([], self.report_json(self.capture().path, "--reports=source"))
 
-    def test_threads_that_launch_at_once_never_wait(self):
-        done = self.profile("threads:4:200", options=SOURCE, metrics=())
-        self.assertEqual(self.unprofiled("threads:4:200").stdout, done.stdout)
-        self.assert_no_misuse()
-        for row in self.report_json(self.capture().path, "--reports=source"):
-            self.assertIn(row[EXECUTED], (0, 8 * row["Launches Counted"]))
+    def test_launches_of_other_threads_wait_for_the_one_that_is_patched(self):
+        rows = self.count("threads:4:200")
+        self.assertTrue(rows)
+        for row in rows:
+            self.assertEqual(8 * row["Launches Counted"], row[EXECUTED])
+
+    def test_captures_of_other_threads_wait_for_it_too(self):
+        rows = self.count("train:1", "captures:4:8")
+        self.assertTrue(rows)
+        self.assertEqual({0}, {row[EXECUTED] % 8 for row in rows})
 
     def refused(self, *options):
         done = self.dlkprof(*options, PROGRAM, "print:ran")

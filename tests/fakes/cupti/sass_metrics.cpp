@@ -1,6 +1,7 @@
 // Counts of instructions: every run of a kernel executes the same two, once patching is on. As with the real ones, nothing is
 // patched while PC sampling goes on, and but for the first time only where PC sampling has begun and ended before each time. All
-// counts are 0 while activity of kernels is recorded, and what is not fetched is lost.
+// counts are 0 while activity of kernels is recorded, and what is not fetched is lost. A kernel that runs beside the one whose
+// code is patched is misuse: the real ones run into illegal instructions.
 #pragma GCC visibility push(default)
 #include <cupti_sass_metrics.h>
 #pragma GCC visibility pop
@@ -31,6 +32,7 @@ struct Device {
   std::vector<std::uint32_t> metrics;  // that were asked for
   bool patches = false;
   CUcontext context = nullptr;
+  std::uint64_t kernels = 0;                                            // that ran since it patches
   std::map<std::pair<const char*, std::uint32_t>, std::uint64_t> runs;  // by function and metric; 0: they were not counted
 };
 
@@ -77,7 +79,9 @@ void count_instructions(const KernelRun& run) {
   const bool sampled = is_sampled(run.context), recorded = records_kernels();
   const std::lock_guard lock(mutex());
   for (auto& [number, device] : devices()) {
-    if (!device.patches || device.context != run.context || sampled || !patching().works) continue;
+    if (!device.patches || device.context != run.context) continue;
+    if (device.kernels++ > 0) misuse("a kernel runs while the code of another is patched");
+    if (sampled || !patching().works) continue;
     for (const std::uint32_t metric : device.metrics) device.runs[{run.kernel->name, metric}] += recorded ? 0 : 1;
   }
 }
@@ -126,6 +130,7 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params* params) {
     fakes::patching().begin(fakes::samplings_ended());
     device.patches = true;
     device.context = params->ctx;
+    device.kernels = 0;
     device.runs.clear();
     fakes::trace("counting of instructions begins");
     return CUPTI_SUCCESS;

@@ -324,27 +324,14 @@ TEST_F(SourceCollectorTest, LeavesOutWhatCannotBeMadeAlone) {
   EXPECT_EQ(reason_of(1), SkipReason::collective);
 }
 
-TEST_F(SourceCollectorTest, EndsWhereAnotherLaunchComesMeanwhileAndHoldsUpNone) {
-  EXPECT_FALSE(collector.takes_turns());
-  EXPECT_FALSE(collector.may_wait());
-  Launch counting = launch(1), other = launch(2);
-  collector.comes();
-  ASSERT_TRUE(collector.wants(counting));
-  ASSERT_TRUE(collector.enter(counting));
-  collector.comes();
-  EXPECT_FALSE(collector.wants(other));
-  collector.goes();
-  (void)collector.leave(data);
-  EXPECT_EQ(measured, 0);
-  EXPECT_EQ(reason_of(1), SkipReason::failed);
-  EXPECT_FALSE(run(collector, launch(3)));
-  EXPECT_EQ(calls("cuptiSassMetricsEnable"), calls("cuptiSassMetricsDisable"));
-}
+TEST_F(SourceCollectorTest, OthersWaitForTheLaunchThatIsCounted) { EXPECT_TRUE(collector.takes_turns()); }
 
-TEST_F(SourceCollectorTest, DoesNotBeginBesideALaunchThatIsUnderWay) {
-  collector.comes();  // another thread's
-  collector.comes();
-  EXPECT_FALSE(run(collector, launch(1)));
+TEST_F(SourceCollectorTest, CountsNothingWhereACaptureBeganWhileItWaited) {
+  Launch counting = launch(1);
+  ASSERT_TRUE(collector.wants(counting));
+  graphs.capture_begins();
+  EXPECT_FALSE(collector.enter(counting));
+  EXPECT_EQ(reason_of(1), SkipReason::captured);
   EXPECT_EQ(calls("cuptiSassMetricsEnable"), 0);
 }
 
