@@ -29,7 +29,7 @@ using inject::PassScheduler;
 
 constexpr std::size_t kMostSamples = 18;  // of a window, with 300 MB
 constexpr std::uint64_t kOften = 20;      // launches
-constexpr unsigned kRuns = 9;
+constexpr unsigned kRuns = 27;
 constexpr double kMs = 1e6, kSampleMs = 1.2;  // with what closing takes for each launch
 // Opening and closing a window, H100, CUDA 13.0 (results/2026-11-24-h100/coverage.md): quick, then the 15 passes of basic.
 constexpr double kQuickSampleMs = 0.052, kQuickWindowMs = 35;

@@ -7,23 +7,23 @@ namespace dlkprof::inject {
 namespace {
 
 // How many times the price of a window the launches may be worth that it misses, at a sample's price each. This and what follows
-// was simulated together (bench/window_schedule) on the launches of a ResNet-50, five Llamas and a small network, with prices of
-// an H100 and 18 launches in a window: those whose steps repeat have 99 % of their GPU time after 20 to 27 of them. With 24
-// windows of the ResNet-50 take 7.0 s and not 6.7; with 48 the compiled Llama has 99 % only after 40 steps and not 22.
-constexpr double kWindowPatience = 32;
-// What a missed launch is worth of a configuration that has come in every round for more than one: it will come again, while
-// another may not. With 0.1 the ResNet-50 has 99 % after 37 steps and not 27.
-constexpr double kRegularWorth = 0.02;
-// Where so few samples or fewer are still expected of a window, patience is the smaller the fewer they are. With 40 windows of
-// the compiled Llama take 3.2 s and not 2.8; with 10 the ResNet-50 has 99 % after 41 steps.
+// was simulated together (bench/window_schedule) on the launches of a ResNet-50, four Llamas and a small network, with prices of
+// an H100 and 18 launches in a window: those whose steps repeat have 99 % of their GPU time after 18 to 24 of them in the median.
+// With 96 the small network has 59 % of it after 20 steps and not 84, and the eager Llama 99 % after 26 and not 20.
+constexpr double kWindowPatience = 48;
+// What a whole round is worth of configurations that have come in every round for more than one, if a window misses it: they will
+// come again, while others may not. With 10 windows of the ResNet-50 take 7.8 s and not 7.4.
+constexpr double kRegularRound = 1;
+// Where so few samples or fewer are still expected of a window, patience is the smaller the fewer they are. With 10 the small
+// network has 64 % after 20 steps; with 40 windows of all of them take longer.
 constexpr double kManyExpected = 20;
-// What it costs that a window waits for a sample, for each launch that comes before it, at a sample's price. With 0.1 windows
-// take up to 7 % longer.
-constexpr double kWait = 0.027;
+// What it costs that a window waits for a sample, for each launch that comes before it, at a sample's price. With 0.025 windows
+// take up to 5 % less, and the compiled Llama has 99 % after 39 steps and not 19.
+constexpr double kWait = 0.1;
 // While the urgent pass is collected: what comes again can wait until a step of a small network has brought nothing new.
 constexpr double kUrgentPatience = 2;
 // What still lacks something after so long comes seldom: patience then falls with the square of the time spent.
-constexpr double kPatientNs = 2e9;
+constexpr double kPatientNs = 3e9;
 // But no further: a window costs as much as so many samples at least.
 constexpr double kLeastPatience = 1;
 // A configuration that has come so many times as often as it has had passes will not come often enough, and a launch of it that
@@ -98,7 +98,8 @@ bool PassScheduler::launched(Key key, std::uint64_t wanted) {
 // finds use for almost any window.
 void PassScheduler::count_missed(const State& state) {
   const double left = static_cast<double>(state.lacking) / static_cast<double>(passes());
-  const double worth = launches_ - state.regular_since > kForeseen ? kRegularWorth : 1;
+  const bool regular = launches_ - state.regular_since > kForeseen;
+  const double worth = regular ? kRegularRound / static_cast<double>(std::max<std::uint64_t>(1, round_)) : 1;
   missed_ += is_urgent(pass_) ? 1 : worth / (left * left) * (is_late(state) ? kLateWorth : 1);
 }
 
@@ -147,6 +148,9 @@ void PassScheduler::add_sample(Key key) {
   window_.push_back(key);
   ++states_[key].in_window;
   added_at_ = launches_;
+  if (expected_ == 0 || window_.size() < expected_) return;  // nothing is foreseen, or more is
+  holds_all_ = true;
+  for (Key other = 0; other < states_.size() && holds_all_; ++other) holds_all_ = !lacks_any(other);
 }
 
 // Of the passes that the key lacks, the one that gains most for its price; of equals the first.
@@ -168,7 +172,8 @@ void PassScheduler::foresee(Key key) {
   ++looks_;
   states_[key].looked_at = looks_;
   foreseen_.assign(1, {key, 0});
-  const std::uint64_t begin = launches_ - round();
+  round_ = round();
+  const std::uint64_t begin = launches_ - round_;
   for (std::uint64_t position = begin; position < launches_; ++position) {
     const Key other = history_[position % kHistory];
     if (std::exchange(states_[other].looked_at, looks_) == looks_ || !is_active(states_[other])) continue;
@@ -230,7 +235,7 @@ void PassScheduler::forget_window() {
 }
 
 void PassScheduler::clear_window() {
-  open_ = false;
+  open_ = holds_all_ = false;
   window_.clear();
   missed_ = 0;
 }

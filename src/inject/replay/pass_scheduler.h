@@ -46,8 +46,8 @@ class PassScheduler {
   void open(Key key);
   // Of the window that is open or was last.
   [[nodiscard]] std::size_t pass() const noexcept { return pass_; }
-  // Whether the window that is open has no room for another sample.
-  [[nodiscard]] bool full() const noexcept { return window_.size() >= most_samples_; }
+  // Whether the window that is open has no room for another sample, or all that is still wanted.
+  [[nodiscard]] bool full() const noexcept { return window_.size() >= most_samples_ || holds_all_; }
   // The window was closed, and its samples count. `ns`: what opening and closing it took, which the next of the pass will too.
   void end_window(double ns);
   // The window came to nothing: something went wrong in it.
@@ -133,10 +133,12 @@ class PassScheduler {
   std::vector<std::uint32_t> samples_;  // by key, then by pass
   std::vector<Key> history_;            // a ring: the launch of position p is at p % kHistory
   std::uint64_t launches_ = 0, wanted_at_ = 0, looks_ = 0;
+  std::uint64_t round_ = 0;     // launches of one, when what is foreseen was last gone through
   std::uint64_t added_at_ = 0;  // the last sample
   double spent_ns_ = 0;
 
   bool open_ = false;
+  bool holds_all_ = false;  // no key lacks what is not in the window
   std::size_t pass_ = 0;
   std::vector<Key> window_;         // keys of its samples
   std::vector<Foreseen> foreseen_;  // distinct ones

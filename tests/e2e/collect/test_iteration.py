@@ -27,7 +27,7 @@ class IterationTest(EndToEndTest):
 
     def test_passes_are_spread_over_iterations(self):
         steps = slowly(24)
-        self.profile_unharmed(*steps, options=[ITERATION, "--samples=2"])
+        self.profile_unharmed(*steps, options=[ITERATION, "--samples=2", "--timeline=on"])  # which keeps dlkprof to the end
         capture = self.capture()
         for row in capture.rows:
             self.assertEqual((PASSES, "iteration"), (row["Passes"], row["Replay Mode"]))

@@ -210,7 +210,7 @@ TEST(PassScheduler, StepsOfAConvolutionalNetwork) {
   ASSERT_EQ(step.size(), 632U);
   ASSERT_EQ(std::set<Key>(step.begin(), step.end()).size(), 220U);
   for (int i = 0; i < 30; ++i) program.launch(step);
-  EXPECT_LE(program.scheduler.incomplete(), 220U / 10);
+  EXPECT_EQ(program.scheduler.incomplete(), 0U) << "the last window ends once it holds all that is wanted";
   EXPECT_LE(program.steps(step, 60), 60);
   EXPECT_EQ(program.ranges(), 15U * 220);
   EXPECT_LE(program.spent_ns, 9e9);
