@@ -2,7 +2,7 @@
 
 import sys
 
-from harness import CheckFailed, Skipped, check
+from harness import CheckFailed, Skipped, check, is_asked_for
 from tools import PROBES
 
 PART = "nccl"
@@ -12,6 +12,7 @@ ITERATIONS = 400
 LIMIT = 90  # seconds a run; what takes longer counts as a hang
 # Replay mode, metric set, and whether collectives are to be measured: replays would hang, and auto takes no risk.
 WAYS = (("iteration", "quick", True), ("iteration", "basic", True), ("kernel", "quick", False), ("auto", "quick", False))
+GRAPH_WAYS = ("auto", "iteration", "sample")  # of the program whose iterations are CUDA graphs that hold the reduction
 
 
 def run(bench):
@@ -23,23 +24,49 @@ def run(bench):
         bench.board.skip(PART, "DistributedDataParallel", reason)
         return
     for mode, metric_set, collectives in WAYS:
-        with bench.board.case(PART, f"--replay-mode {mode} --set {metric_set}") as row:
-            row.detail = profile(bench, mode, metric_set, collectives, alone)
-    with bench.board.case(PART, "--replay-mode sample: each rank samples its GPU") as row:
-        row.detail = sampled(bench, alone)
-    with bench.board.case(PART, "--ranks 1") as row:
-        row.detail = one_rank(bench, alone)
-    bench.board.figure(PART, "ncu on the same program", ncu_words(bench, alone))
+        if is_asked_for(f"{mode}_{metric_set}"):
+            with bench.board.case(PART, f"--replay-mode {mode} --set {metric_set}") as row:
+                row.detail = profile(bench, mode, metric_set, collectives, alone)
+    if is_asked_for("sample"):
+        with bench.board.case(PART, "--replay-mode sample: each rank samples its GPU") as row:
+            row.detail = sampled(bench, alone)
+    if is_asked_for("ranks"):
+        with bench.board.case(PART, "--ranks 1") as row:
+            row.detail = one_rank(bench, alone)
+    in_graphs(bench)
+    if is_asked_for("ncu"):
+        bench.board.figure(PART, "ncu on the same program", ncu_words(bench, alone))
 
 
-def program():
+def in_graphs(bench):
+    modes = [mode for mode in GRAPH_WAYS if is_asked_for(f"graph_{mode}")]
+    if not modes:
+        return
+    words = program("ddp_graph_probe.py")
+    alone = bench.commands.run("nccl_graph_alone", words, timeout=LIMIT).require_success()
+    for mode in modes:
+        with bench.board.case(PART, f"the reduction in a CUDA graph, --replay-mode {mode}") as row:
+            captures, seconds = captures_of(bench, f"nccl_graph_{mode}", ("--replay-mode", mode), alone, words=words)
+            row.detail = f"{collected(bench, mode, captures)}; {seconds:.1f} s, {alone.seconds:.1f} s alone"
+
+
+def collected(bench, mode, captures):
+    if mode == "sample":
+        return f"{' and '.join(str(len(bench.dlkprof.sampled_kernels(capture))) for capture in captures)} kernels with samples"
+    launches = [bench.dlkprof.launches(capture.stem) for capture in captures]
+    of_nccl = [sum("nccl" in launch.mangled for launch in one) for one in launches]
+    check(all(launches), "nothing was measured")
+    return f"{' and '.join(str(len(one)) for one in launches)} launches measured, of NCCL {' and '.join(map(str, of_nccl))}"
+
+
+def program(probe="ddp_probe.py"):
     return [
         sys.executable,
         "-m",
         "torch.distributed.run",
         "--standalone",
         f"--nproc-per-node={RANKS}",
-        PROBES / "ddp_probe.py",
+        PROBES / probe,
         str(ITERATIONS),
     ]
 
@@ -51,9 +78,9 @@ def require_gpus(bench):
         raise Skipped(f"{count} GPU here, {RANKS} are needed")
 
 
-def captures_of(bench, name, options, alone, ranks=RANKS):
+def captures_of(bench, name, options, alone, ranks=RANKS, words=None):
     """(captures, seconds) of a run that printed what it prints alone."""
-    done = bench.dlkprof.profile(name, options, program(), timeout=LIMIT).require_success()
+    done = bench.dlkprof.profile(name, options, words or program(), timeout=LIMIT).require_success()
     check(sorted(done.stdout.splitlines()) == sorted(alone.stdout.splitlines()), "stdout differs")
     captures = sorted(bench.dlkprof.captures.glob(f"{name}*.dlkcap"))
     check(len(captures) == ranks, f"{len(captures)} captures of {ranks} ranks")
