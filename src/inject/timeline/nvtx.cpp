@@ -150,10 +150,16 @@ void visiting(const auto& act) noexcept {
   if (const Ranges::Visit visit(ranges()); visit) act();
 }
 int pushing(const auto& read_it) noexcept {
-  return visiting(Ranges::kNotTracked, [&] { return ranges().push(read_it()); });
+  Ranges::Visit visit(ranges());
+  return visit ? visit.push(read_it()) : Ranges::kNotTracked;
+}
+int popping(const auto& read_domain) noexcept {
+  Ranges::Visit visit(ranges());
+  return visit ? visit.pop(read_domain()) : Ranges::kNotTracked;
 }
 nvtxRangeId_t starting(const auto& read_it) noexcept {
-  return visiting(nvtxRangeId_t{0}, [&] { return ranges().start(read_it()); });
+  Ranges::Visit visit(ranges());
+  return visit ? visit.start(read_it()) : 0;
 }
 
 void mark_ascii(const char* message) noexcept {
@@ -184,10 +190,10 @@ int domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) n
 }
 [[gnu::hot]] int pop() noexcept { return ranges().pop(); }
 int pop_filtered() noexcept {
-  return visiting(Ranges::kNotTracked, [] { return ranges().pop(0); });
+  return popping([] { return 0U; });
 }
 int domain_pop(nvtxDomainHandle_t domain) noexcept {
-  return visiting(Ranges::kNotTracked, [&] { return ranges().pop(from_handle(domain)); });
+  return popping([&] { return from_handle(domain); });
 }
 
 template <typename Character>
@@ -199,7 +205,7 @@ nvtxRangeId_t domain_start(nvtxDomainHandle_t domain, const nvtxEventAttributes_
 }
 nvtxRangeId_t start_ex(const nvtxEventAttributes_t* event) noexcept { return domain_start(nullptr, event); }
 void end(nvtxRangeId_t range) noexcept {
-  visiting([&] { ranges().end(range); });
+  if (Ranges::Visit visit(ranges()); visit) visit.end(range);
 }
 void domain_end(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t range) noexcept { end(range); }  // the number says all
 

@@ -114,6 +114,8 @@ class alignas(64) Ranges::Thread {
     return popped.level;
   }
 
+  // Asked by the thread itself.
+  [[nodiscard]] bool began(std::uint64_t range) const noexcept { return (range ^ next_id_) >> kRangeThreadShift == 0; }
   // From any thread, `own` or another: the end goes to the log through the one that calls.
   void end(std::uint64_t id, std::int64_t now, bool own) noexcept {
     if (own) {

@@ -119,20 +119,20 @@ Ranges::~Ranges() {
 }
 
 [[gnu::noinline]] int Ranges::push_visiting(const RangeAttributes& attributes) noexcept {
-  const Visit visit(*this);
-  return visit ? push(attributes) : kNotTracked;
+  Visit visit(*this);
+  return visit ? visit.push(attributes) : kNotTracked;
 }
 
 [[gnu::noinline]] int Ranges::pop_visiting() noexcept {
-  const Visit visit(*this);
-  return visit ? pop(0) : kNotTracked;
+  Visit visit(*this);
+  return visit ? visit.pop(0) : kNotTracked;
 }
 
-[[gnu::noinline]] int Ranges::push(const RangeAttributes& attributes) noexcept {
+[[gnu::noinline]] int Ranges::push(Thread* known, const RangeAttributes& attributes) noexcept {
   if (!recording_.load(std::memory_order_relaxed)) return tick(attributes.message);
   try {
     if (scopes_) scopes_->push(log_.text_of(attributes.domain), name_of(attributes));
-    Thread* thread = own_thread();
+    Thread* thread = known != nullptr ? known : own_thread();
     return thread != nullptr ? thread->push(attributes, beyond_) : kNotTracked;
   } catch (...) {  // out of memory
     return kNotTracked;
@@ -145,16 +145,16 @@ int Ranges::tick(std::string_view message) noexcept {
   return clock != nullptr && clock->tick(message) ? 0 : kNotTracked;
 }
 
-[[gnu::noinline]] int Ranges::pop(std::uint32_t domain) noexcept {
-  Thread* thread = own_thread();
+[[gnu::noinline]] int Ranges::pop(Thread* known, std::uint32_t domain) noexcept {
+  Thread* thread = known != nullptr ? known : own_thread();
   const std::int64_t now = event_clock_ns();
   if (scopes_) pop_scope(domain);
   return thread != nullptr ? thread->pop(domain, now) : kNotTracked;
 }
 
-std::uint64_t Ranges::start(const RangeAttributes& attributes) noexcept {
+std::uint64_t Ranges::start(Thread* known, const RangeAttributes& attributes) noexcept {
   try {
-    Thread* thread = own_thread();
+    Thread* thread = known != nullptr ? known : own_thread();
     const std::uint64_t range = thread != nullptr ? thread->start(attributes, beyond_) : 0;
     if (scopes_ && range != 0) scopes_->start(range, log_.text_of(attributes.domain), name_of(attributes));
     return range;
@@ -163,9 +163,10 @@ std::uint64_t Ranges::start(const RangeAttributes& attributes) noexcept {
   }
 }
 
-void Ranges::end(std::uint64_t range) noexcept {
+void Ranges::end(Thread* known, std::uint64_t range) noexcept {
   const std::int64_t now = event_clock_ns();
   if (scopes_) scopes_->end(range);
+  if (known != nullptr && known->began(range)) return known->end(range, now, true);
   try {
     // Held to the end, so that no other thread is amid a change of the one that forks.
     const std::lock_guard lock(threads_mutex_);

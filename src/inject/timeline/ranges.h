@@ -48,14 +48,14 @@ class Ranges {
 
   // The level, from 0, of the range among those of its domain on this thread; kNotTracked where it is not recorded, or
   // there is none to pop.
-  int push(const RangeAttributes& attributes) noexcept;
-  int pop(std::uint32_t domain) noexcept;
+  int push(const RangeAttributes& attributes) noexcept { return push(nullptr, attributes); }
+  int pop(std::uint32_t domain) noexcept { return pop(nullptr, domain); }
   // The same of a text, in the default domain, which most ranges are.
   int push_text(std::string_view message) noexcept;
   int pop() noexcept;
   // What end() takes, on any thread; 0 where the range is not recorded. Numbers that are no open range are ignored.
-  [[nodiscard]] std::uint64_t start(const RangeAttributes& attributes) noexcept;
-  void end(std::uint64_t range) noexcept;
+  [[nodiscard]] std::uint64_t start(const RangeAttributes& attributes) noexcept { return start(nullptr, attributes); }
+  void end(std::uint64_t range) noexcept { end(nullptr, range); }
   void mark(const RangeAttributes& attributes) noexcept;
 
   [[nodiscard]] EventLog& log() noexcept { return log_; }
@@ -71,6 +71,12 @@ class Ranges {
     Visit& operator=(const Visit&) = delete;
     ~Visit();
     [[nodiscard]] explicit operator bool() const noexcept { return entered_; }
+
+    // As those of Ranges, which would look for the thread once more.
+    int push(const RangeAttributes& attributes) noexcept { return ranges_.push(thread_, attributes); }
+    int pop(std::uint32_t domain) noexcept { return ranges_.pop(thread_, domain); }
+    [[nodiscard]] std::uint64_t start(const RangeAttributes& attributes) noexcept { return ranges_.start(thread_, attributes); }
+    void end(std::uint64_t range) noexcept { ranges_.end(thread_, range); }
 
    private:
     [[nodiscard]] static bool enter_unknown() noexcept;
@@ -105,6 +111,11 @@ class Ranges {
   friend std::uint64_t current_range() noexcept;
   static OwnPointer<Thread> own_threads;  // what Local has, of most threads
 
+  // `known`: this thread's, or null.
+  int push(Thread* known, const RangeAttributes& attributes) noexcept;
+  int pop(Thread* known, std::uint32_t domain) noexcept;
+  [[nodiscard]] std::uint64_t start(Thread* known, const RangeAttributes& attributes) noexcept;
+  void end(Thread* known, std::uint64_t range) noexcept;
   [[nodiscard]] int tick(std::string_view message) noexcept;
   [[nodiscard]] Thread* known_thread() const noexcept;
   [[nodiscard]] Thread* own_thread() noexcept;

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "inject/timeline/range_visit.h"
 #include "unit/inject/ranges_fixture.h"
 
 namespace dlkprof::inject::ranges_test {
@@ -275,10 +276,17 @@ Outcome what_becomes_of(unsigned seed, bool quick, const Course& course) {
     };
     if (is(course.pushes)) return outcome.returned.push_back(quick ? ranges.push_text(name) : ranges.push({.message = name}));
     if (is(course.pops)) return outcome.returned.push_back(quick ? ranges.pop() : ranges.pop(kDefault));
-    if (is(5)) return outcome.returned.push_back(ranges.push({.domain = domain, .message = name}));
-    if (is(5)) return outcome.returned.push_back(ranges.pop(domain));
-    if (is(4)) return started.push_back(ranges.start({.message = name}));
-    if (is(4) && !started.empty()) return ranges.end(started[random() % started.size()]);
+    Ranges::Visit visit(ranges);  // as calls of programs are made
+    if (is(5)) {
+      const RangeAttributes attributes{.domain = domain, .message = name};
+      return outcome.returned.push_back(quick ? visit.push(attributes) : ranges.push(attributes));
+    }
+    if (is(5)) return outcome.returned.push_back(quick ? visit.pop(domain) : ranges.pop(domain));
+    if (is(4)) return started.push_back(quick ? visit.start({.message = name}) : ranges.start({.message = name}));
+    if (is(4) && !started.empty()) {
+      const std::uint64_t range = started[random() % started.size()];
+      return quick ? visit.end(range) : ranges.end(range);
+    }
     ranges.mark({.message = name});
   };
   for (int i = 0; i < 2000; ++i) act(i);
