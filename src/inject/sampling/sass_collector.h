@@ -2,8 +2,8 @@
 // sampling in the same run: once a function was patched, its samples are of "no kernel of the program's" (H100, CUDA 13.0).
 //
 // The launch is made alone: it begins when all launches before it are done, and others, of graphs too, and captures wait until it
-// is. CUPTI changes the code where it lies: beside it kernels of other threads ran into illegal instructions, and so did one that
-// a capture kept from being waited for (a Flax CNN, whose compiler launches from several threads; H200, CUDA 13.0).
+// is. CUPTI seems to change the code where it lies: beside it kernels of other threads ran into illegal instructions, and so did
+// one that a capture kept from being waited for (a Flax CNN, whose compiler launches from several threads; H200, CUDA 13.0).
 #pragma once
 
 #include <cstdint>

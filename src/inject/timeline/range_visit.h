@@ -1,5 +1,5 @@
-// What every NVTX call does first, inline: finds the ranges of its thread, and marks that it is in a call. For ranges.cpp and
-// nvtx.cpp alone.
+// What every NVTX call does first, inline: finds the ranges of its thread, and marks that it is in a call. For ranges.cpp,
+// nvtx.cpp and their tests alone.
 #pragma once
 
 #include "inject/timeline/range_thread.h"

@@ -86,11 +86,6 @@ class SourceTest(EndToEndTest):
         for row in rows:
             self.assertEqual(8 * row["Launches Counted"], row[EXECUTED])
 
-    def test_captures_of_other_threads_wait_for_it_too(self):
-        rows = self.count("train:1", "captures:4:8")
-        self.assertTrue(rows)
-        self.assertEqual({0}, {row[EXECUTED] % 8 for row in rows})
-
     def refused(self, *options):
         done = self.dlkprof(*options, PROGRAM, "print:ran")
         self.assertEqual((2, ""), (done.code, done.stdout))
