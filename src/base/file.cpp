@@ -8,8 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr mode_t kPrivateMode = S_IRUSR | S_IWUSR;
+constexpr rlim_t kHighNumber = 4096;
 
 std::string words_of(int error) { return std::generic_category().message(error); }
 
@@ -65,6 +68,14 @@ fs::path own_file() {
 }  // namespace
 
 void close_fd(int fd) noexcept { close(fd); }
+
+UniqueFd to_high_number(UniqueFd file) noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return file;
+  const rlim_t number = std::min(kHighNumber, limit.rlim_cur - limit.rlim_cur / 8);  // below the limit with room to spare
+  UniqueFd high(fcntl(file.get(), F_DUPFD_CLOEXEC, static_cast<int>(number)));
+  return high ? std::move(high) : std::move(file);
+}
 
 UniqueFd create_private(const fs::path& path, bool* exists) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;

@@ -15,6 +15,10 @@ namespace dlkprof {
 void close_fd(int fd) noexcept;
 using UniqueFd = UniqueHandle<int, close_fd, -1>;
 
+// The same at a high number, where few programs come: those that close what they did not open mostly count up from 3, and the
+// number that a program closed twice is mostly a low one. At the number that it has, where there is no higher one.
+[[nodiscard]] UniqueFd to_high_number(UniqueFd file) noexcept;
+
 // Creates `path` with mode 0600, O_EXCL, O_NOFOLLOW and O_CLOEXEC; throws Error, naming the path and errno's
 // words. `exists` tells a name that is taken from other failures: then no handle and no throw.
 [[nodiscard]] UniqueFd create_private(const std::filesystem::path& path, bool* exists = nullptr);

@@ -10,8 +10,7 @@ namespace dlkprof::capture {
 
 class OwnFile {
  public:
-  // Takes a file that was just made, and moves it to a high number, where few programs come: those that close what they did not
-  // open mostly count up from 3, and the number that a program closed twice is mostly a low one.
+  // Takes a file that was just made, and moves it to a high number.
   explicit OwnFile(UniqueFd file) noexcept;
   OwnFile(OwnFile&& other) noexcept = default;
   OwnFile& operator=(OwnFile&&) = delete;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/file.h"
 
 namespace dlkprof::cupti {
 namespace {
@@ -32,35 +33,45 @@ bool replace_noted(int socket, int by) noexcept {
   });
 }
 
+constexpr std::string_view kPrefix("\0dlkprof-", 9);  // of an abstract name: it begins with a zero
+
+// Whether the number still names a socket of ours: the program may close any, and open its files under the same number.
+bool is_ours(int socket) noexcept {
+  sockaddr_un address{};
+  socklen_t size = sizeof(address);
+  if (getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0 || address.sun_family != AF_UNIX) return false;
+  return std::memcmp(address.sun_path, kPrefix.data(), kPrefix.size()) == 0;
+}
+
+void close_ours(int socket) noexcept {
+  if (is_ours(socket)) ::close(socket);
+}
+
 // Bound to the name; empty where another process has it, or there are no such sockets.
 Socket bind_name(std::string_view purpose, const std::string& gpu) {
-  const int opened = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (opened == kNone) return Socket();
-  if (!replace_noted(kNone, opened)) {  // more than all GPUs of a machine need
-    ::close(opened);
-    return Socket();
-  }
-  Socket made(opened);
+  UniqueFd made = to_high_number(UniqueFd(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)));
+  if (!made || !replace_noted(kNone, made.get())) return Socket();  // there are places for more than all GPUs of a machine need
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  std::string name;  // abstract: it begins with a zero
-  name.append(1, '\0').append("dlkprof-").append(purpose).append("-").append(gpu);
+  std::string name(kPrefix);
+  name.append(purpose).append("-").append(gpu);
   name.resize(std::min(name.size(), sizeof(address.sun_path)));
   std::memcpy(address.sun_path, name.data(), name.size());
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
-  if (bind(made.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) made.reset();
-  return made;
+  if (bind(made.get(), reinterpret_cast<const sockaddr*>(&address), size) == 0) return Socket(made.release());
+  replace_noted(made.get(), kNone);
+  return Socket();
 }
 
 }  // namespace
 
 void close_turn_socket(int socket) noexcept {
-  if (replace_noted(socket, kNone)) ::close(socket);
+  if (replace_noted(socket, kNone)) close_ours(socket);
 }
 
 void close_turns_in_child() noexcept {
   for (std::atomic<int>& place : noted_sockets) {
-    if (const int socket = place.exchange(0) - 1; socket != kNone) ::close(socket);
+    if (const int socket = place.exchange(0) - 1; socket != kNone) close_ours(socket);
   }
 }
 

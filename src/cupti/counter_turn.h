@@ -12,7 +12,7 @@
 
 namespace dlkprof::cupti {
 
-// Closes it, unless this is a forked child to which close_turns_in_child() has applied: the number may mean another file there.
+// Closes it while its number still names a socket of ours; and not in a forked child to which close_turns_in_child() has applied.
 void close_turn_socket(int socket) noexcept;
 
 // In a forked child, which inherits the sockets of its parent's turns, and would keep them for as long as it lives.

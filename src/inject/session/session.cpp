@@ -124,7 +124,9 @@ void Session::subscribe() {
   if (options_.collect == Collect::none) timing_.begin_at(0);
   quick_ = counter_.only_counts() && options_.timeline && !options_.in_bursts && !pc_sampling_;
   pthread_atfork([] { g_session->before_fork(); }, [] { g_session->after_fork(false); }, [] { g_session->after_fork(true); });
-  if (options_.timeline) record_ranges(&ranges_);
+  if (!options_.timeline) return;
+  tune_event_clock();  // opens a file the first time: never where the program, on another thread, may close and open files
+  record_ranges(&ranges_);
 }
 
 // The exit handler is registered late, when the program has a context, so that it runs before those that take CUDA down.

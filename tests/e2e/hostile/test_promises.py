@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from harness import EndToEndTest
+from harness import FAKES, PROGRAM, WAYS, EndToEndTest
 
 SANITIZED = bool(os.environ.get("DLKPROF_SANITIZE"))
 
@@ -30,6 +30,17 @@ class PromisesTest(EndToEndTest):
                 more_memory, more_descriptors = self.used(*steps, options=options)
                 self.assertLess(more_memory - max(memory, cupti_memory), most)
                 self.assertLessEqual(more_descriptors - descriptors, 4)
+
+    @unittest.skipIf(SANITIZED, "sanitizers have their own open()")
+    def test_no_thread_of_its_own_opens_a_file(self):
+        """Its number would be the lowest, which the program may just be closing twice."""
+        watched = ["/usr/bin/env", f"LD_PRELOAD={FAKES}/libwatched_opens.so", PROGRAM]
+        for name, options in WAYS.items():
+            with self.subTest(way=name):
+                done = self.dlkprof("--force", *options, *watched, "marked:2", "train:3")
+                self.assertEqual(0, done.code, done.stderr)
+                opened = [line for line in self.journal_lines("trace") if "beside the program" in line]
+                self.assertEqual([], [line for line in opened if ".counterdata" not in line], "but what a fake reads")
 
     def test_a_capture_that_reaches_its_limit(self):
         done = self.profile(

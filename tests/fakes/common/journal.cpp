@@ -10,7 +10,7 @@ namespace {
 
 void append(const std::string& line) {
   const char* path = std::getenv("FAKE_JOURNAL");
-  if (path == nullptr) return;
+  if (path == nullptr || *path == '\0') return;
   const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (fd < 0) return;
   [[maybe_unused]] const auto written = write(fd, line.data(), line.size());

@@ -20,6 +20,11 @@ constexpr int kMostDescriptors = 8192;
 
 std::string file_name(int number) { return "of_the_program_" + std::to_string(number); }
 
+bool write_text(int file, int bytes) {
+  const std::string text(static_cast<std::size_t>(bytes), 'x');
+  return write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
 // On the numbers that were closed: the lowest ones, and those that stood open before.
 std::string fill_files(const std::vector<int>& numbers, int bytes, void (*meanwhile)()) {
   std::vector<int> files;
@@ -30,14 +35,14 @@ std::string fill_files(const std::vector<int>& numbers, int bytes, void (*meanwh
       file = numbers[i];
     }
     files.push_back(file);
-    const std::string text(static_cast<std::size_t>(bytes), 'x');
-    if (write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return "cannot write";
+    if (!write_text(file, bytes)) return "cannot write";
   }
   meanwhile();
   int whole = 0;
   for (int i = 0; i < kFiles; ++i) {
     struct stat status {};
-    whole += stat(file_name(i).c_str(), &status) == 0 && status.st_size == bytes ? 1 : 0;
+    const bool written = write_text(files[i], bytes);
+    whole += written && stat(file_name(i).c_str(), &status) == 0 && status.st_size == 2 * bytes ? 1 : 0;
   }
   return std::to_string(whole) + " files as they were written";
 }

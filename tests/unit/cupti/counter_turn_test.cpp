@@ -1,14 +1,18 @@
 #include "cupti/counter_turn.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace dlkprof::cupti {
 namespace {
@@ -73,6 +77,42 @@ TEST(CounterTurnTest, AForkedChildKeepsNoTurn) {
   EXPECT_TRUE(CounterTurn::wait(gpu, 10s).held());
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
+}
+
+// Closes whatever is a socket, and puts a file of its own under each of these numbers, as a program that closes twice may.
+std::vector<int> take_numbers_of_sockets() {
+  constexpr int kMostNumbers = 8192;
+  std::vector<int> taken;
+  for (int number = 3; number < kMostNumbers; ++number) {
+    struct stat status {};
+    if (fstat(number, &status) != 0 || !S_ISSOCK(status.st_mode)) continue;
+    const int file = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(file, number);
+    close(file);
+    taken.push_back(number);
+  }
+  return taken;
+}
+
+bool all_open(const std::vector<int>& numbers) {
+  return std::ranges::all_of(numbers, [](int number) { return fcntl(number, F_GETFD) != -1; });
+}
+
+TEST(CounterTurnTest, NumbersThatAreTheProgramsByNowAreLeft) {
+  auto turn = std::make_unique<CounterTurn>(CounterTurn::wait(some_gpu("taken"), 0ms));
+  const std::vector<int> numbers = take_numbers_of_sockets();
+  EXPECT_FALSE(numbers.empty());
+  const pid_t child = fork();
+  if (child == 0) {
+    close_turns_in_child();
+    _exit(all_open(numbers) ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  turn.reset();
+  EXPECT_TRUE(all_open(numbers));
+  std::ranges::for_each(numbers, [](int number) { close(number); });
 }
 
 TEST(CounterTurnTest, LongNamesAreCut) { EXPECT_TRUE(CounterTurn::wait(some_gpu("x") + std::string(500, 'y'), 0ms).held()); }
