@@ -10,6 +10,8 @@
 namespace dlkprof::inject {
 namespace {
 
+using capture::Collect;
+
 constexpr CUpti_CallbackId kGraphLaunches[] = {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz};
 constexpr CUpti_CallbackId kCaptureBegins[] = {
     CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture,        CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_ptsz,
@@ -61,12 +63,14 @@ DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
   const bool waits = starts_with({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
   const bool graph = starts_with({"cuGraphLaunch"});
   const bool capture = starts_with({"cuStreamBeginCapture"});
+  const bool replays = wanted.collect == Collect::kernel || wanted.collect == Collect::automatic;
+  const bool windows = wanted.collect == Collect::iteration || wanted.collect == Collect::automatic;
+  const bool alone = replays || windows || wanted.collect == Collect::source;  // some launches are made
   Role role;
-  const bool alone = wanted.replays || wanted.windows || wanted.counts_instructions;  // some launches are made
-  role.gated = (memory && wanted.replays) || ((graph || capture) && alone);
+  role.gated = (memory && replays) || ((graph || capture) && alone);
   role.timed = (memory || waits || graph) && wanted.timeline;
   role.only_timed = role.timed && !role.gated && !graph;
-  if (wanted.windows) role.of_graph = graph_role_of(call);
+  if (windows) role.of_graph = graph_role_of(call);
   return role;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "capture/options.h"
 #include "cupti/library.h"
 
 namespace dlkprof::inject {
@@ -15,10 +16,8 @@ class DriverCalls {
  public:
   struct Wanted {
     bool timeline = false;
-    bool replays = false;              // calls that change GPU memory wait while a launch is replayed
-    bool windows = false;              // windows are closed before graphs
-    bool counts_instructions = false;  // in launches that are made alone
-    bool loaded_modules = false;       // callbacks tell of modules as they are loaded
+    capture::Collect collect = capture::Collect::none;
+    bool loaded_modules = false;  // callbacks tell of modules as they are loaded
   };
   // Asks CUPTI for the names of its callbacks; throws Error.
   DriverCalls(const cupti::Library& library, const Wanted& wanted);

@@ -35,11 +35,9 @@ std::uint32_t driver_version(const cupti::Driver& driver) {
   return driver.cuDriverGetVersion(&version) == CUDA_SUCCESS ? static_cast<std::uint32_t>(version) : 0U;
 }
 
-bool replays(Collect collect) { return collect == Collect::kernel || collect == Collect::automatic; }
 bool keeps_code(const capture::ProfileOptions& options) {
   return options.pc_sampling.has_value() || options.collect == Collect::source;
 }
-bool has_windows(Collect collect) { return collect == Collect::iteration || collect == Collect::automatic; }
 
 }  // namespace
 
@@ -79,11 +77,7 @@ Session::Session(capture::ProfileOptions options)
       graphs_(cupti::Driver::open()),
       counter_(options_, library_, cupti::Driver::open(), recorder_, ranges_.scopes(), [this] { on_first_context(); }),
       timing_(library_, options_, recorder_, counter_.ledger(), timeline_),
-      calls_(library_, {.timeline = options_.timeline,
-                        .replays = replays(options_.collect),
-                        .windows = has_windows(options_.collect),
-                        .counts_instructions = options_.collect == Collect::source,
-                        .loaded_modules = keeps_code(options_)}),
+      calls_(library_, {.timeline = options_.timeline, .collect = options_.collect, .loaded_modules = keeps_code(options_)}),
       attachment_({library_, options_, calls_, graphs_, recorder_, timing_, timeline_}),
       pm_sampling_(library_, recorder_, options_, sampling_hooks()),
       pc_sampling_(keeps_code(options_) ? std::make_unique<PcSampling>(library_, recorder_, options_.pc_sampling,

@@ -5,6 +5,8 @@
 namespace dlkprof::inject::driver_calls_test {
 namespace {
 
+using capture::Collect;
+
 CUptiResult name_of(CUpti_CallbackDomain /*domain*/, std::uint32_t id, const char** name) {
   switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch:
@@ -35,17 +37,19 @@ class DriverCallsTest : public testing::Test {
 
 TEST_F(DriverCallsTest, GraphsAndCapturesWaitWhereverLaunchesAreMadeAlone) {
   for (const auto id : {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2}) {
-    EXPECT_TRUE(waits({.replays = true}, id));
-    EXPECT_TRUE(waits({.windows = true}, id));
-    EXPECT_TRUE(waits({.counts_instructions = true}, id)) << "a kernel beside patched code, or a capture that bears no waiting";
-    EXPECT_FALSE(waits({.timeline = true, .loaded_modules = true}, id));
+    for (const auto collect : {Collect::kernel, Collect::iteration, Collect::automatic})
+      EXPECT_TRUE(waits({.collect = collect}, id));
+    EXPECT_TRUE(waits({.collect = Collect::source}, id)) << "a kernel beside patched code, or a capture that bears no waiting";
+    for (const auto collect : {Collect::none, Collect::sample}) EXPECT_FALSE(waits({.timeline = true, .collect = collect}, id));
   }
 }
 
 TEST_F(DriverCallsTest, CopiesWaitForReplaysAlone) {
   constexpr auto kCopy = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2;
-  EXPECT_TRUE(waits({.replays = true}, kCopy));
-  EXPECT_FALSE(waits({.timeline = true, .windows = true, .counts_instructions = true}, kCopy));
+  for (const auto collect : {Collect::kernel, Collect::automatic}) EXPECT_TRUE(waits({.collect = collect}, kCopy));
+  for (const auto collect : {Collect::none, Collect::iteration, Collect::sample, Collect::source}) {
+    EXPECT_FALSE(waits({.timeline = true, .collect = collect}, kCopy));
+  }
 }
 
 }  // namespace
