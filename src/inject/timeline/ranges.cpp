@@ -49,10 +49,7 @@ struct Ranges::Owner {
   return thread != nullptr ? thread->innermost() : 0;
 }
 
-Ranges::Thread* Ranges::own_thread() noexcept {
-  Thread* const known = known_thread();
-  return known != nullptr ? known : find_thread();
-}
+Ranges::Thread* Ranges::own_thread(Thread* known) noexcept { return known != nullptr ? known : find_thread(); }
 
 [[gnu::cold, gnu::noinline]] Ranges::Thread* Ranges::find_thread() noexcept {
   if (!recording_.load(std::memory_order_relaxed)) return nullptr;
@@ -132,7 +129,7 @@ Ranges::~Ranges() {
   if (!recording_.load(std::memory_order_relaxed)) return tick(attributes.message);
   try {
     if (scopes_) scopes_->push(log_.text_of(attributes.domain), name_of(attributes));
-    Thread* thread = known != nullptr ? known : own_thread();
+    Thread* thread = own_thread(known);
     return thread != nullptr ? thread->push(attributes, beyond_) : kNotTracked;
   } catch (...) {  // out of memory
     return kNotTracked;
@@ -146,7 +143,7 @@ int Ranges::tick(std::string_view message) noexcept {
 }
 
 [[gnu::noinline]] int Ranges::pop(Thread* known, std::uint32_t domain) noexcept {
-  Thread* thread = known != nullptr ? known : own_thread();
+  Thread* thread = own_thread(known);
   const std::int64_t now = event_clock_ns();
   if (scopes_) pop_scope(domain);
   return thread != nullptr ? thread->pop(domain, now) : kNotTracked;
@@ -154,7 +151,7 @@ int Ranges::tick(std::string_view message) noexcept {
 
 std::uint64_t Ranges::start(Thread* known, const RangeAttributes& attributes) noexcept {
   try {
-    Thread* thread = known != nullptr ? known : own_thread();
+    Thread* thread = own_thread(known);
     const std::uint64_t range = thread != nullptr ? thread->start(attributes, beyond_) : 0;
     if (scopes_ && range != 0) scopes_->start(range, log_.text_of(attributes.domain), name_of(attributes));
     return range;
@@ -177,7 +174,7 @@ void Ranges::end(Thread* known, std::uint64_t range) noexcept {
 }
 
 void Ranges::mark(const RangeAttributes& attributes) noexcept {
-  if (Thread* thread = own_thread()) thread->mark(attributes);
+  if (Thread* thread = own_thread(known_thread())) thread->mark(attributes);
 }
 
 std::string Ranges::name_of(const RangeAttributes& attributes) {

@@ -118,7 +118,7 @@ class Ranges {
   void end(Thread* known, std::uint64_t range) noexcept;
   [[nodiscard]] int tick(std::string_view message) noexcept;
   [[nodiscard]] Thread* known_thread() const noexcept;
-  [[nodiscard]] Thread* own_thread() noexcept;
+  [[nodiscard]] Thread* own_thread(Thread* known) noexcept;  // known_thread(), or what it is null for
   [[nodiscard]] Thread* find_thread() noexcept;
   [[nodiscard]] Thread* make_thread() noexcept;
   [[nodiscard]] int push_visiting(const RangeAttributes& attributes) noexcept;
