@@ -43,20 +43,16 @@ def in_graphs(bench):
     if not modes:
         return
     words = program("ddp_graph_probe.py")
-    alone = bench.commands.run("nccl_graph_alone", words, timeout=LIMIT).require_success()
+    try:
+        alone = bench.commands.run("nccl_graph_alone", words, timeout=LIMIT).require_success()
+    except CheckFailed as reason:
+        bench.board.skip(PART, "the reduction in a CUDA graph", reason)
+        return
     for mode in modes:
         with bench.board.case(PART, f"the reduction in a CUDA graph, --replay-mode {mode}") as row:
             captures, seconds = captures_of(bench, f"nccl_graph_{mode}", ("--replay-mode", mode), alone, words=words)
-            row.detail = f"{collected(bench, mode, captures)}; {seconds:.1f} s, {alone.seconds:.1f} s alone"
-
-
-def collected(bench, mode, captures):
-    if mode == "sample":
-        return f"{' and '.join(str(len(bench.dlkprof.sampled_kernels(capture))) for capture in captures)} kernels with samples"
-    launches = [bench.dlkprof.launches(capture.stem) for capture in captures]
-    of_nccl = [sum("nccl" in launch.mangled for launch in one) for one in launches]
-    check(all(launches), "nothing was measured")
-    return f"{' and '.join(str(len(one)) for one in launches)} launches measured, of NCCL {' and '.join(map(str, of_nccl))}"
+            _, row.detail = sampled_kernels(bench, captures) if mode == "sample" else measured_launches(bench, captures)
+            row.detail += seconds_words(seconds, alone)
 
 
 def program(probe="ddp_probe.py"):
@@ -87,26 +83,41 @@ def captures_of(bench, name, options, alone, ranks=RANKS, words=None):
     return captures, done.seconds
 
 
+def measured_launches(bench, captures):
+    """How many of NCCL's each rank measured, and all that it measured in words."""
+    launches = [bench.dlkprof.launches(capture.stem) for capture in captures]
+    of_nccl = [sum("nccl" in launch.mangled for launch in of_rank) for of_rank in launches]
+    words = f"{joined(map(len, launches))} launches measured, of NCCL {joined(of_nccl)}"
+    check(all(launches), words)
+    return of_nccl, words
+
+
+def sampled_kernels(bench, captures):
+    counts = [len(bench.dlkprof.sampled_kernels(capture)) for capture in captures]
+    words = f"{joined(counts)} kernels with samples"
+    check(all(counts), words)
+    return counts, words
+
+
+def joined(counts):
+    return " and ".join(map(str, counts))
+
+
+def seconds_words(seconds, alone):
+    return f"; {seconds:.1f} s, {alone.seconds:.1f} s alone"
+
+
 def profile(bench, mode, metric_set, collectives, alone):
     options = ("--replay-mode", mode, "--set", metric_set, "--samples", "1", "--timeline", "off")
     captures, seconds = captures_of(bench, f"nccl_{mode}_{metric_set}", options, alone)
-    measured = [bench.dlkprof.launches(capture.stem) for capture in captures]
-    of_nccl = [sum("nccl" in launch.mangled for launch in launches) for launches in measured]
-    words = (
-        f"{' and '.join(str(len(launches)) for launches in measured)} launches measured, of NCCL "
-        f"{' and '.join(map(str, of_nccl))}; {seconds:.1f} s, {alone.seconds:.1f} s alone"
-    )
-    check(all(measured), words)
+    of_nccl, words = measured_launches(bench, captures)
     check(all(of_nccl) if collectives else not any(of_nccl), words)
-    return words
+    return words + seconds_words(seconds, alone)
 
 
 def sampled(bench, alone):
     captures, seconds = captures_of(bench, "nccl_sample", ("--replay-mode", "sample"), alone)
-    counts = [len(bench.dlkprof.sampled_kernels(capture)) for capture in captures]
-    words = f"{' and '.join(map(str, counts))} kernels with samples; {seconds:.1f} s, {alone.seconds:.1f} s alone"
-    check(all(counts), words)
-    return words
+    return sampled_kernels(bench, captures)[1] + seconds_words(seconds, alone)
 
 
 def one_rank(bench, alone):
@@ -114,7 +125,7 @@ def one_rank(bench, alone):
     (capture,), seconds = captures_of(bench, "nccl_ranks", options, alone, ranks=1)
     launches = bench.dlkprof.launches(capture.stem)
     check(launches, "nothing was measured")
-    return f"one capture, {len(launches)} launches measured; {seconds:.1f} s, {alone.seconds:.1f} s alone"
+    return f"one capture, {len(launches)} launches measured" + seconds_words(seconds, alone)
 
 
 def ncu_words(bench, alone):
