@@ -9,7 +9,7 @@
 
 #include "base/sanitizers.h"
 #include "base/signals_blocked.h"
-#include "base/uncancelled.h"
+#include "base/unnoticed.h"
 
 namespace dlkprof {
 namespace {
@@ -88,7 +88,7 @@ void* begin_thread(void* opaque) noexcept {
 }
 
 bool run_on_thread(void (*body)(void*) noexcept, void* argument) noexcept {
-  const Uncancelled uncancelled;  // joining is a point of cancellation
+  const Unnoticed whole;  // joining is a point of cancellation
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setstacksize(&attributes, kLargeStackBytes);

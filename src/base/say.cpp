@@ -6,7 +6,7 @@
 #include <csignal>
 #include <ctime>
 
-#include "base/uncancelled.h"
+#include "base/unnoticed.h"
 
 namespace dlkprof {
 namespace {
@@ -39,8 +39,7 @@ class WriteSignalsHeld {
 }  // namespace
 
 void write_to_stderr(std::string_view text) noexcept {
-  const int error = errno;
-  const Uncancelled whole;
+  const Unnoticed whole;
   const WriteSignalsHeld held;
   while (!text.empty()) {
     const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
@@ -48,7 +47,6 @@ void write_to_stderr(std::string_view text) noexcept {
     if (written <= 0) break;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-  errno = error;
 }
 
 }  // namespace dlkprof

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "base/uncancelled.h"
+#include "base/unnoticed.h"
 #include "inject/session/session.h"
 #include "inject/timeline/nvtx.h"
 #include "inject/timeline/nvtx_payloads.h"
@@ -13,13 +13,13 @@
 extern "C" {
 
 __attribute__((visibility("default"))) int InitializeInjection() noexcept {
-  const dlkprof::Uncancelled whole;
+  const dlkprof::Unnoticed whole;
   dlkprof::inject::Session::start_once();
   return 1;
 }
 
 __attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* (*export_table)(std::uint32_t)) noexcept {
-  const dlkprof::Uncancelled whole;
+  const dlkprof::Unnoticed whole;
   dlkprof::inject::Session::start_once();
   try {
     dlkprof::inject::attach_to_nvtx(export_table, dlkprof::inject::Session::wants_resource_names());
@@ -30,7 +30,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* 
 
 // NVTX calls it after the one above. 0: the extension is not for us.
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(dlkprof::inject::ExtensionModule* module) noexcept {
-  const dlkprof::Uncancelled whole;
+  const dlkprof::Unnoticed whole;
   return dlkprof::inject::attach_to_payloads(module) ? 1 : 0;
 }
 

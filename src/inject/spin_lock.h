@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/uncancelled.h"
+#include "base/unnoticed.h"
 
 namespace dlkprof::inject {
 
@@ -41,7 +41,7 @@ class SpinLock {
 
   // Kept out of the way of what is done under the lock.
   [[gnu::cold, gnu::noinline]] void wait(std::uint8_t holder) noexcept {
-    const Uncancelled whole;
+    const Unnoticed whole;
     for (int tries = 0; !take(holder); ++tries) {
       if (tries < kYields) {
         std::this_thread::yield();

@@ -86,6 +86,7 @@ void Recorder::note(const std::string& what, const std::exception& error) noexce
 void Recorder::forget() noexcept {
   writer_.reset();
   open_ = false;
+  in_child_ = true;
 }
 
 capture::ProcessRecord Recorder::describe_process() const {

@@ -29,6 +29,7 @@ class Recorder {
 
   // In a forked child: the parent's file is the parent's.
   void forget() noexcept;
+  [[nodiscard]] bool is_in_child() const noexcept { return in_child_; }
   // Around fork, so that the child never inherits a lock that nobody will release.
   void lock() {
     mutex_.lock();
@@ -49,6 +50,7 @@ class Recorder {
   std::mutex mutex_;
   std::unique_ptr<capture::Writer> writer_;
   std::atomic<bool> open_{false}, failed_{false};
+  bool in_child_ = false;
 };
 
 }  // namespace dlkprof::inject

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/event_clock.h"
 #include "base/lock_within.h"
-#include "base/uncancelled.h"
+#include "base/unnoticed.h"
 #include "capture/ranks.h"
 #include "cupti/activity.h"
 #include "cupti/counter_turn.h"
@@ -241,26 +241,27 @@ void Session::record_detachment(bool ended) {
 
 void Session::finish_pc_sampling() noexcept {
   if (!pc_sampling_) return;
-  const Uncancelled whole;  // an exit handler calls this too
+  const Unnoticed whole;  // an exit handler calls this too
   const OwnCalls own;
   pc_sampling_->finish();
 }
 
 // At the end of the process, when other threads may still launch, and one of them be in a launch that does not return.
+// Also where the capture has failed: threads of ours must not be in NVPerf when that ends itself, which it does at exit.
 void Session::finish_collecting() noexcept {
   constexpr auto kLongestWait = std::chrono::seconds(1);
-  if (!recorder_.usable()) return;  // in a forked child, which has no threads of ours
+  if (recorder_.is_in_child()) return;  // which has no threads of ours
   pm_sampling_.finish();
   if (const auto gate = lock_within(kLongestWait, gate_)) collecting([](Collector& collector) { collector.finish(); });
 }
 
 void Session::finish() noexcept {
-  const Uncancelled whole;
+  const Unnoticed whole;
   finish_pc_sampling();
   quick_ = false;
   const bool was_active = active_.exchange(false);
-  if (!recorder_.usable()) return;
   finish_collecting();
+  if (!recorder_.usable()) return;
   const OwnCalls own;
   try {
     if (attachment_.usable()) cupti::Activity::flush(true);

@@ -1,7 +1,7 @@
 // The session's callbacks: what it does at the entries and exits of the driver's calls.
 #include <utility>
 
-#include "base/uncancelled.h"
+#include "base/unnoticed.h"
 #include "inject/session/session.h"
 #include "inject/timeline/ranges.h"
 
@@ -12,7 +12,7 @@ namespace dlkprof::inject {
       session.on_quick_call(id, *static_cast<const CUpti_CallbackData*>(data))) {
     return;
   }
-  const Uncancelled whole;
+  const Unnoticed whole;
   auto& thread = this_thread();
   // The modules are the program's even where a call of ours has the driver load them.
   const bool loads = domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_MODULE_LOADED;

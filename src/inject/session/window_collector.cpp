@@ -176,7 +176,11 @@ bool WindowCollector::is_settled(const Launch&) {
 
 // Also where measuring has ended: nothing may be in the midst of being evaluated afterwards.
 void WindowCollector::finish() noexcept {
-  if (!over_) end("");
+  if (services_->recorder.usable()) {
+    if (!over_) end("");
+  } else {
+    stop(true);  // nobody will read what lacks counters
+  }
   for (auto& [context, held] : windows_) held.windows->wait_for_values();
 }
 

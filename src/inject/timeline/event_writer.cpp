@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/uncancelled.h"
+#include "base/unnoticed.h"
 
 namespace dlkprof::inject {
 
@@ -34,7 +34,7 @@ EventBatch<Event> EventWriter::fresh_batch() noexcept {
 
 template <typename Event>
 void EventWriter::empty(EventQueue<Event>& queue) noexcept {
-  const Uncancelled whole;  // this may be the program's thread, which writes where ours falls behind
+  const Unnoticed whole;  // this may be the program's thread, which writes where ours falls behind
   auto fresh = fresh_batch<Event>();
   while (!queue.exchange(fresh, [this](EventBatch<Event>& batch) { return take_over(batch); })) write_all([] {});
   if (!has_thread()) write_all([] {});

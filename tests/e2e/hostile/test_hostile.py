@@ -12,6 +12,7 @@ import unittest
 from harness import WAYS, EndToEndTest
 
 SOAK = bool(os.environ.get("DLKPROF_SOAK"))
+SANITIZED = bool(os.environ.get("DLKPROF_SANITIZE"))
 
 # Of what takes longer, where not soaking.
 FEW_WAYS = ("none", "timeline")
@@ -72,6 +73,16 @@ class HostileProgramTest(HostileProgram):
                 self.check("train:1", f"break_stderr:{how}", "close_twice:5", "train:2", "exit:7")
 
 
+class HostileEndingTest(HostileProgram):
+    def test_a_capture_that_is_lost_before_the_end(self):
+        """What evaluates counters must not go on while NVPerf ends itself, at exit.
+
+        Under sanitizers samples are planned for longer than the end of a program waits for them.
+        """
+        ways = ("iteration", "auto") if SANITIZED else ("iteration", "auto", "sample")
+        self.check("train:1", "close_twice:5", "train:2", "exit:7", ways=ways)
+
+
 class HostileNamesTest(HostileProgram):
     def test_names_that_take_more_stack_than_a_thread_has(self):
         for kind in ("templates", "templates:64", "pointers:64", "nested:64"):
@@ -94,6 +105,10 @@ class HostileRangesTest(HostileProgram):
     def test_ranges_from_a_signal_handler(self):
         alone = self.check(f"signals:{5000 if SOAK else 400}", "train:1", ways=FEW_WAYS)
         self.assertIn("handled", alone.stdout)
+
+    def test_errno_stays_as_the_program_left_it(self):
+        alone = self.check(f"errno:{3000 if SOAK else 300}")
+        self.assertIn("0 changed", alone.stdout)
 
 
 class HostileProcessesTest(HostileProgram):

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -152,6 +153,28 @@ void signals(const std::string& text) {
   report("signals", g_handled > 0 ? "handled" : "none came");
 }
 
+// errno:N - so many times each call, asking after each whether it is still what the program left in errno.
+void errno_kept(const std::string& text) {
+  constexpr int kOfTheProgram = EDOM;
+  int changed = 0;
+  const auto keeps = [&changed](auto call) {
+    errno = kOfTheProgram;
+    call();
+    changed += errno == kOfTheProgram ? 0 : 1;
+  };
+  for (int i = 0; i < number_in(text); ++i) {
+    const std::string name = "range " + std::to_string(i);
+    nvtxRangeId_t range = 0;
+    keeps([&] { nvtxRangePushA(name.c_str()); });
+    keeps([&] { range = nvtxRangeStartA(name.c_str()); });
+    keeps([&] { nvtxMarkA(name.c_str()); });
+    keeps([] { g_launch_some(); });
+    keeps([&] { nvtxRangeEnd(range); });
+    keeps([] { nvtxRangePop(); });
+  }
+  report("errno", std::to_string(changed) + " changed");
+}
+
 // --- Processes and threads --------------------------------------------------------------------------------------------
 
 // thread_storm:N - so many threads at once, each of which launches.
@@ -247,6 +270,7 @@ std::map<std::string, std::function<void(const std::string&)>> hostile_steps(voi
           {"nest", nest},
           {"wild_ranges", wild_ranges},
           {"signals", signals},
+          {"errno", errno_kept},
           {"thread_storm", thread_storm},
           {"fork_storm", fork_storm},
           {"daemon", daemon},
