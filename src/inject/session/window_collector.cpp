@@ -176,11 +176,8 @@ bool WindowCollector::is_settled(const Launch&) {
 
 // Also where measuring has ended: nothing may be in the midst of being evaluated afterwards.
 void WindowCollector::finish() noexcept {
-  if (services_->recorder.usable()) {
-    if (!over_) end("");
-  } else {
-    stop(true);  // nobody will read what lacks counters
-  }
+  if (!services_->recorder.usable()) stop(true);  // nobody will read what lacks counters
+  if (!over_) end("");
   for (auto& [context, held] : windows_) held.windows->wait_for_values();
 }
 

@@ -12,7 +12,7 @@ import unittest
 from harness import WAYS, EndToEndTest
 
 SOAK = bool(os.environ.get("DLKPROF_SOAK"))
-SANITIZED = bool(os.environ.get("DLKPROF_SANITIZE"))
+THREAD_SANITIZER = os.environ.get("DLKPROF_SANITIZE") == "thread"
 
 # Of what takes longer, where not soaking.
 FEW_WAYS = ("none", "timeline")
@@ -77,9 +77,9 @@ class HostileEndingTest(HostileProgram):
     def test_a_capture_that_is_lost_before_the_end(self):
         """What evaluates counters must not go on while NVPerf ends itself, at exit.
 
-        Under sanitizers samples are planned for longer than the end of a program waits for them.
+        Under ThreadSanitizer samples are planned for longer than the end of a program waits for them.
         """
-        ways = ("iteration", "auto") if SANITIZED else ("iteration", "auto", "sample")
+        ways = ("iteration", "auto") if THREAD_SANITIZER else ("iteration", "auto", "sample")
         self.check("train:1", "limit:fsize:3000", "train:2", "exit:7", ways=ways)
 
 

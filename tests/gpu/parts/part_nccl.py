@@ -42,17 +42,17 @@ def in_graphs(bench):
     modes = [mode for mode in GRAPH_WAYS if is_asked_for(f"graph_{mode}")]
     if not modes:
         return
-    words = program("ddp_graph_probe.py")
+    command = program("ddp_graph_probe.py")
     try:
-        alone = bench.commands.run("nccl_graph_alone", words, timeout=LIMIT).require_success()
+        alone = bench.commands.run("nccl_graph_alone", command, timeout=LIMIT).require_success()
     except CheckFailed as reason:
         bench.board.skip(PART, "the reduction in a CUDA graph", reason)
         return
     for mode in modes:
         with bench.board.case(PART, f"the reduction in a CUDA graph, --replay-mode {mode}") as row:
-            captures, seconds = captures_of(bench, f"nccl_graph_{mode}", ("--replay-mode", mode), alone, words=words)
-            _, row.detail = sampled_kernels(bench, captures) if mode == "sample" else measured_launches(bench, captures)
-            row.detail += seconds_words(seconds, alone)
+            captures, seconds = captures_of(bench, f"nccl_graph_{mode}", ("--replay-mode", mode), alone, command=command)
+            words_of = sampled_words if mode == "sample" else measured_words
+            row.detail = words_of(bench, captures) + seconds_words(seconds, alone)
 
 
 def program(probe="ddp_probe.py"):
@@ -74,29 +74,31 @@ def require_gpus(bench):
         raise Skipped(f"{count} GPU here, {RANKS} are needed")
 
 
-def captures_of(bench, name, options, alone, ranks=RANKS, words=None):
+def captures_of(bench, name, options, alone, ranks=RANKS, command=None):
     """(captures, seconds) of a run that printed what it prints alone."""
-    done = bench.dlkprof.profile(name, options, words or program(), timeout=LIMIT).require_success()
+    done = bench.dlkprof.profile(name, options, command or program(), timeout=LIMIT).require_success()
     check(sorted(done.stdout.splitlines()) == sorted(alone.stdout.splitlines()), "stdout differs")
     captures = sorted(bench.dlkprof.captures.glob(f"{name}*.dlkcap"))
     check(len(captures) == ranks, f"{len(captures)} captures of {ranks} ranks")
     return captures, done.seconds
 
 
-def measured_launches(bench, captures):
-    """How many of NCCL's each rank measured, and all that it measured in words."""
+def measured_words(bench, captures, collectives=None):
+    """`collectives`: whether each rank has to have measured some of NCCL's launches, or none."""
     launches = [bench.dlkprof.launches(capture.stem) for capture in captures]
     of_nccl = [sum("nccl" in launch.mangled for launch in of_rank) for of_rank in launches]
     words = f"{joined(map(len, launches))} launches measured, of NCCL {joined(of_nccl)}"
     check(all(launches), words)
-    return of_nccl, words
+    if collectives is not None:
+        check(all(of_nccl) if collectives else not any(of_nccl), words)
+    return words
 
 
-def sampled_kernels(bench, captures):
+def sampled_words(bench, captures):
     counts = [len(bench.dlkprof.sampled_kernels(capture)) for capture in captures]
     words = f"{joined(counts)} kernels with samples"
     check(all(counts), words)
-    return counts, words
+    return words
 
 
 def joined(counts):
@@ -110,14 +112,12 @@ def seconds_words(seconds, alone):
 def profile(bench, mode, metric_set, collectives, alone):
     options = ("--replay-mode", mode, "--set", metric_set, "--samples", "1", "--timeline", "off")
     captures, seconds = captures_of(bench, f"nccl_{mode}_{metric_set}", options, alone)
-    of_nccl, words = measured_launches(bench, captures)
-    check(all(of_nccl) if collectives else not any(of_nccl), words)
-    return words + seconds_words(seconds, alone)
+    return measured_words(bench, captures, collectives) + seconds_words(seconds, alone)
 
 
 def sampled(bench, alone):
     captures, seconds = captures_of(bench, "nccl_sample", ("--replay-mode", "sample"), alone)
-    return sampled_kernels(bench, captures)[1] + seconds_words(seconds, alone)
+    return sampled_words(bench, captures) + seconds_words(seconds, alone)
 
 
 def one_rank(bench, alone):
