@@ -16,6 +16,9 @@ constexpr std::size_t kWaitingShare = 8;
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
 constexpr double kNsPerSecond = 1e9;
 constexpr double kLeastWindowNs = 1e6;  // that opening and closing one takes
+// Every launch takes some 16 us longer while counters are held, and taking them again takes some 0.1 s
+// (results/2026-11-26-h100/held.md): they are held in vain for no longer than that is worth.
+constexpr std::uint64_t kHeldLaunches = 6'000;
 
 PassWindows::Asked plan_of(const cupti::Host& host, const std::vector<capture::MetricRequest>& metrics) {
   auto resolved = host.resolve(metrics);
@@ -99,8 +102,10 @@ void PassWindows::schedule(cupti::RangeProfiler& profiler) {
 bool PassWindows::launched(Ledger::Entry entry, std::uint64_t wanted) {
   constexpr std::uint64_t kBetweenLooks = 64;  // asking whether another process waits takes some microseconds
   const bool is_sample = scheduler_->launched(entry, wanted);
-  return is_sample || (++launches_seen_ % kBetweenLooks == 0 && others_wait());
+  return is_sample || held_in_vain() || (++launches_seen_ % kBetweenLooks == 0 && others_wait());
 }
+
+bool PassWindows::held_in_vain() const noexcept { return turn_.held() && scheduler_->quiet_for() > kHeldLaunches; }
 
 // Another process waits for the GPU's counters, and this one has had them for long enough to be worth a new session.
 bool PassWindows::others_wait() {
@@ -111,7 +116,7 @@ bool PassWindows::others_wait() {
 bool PassWindows::enter(MeasuredLaunch launch) {
   since_ = Clock::now();
   try {
-    if (others_wait()) release_counters();
+    if (held_in_vain() || others_wait()) release_counters();
     const PassScheduler::Step step = scheduler_->take(launch.entry);
     if (step == PassScheduler::Step::close) close_window();
     if (step == PassScheduler::Step::none || step == PassScheduler::Step::close) return false;

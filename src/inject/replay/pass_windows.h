@@ -69,6 +69,7 @@ class PassWindows {
   };
   void make_image(cupti::RangeProfiler& profiler, std::span<const std::string> metrics, std::size_t most_bytes);
   void schedule(cupti::RangeProfiler& profiler);
+  [[nodiscard]] bool held_in_vain() const noexcept;
   [[nodiscard]] bool others_wait();
   void open_window(Ledger::Entry entry);
   void take_session();

@@ -9,7 +9,7 @@
 namespace dlkprof::inject {
 namespace {
 
-// Holding counters slows launches: it ends when so many launches have brought no configuration that is still wanted.
+// It ends when so many launches have brought no configuration that is still wanted.
 constexpr std::uint64_t kQuietLaunches = 20'000;
 constexpr int kFailuresToEnd = 3;
 

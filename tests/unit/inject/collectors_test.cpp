@@ -199,6 +199,23 @@ TEST_F(CollectorsTest, WindowsWantNodesOfGraphsAsLongAsTheirKernelsLackPasses) {
   EXPECT_FALSE(collector.wants_nodes(data.context, of_graph)) << "nothing is measured any more";
 }
 
+TEST_F(CollectorsTest, WindowsGiveBackCountersThatNothingWantsUntilSomethingDoes) {
+  options.samples = 1;
+  counted::state().ranges = 1;
+  WindowCollector collector(services, false);
+  EXPECT_TRUE(run(collector, launch(1)));
+  for (int i = 0; i < 5'000; ++i) EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(calls("cuptiProfilerEndSession"), 0);
+  for (int i = 0; i < 2'000; ++i) EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(calls("cuptiProfilerEndSession"), 1);
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 2);
+  collector.finish();
+  const auto changes = ledger.changes(true);
+  ASSERT_EQ(changes->keys.size(), 2U);
+  for (const auto& stats : changes->keys) EXPECT_EQ(stats.measured, 1U) << stats.key.function;
+}
+
 TEST_F(CollectorsTest, WindowsOfOnePlanAndThenAnother) {
   options.first_metrics = {{{"gpu__time_duration.sum"}}};
   counted::state().passes = 1;
