@@ -9,7 +9,7 @@
 namespace dlkprof::inject {
 namespace {
 
-// It ends when so many launches have brought no configuration that is still wanted.
+// When so many launches have brought no configuration that is still wanted, nothing is expected any more.
 constexpr std::uint64_t kQuietLaunches = 20'000;
 constexpr int kFailuresToEnd = 3;
 
@@ -149,11 +149,12 @@ RangeEvaluator::Listener WindowCollector::listener() {
           [this](const std::exception& error) { services_->recorder.note("measured launches could not be evaluated", error); }};
 }
 
-// Whether all that was wanted is there, or the time for it is used up.
+// Whether the time for measuring is used up, or all that was wanted is there and dlkprof can leave the program. Where it stays
+// for the timeline, what comes late is measured too: the first validation of a long training.
 bool WindowCollector::poll(const Launch&) {
   if (over_ || windows_.empty()) return false;
   std::chrono::nanoseconds spent{0};
-  bool quiet = true;
+  bool quiet = !services_->options.timeline;
   for (const auto& [context, held] : windows_) {
     spent += held.windows->spent();
     quiet = quiet && held.windows->scheduler().quiet_for() > kQuietLaunches;

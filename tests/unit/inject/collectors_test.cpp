@@ -216,6 +216,20 @@ TEST_F(CollectorsTest, WindowsGiveBackCountersThatNothingWantsUntilSomethingDoes
   for (const auto& stats : changes->keys) EXPECT_EQ(stats.measured, 1U) << stats.key.function;
 }
 
+TEST_F(CollectorsTest, WindowsMeasureWhatComesLateAsLongAsThereIsATimeline) {
+  options.samples = 1;
+  counted::state().ranges = 1;
+  for (const bool stays : {true, false}) {
+    options.timeline = stays;
+    WindowCollector collector(services, false);
+    EXPECT_TRUE(run(collector, launch(1)));
+    for (int i = 0; i < 20'001; ++i) EXPECT_FALSE(run(collector, launch(1)));
+    EXPECT_EQ(collector.poll(launch(1)), !stays);
+    EXPECT_EQ(run(collector, launch(2)), stays);
+    collector.finish();
+  }
+}
+
 TEST_F(CollectorsTest, WindowsOfOnePlanAndThenAnother) {
   options.first_metrics = {{{"gpu__time_duration.sum"}}};
   counted::state().passes = 1;
