@@ -254,13 +254,8 @@ PageViews write_page_views(Connection& connection, const std::filesystem::path& 
 }
 
 std::string describe_page_views() {
-  std::string text = "| view | holds | columns |\n| --- | --- | --- |\n";
-  for (const View& view : {iterations_view(), ops_view()}) {
-    std::string columns;
-    for (const store::ViewColumn& column : view.columns)
-      columns += fmt::format("{}{}: {}", columns.empty() ? "" : " ", column.name, *column.meaning);
-    text += fmt::format("| `{}` | {} | {} |\n", view.name, view.meaning, columns);
-  }
+  std::string text;
+  for (const View& view : {iterations_view(), ops_view()}) text += fmt::format("- `{}`: {}\n", view.name, view.meaning);
   return text;
 }
 

@@ -7,14 +7,15 @@
 namespace dlkprof::job {
 
 std::string describe_job_schema() {
-  std::string text = "| table | key | columns | holds |\n| --- | --- | --- | --- |\n";
+  std::string text = "| table | columns (**key**) | holds |\n| --- | --- | --- |\n";
   for (const JobTable& table : kJobTables) {
-    std::string columns;
-    for (const std::string& column : split(table.columns, ',')) {
-      const std::size_t first = column.find_first_not_of(' ');
-      columns += (columns.empty() ? "" : ", ") + column.substr(first, column.find(' ', first) - first);
+    std::string columns = fmt::format("**{}**", table.keys);  // in each table they come first
+    const std::vector<std::string> all = split(table.columns, ',');
+    for (std::size_t i = split(table.keys, ',').size(); i < all.size(); ++i) {
+      const std::size_t first = all[i].find_first_not_of(' ');
+      columns += ", " + all[i].substr(first, all[i].find(' ', first) - first);
     }
-    text += fmt::format("| `{}` | {} | {} | {} |\n", table.name, table.keys, columns, table.meaning);
+    text += fmt::format("| `{}` | {} | {} |\n", table.name, columns, table.meaning);
   }
   return text;
 }
