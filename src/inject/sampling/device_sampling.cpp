@@ -21,6 +21,17 @@ constexpr std::size_t kHardwareBytes = std::size_t{64} << 20U;
 // A longer burst would hold up the end of the program.
 constexpr std::chrono::microseconds kLongestBurst{200'000};
 
+class Computing {
+ public:
+  explicit Computing(const DeviceSampling::Output& output) : output_(output) { output_.on_computing(true); }
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+  ~Computing() { output_.on_computing(false); }
+
+ private:
+  const DeviceSampling::Output& output_;
+};
+
 }  // namespace
 
 DeviceSampling::DeviceSampling(const cupti::Library& library, const capture::DeviceRecord& device,
@@ -36,6 +47,7 @@ DeviceSampling::DeviceSampling(const cupti::Library& library, const capture::Dev
 }
 
 void DeviceSampling::plan(const std::string& chip, const std::vector<capture::MetricRequest>& metrics) {
+  const Computing computing(output_);
   plan_ = cupti::plan_sampling(host_, metrics);
   if (plan_.turns.empty()) {
     throw Error("none of the metrics asked for can be sampled on this GPU", chip,
@@ -100,6 +112,7 @@ void DeviceSampling::read_turn() {
 }
 
 void DeviceSampling::evaluate(std::size_t samples) {
+  const Computing computing(output_);
   for (std::size_t sample = 0; sample < samples; ++sample) {
     const auto [start_ns, end_ns] = sampler_->interval(sample);
     // The first sample of a burst begins at some earlier time.

@@ -27,6 +27,7 @@ class DeviceSampling {
     std::function<std::uint32_t(capture::MetricSetRecord)> on_set;  // gives it its number
     std::function<void(const capture::SamplesRecord&)> on_samples;
     std::function<void(capture::Severity, const std::string& what, const std::string& detail, const std::string& remedy)> note;
+    std::function<void(bool)> on_computing;  // begins or ends what needs neither driver nor GPU
   };
   // `interval_ns`: 0 for a short one, which grows where the hardware's buffer is full too soon. Takes some 0.3 s. Throws Error.
   DeviceSampling(const cupti::Library& library, const capture::DeviceRecord& device,

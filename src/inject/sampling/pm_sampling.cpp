@@ -21,13 +21,12 @@ constexpr auto kBetweenLooks = 5ms;
 // coming and leaving take some 10 ms of its time.
 constexpr int kAwayForEachHere = 32;
 constexpr Clock::duration kLongestAway = 2s;
-// A program may end while the driver keeps the thread waiting.
-constexpr auto kPatience = 3s;
 
 }  // namespace
 
-PmSampling::PmSampling(const cupti::Library& library, Recorder& recorder, const capture::ProfileOptions& options, Hooks hooks)
-    : library_(library), recorder_(recorder), options_(options), hooks_(std::move(hooks)) {}
+PmSampling::PmSampling(const cupti::Library& library, Recorder& recorder, const capture::ProfileOptions& options, Hooks hooks,
+                       std::chrono::milliseconds patience)
+    : library_(library), recorder_(recorder), options_(options), hooks_(std::move(hooks)), patience_(patience) {}
 
 void PmSampling::add(const capture::DeviceRecord& device) {
   const std::lock_guard lock(*mutex_);
@@ -42,8 +41,9 @@ void PmSampling::finish() noexcept {
   stopping_ = true;
   changed_->notify_all();
   if (!thread_.started()) return;
-  if (!changed_->wait_for(lock, kPatience, [this] { return ended_; })) {
-    thread_.let_go();  // it may end yet
+  while (!changed_->wait_for(lock, patience_, [this] { return ended_; })) {
+    if (computing_) continue;  // it gets on, and may not be in the midst of it when NVPerf is taken down
+    thread_.let_go();          // it may end yet
     return;
   }
   lock.unlock();
@@ -164,7 +164,8 @@ std::unique_ptr<DeviceSampling> PmSampling::open(const capture::DeviceRecord& de
             },
         .on_samples = [this](const capture::SamplesRecord& samples) { recorder_.append(samples); },
         .note = [this](capture::Severity severity, const std::string& what, const std::string& detail,
-                       const std::string& remedy) { recorder_.note(severity, what, detail, remedy); }};
+                       const std::string& remedy) { recorder_.note(severity, what, detail, remedy); },
+        .on_computing = [this](bool computing) { computing_ = computing; }};
     return std::make_unique<DeviceSampling>(library_, device, options_.metrics, options_.sampling_interval_ns, output);
   } catch (const std::exception& error) {
     fail(error, device.index);

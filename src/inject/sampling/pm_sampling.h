@@ -31,12 +31,15 @@ class PmSampling {
     std::function<void(const Pause&)> come;  // before a burst: has the program's work told of. May throw Error
     std::function<bool(const Pause&)> go;    // after it: leaves the program alone, where that is possible
   };
-  PmSampling(const cupti::Library& library, Recorder& recorder, const capture::ProfileOptions& options, Hooks hooks);
+  // How long finish() waits for the driver, which may never answer.
+  static constexpr std::chrono::milliseconds kPatience{3'000};
+  PmSampling(const cupti::Library& library, Recorder& recorder, const capture::ProfileOptions& options, Hooks hooks,
+             std::chrono::milliseconds patience = kPatience);
 
   // A GPU is to be sampled; its record stands in the capture. NVPerf must be in use, and finish() be called before what it
   // registered at that time takes it down.
   void add(const capture::DeviceRecord& device);
-  // Writes what is left and ends the thread; waits no longer than `kPatience`. Also where nothing was ever sampled.
+  // Writes what is left and ends the thread. Also where nothing was ever sampled.
   void finish() noexcept;
 
   // Around fork, before the recorder's.
@@ -62,6 +65,7 @@ class PmSampling {
   Recorder& recorder_;
   const capture::ProfileOptions& options_;
   const Hooks hooks_;
+  const std::chrono::milliseconds patience_;
   std::uint32_t metric_sets_ = 0;  // of the thread's own, as is:
   bool away_ = false;              // CUPTI was left until the next burst
 
@@ -72,6 +76,7 @@ class PmSampling {
   std::set<std::uint32_t> known_;
   std::vector<capture::DeviceRecord> added_;
   bool stopping_ = false, ended_ = false;
+  std::atomic<bool> computing_{false};
 };
 
 }  // namespace dlkprof::inject

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "inject/sampling/sass_collector.h"
 #include "inject/session/auto_collector.h"
@@ -329,6 +331,20 @@ TEST_F(CollectorsTest, SampleBeginsWithTheFirstLaunchThatIsSelected) {
   EXPECT_EQ(calls("cuptiProfilerInitialize"), 1);
   EXPECT_FALSE(collector.takes_turns());
   sampling.finish();
+}
+
+TEST_F(CollectorsTest, SampleIsWaitedForWhileItPlans) {
+  counted::state().planning = std::chrono::milliseconds(300);
+  PmSampling sampling(library, recorder, options,
+                      {[] {}, [] { return false; }, [](const auto&) {}, [](const auto&) { return true; }},
+                      std::chrono::milliseconds(20));
+  SampleCollector collector(services, sampling);
+  Launch selected = launch(1);
+  EXPECT_FALSE(collector.wants(selected));
+  while (calls("cuptiProfilerHostConfigAddMetrics") < 2) std::this_thread::yield();  // the first is of this thread
+  const int before = counted::planned();
+  sampling.finish();
+  EXPECT_GT(counted::planned(), before) << "it was let go amid NVPerf";
 }
 
 class SourceCollectorTest : public CollectorsTest {

@@ -4,10 +4,13 @@
 
 #include <cupti.h>
 
+#include <atomic>
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "cupti/driver.h"
 #include "cupti/library.h"
@@ -20,6 +23,7 @@ struct State {
   std::size_t passes = 1;         // of a plan
   std::size_t ranges = 0;         // that a decoded image has
   std::size_t used_bytes = 0, free_bytes = 100'000'000'000;
+  std::chrono::milliseconds planning{0};  // that it takes
 };
 inline State& state() {
   static State the_state;
@@ -53,8 +57,14 @@ inline CUptiResult give_profiler(CUpti_RangeProfiler_Enable_Params* params) {
   params->pRangeProfilerObject = reinterpret_cast<CUpti_RangeProfiler_Object*>(&state());
   return fails("cuptiRangeProfilerEnable") ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
+inline std::atomic<int>& planned() {
+  static std::atomic<int> the_count{0};
+  return the_count;
+}
 inline CUptiResult give_passes(CUpti_Profiler_Host_GetNumOfPasses_Params* params) {
+  std::this_thread::sleep_for(state().planning);
   params->numOfPasses = state().passes;
+  ++planned();
   return CUPTI_SUCCESS;
 }
 inline CUptiResult give_ranges(CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
