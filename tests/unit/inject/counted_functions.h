@@ -4,7 +4,6 @@
 
 #include <cupti.h>
 
-#include <atomic>
 #include <chrono>
 #include <map>
 #include <mutex>
@@ -57,15 +56,10 @@ inline CUptiResult give_profiler(CUpti_RangeProfiler_Enable_Params* params) {
   params->pRangeProfilerObject = reinterpret_cast<CUpti_RangeProfiler_Object*>(&state());
   return fails("cuptiRangeProfilerEnable") ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
-inline std::atomic<int>& planned() {
-  static std::atomic<int> the_count{0};
-  return the_count;
-}
 inline CUptiResult give_passes(CUpti_Profiler_Host_GetNumOfPasses_Params* params) {
   std::this_thread::sleep_for(state().planning);
   params->numOfPasses = state().passes;
-  ++planned();
-  return CUPTI_SUCCESS;
+  return fails("cuptiProfilerHostGetNumOfPasses") ? CUPTI_ERROR_UNKNOWN : CUPTI_SUCCESS;
 }
 inline CUptiResult give_ranges(CUpti_RangeProfiler_GetCounterDataInfo_Params* params) {
   params->numTotalRanges = state().ranges;
