@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "cupti/catalogue.h"
+#include "cupti/counter_images.h"
 #include "cupti/host.h"
 #include "cupti/library.h"
 #include "cupti/profiling_session.h"
@@ -66,12 +67,15 @@ std::vector<capture::MetricRequest> requests_of(const cupti::Catalogue& catalogu
   return metrics;
 }
 
-void measure(const cupti::Library& library, const Gpu& gpu, const cupti::CollectionPlan& plan, std::size_t most) {
+void measure(const cupti::Library& library, const cupti::Host& host, const Gpu& gpu, const cupti::CollectionPlan& plan,
+             std::size_t most) {
+  const cupti::CollectionPlan* const plans[] = {&plan};
+  const auto images = cupti::CounterImages::create(library, host, plans);
   auto profiler = cupti::RangeProfiler::create(library, gpu.context);
   std::optional<cupti::ReusableImage> image;
   std::optional<cupti::ProfilingSession> session;
   const double set_up = milliseconds([&] {
-    image.emplace(profiler.empty_image(plan.metrics, most));
+    image.emplace(images ? images->empty(most) : profiler.empty_image(plan.metrics, most));
     session.emplace(library, gpu.context, image->bytes(), most);
   });
   std::vector<double> begin, launch, beside, end;
@@ -100,7 +104,7 @@ void run(const std::string& folder, const std::string& what, const std::vector<s
   for (int i = 0; i < 1000; ++i) bare.push_back(milliseconds([&] { gpu.launch(), gpu.wait(); }));
   fmt::print("{}: {} metrics, {} passes; a bare launch {} ms; {} MB resident\n", what, plan.metrics.size(), plan.passes,
              spread(bare), resident_megabytes());
-  for (const std::size_t size : sizes) measure(library, gpu, plan, size);
+  for (const std::size_t size : sizes) measure(library, host, gpu, plan, size);
 }
 
 }  // namespace

@@ -27,13 +27,13 @@ namespace {
 
 using inject::PassScheduler;
 
-constexpr std::size_t kMostSamples = 18;  // of a window, with 300 MB
+constexpr std::size_t kMostSamples = 46;  // of a window, with 300 MB
 constexpr std::uint64_t kOften = 20;      // launches
 constexpr unsigned kRuns = 27;
-constexpr double kMs = 1e6, kSampleMs = 1.2;  // with what closing takes for each launch
-// Opening and closing a window, H100, CUDA 13.0 (results/2026-11-24-h100/coverage.md): quick, then the 15 passes of basic.
+constexpr double kMs = 1e6, kSampleMs = 1.11;  // with what closing takes for each launch
+// Opening and closing a window, H100, CUDA 13.0 (results/2026-11-26-h100/sums.md): quick, then the 15 passes of basic.
 constexpr double kQuickSampleMs = 0.052, kQuickWindowMs = 35;
-constexpr double kWindowMs[] = {53, 47, 20, 20, 20, 20, 3.3, 3.3, 3.3, 3.3, 27, 3.3, 3.3, 3.3, 3.3};
+constexpr double kWindowMs[] = {49, 43, 18, 18, 18, 18, 2.8, 2.8, 2.8, 2.8, 25, 2.8, 2.8, 2.8, 2.8};
 
 std::vector<PassScheduler::Price> prices() {
   std::vector<PassScheduler::Price> all{{kQuickSampleMs * kMs, kQuickWindowMs * kMs}};

@@ -60,6 +60,7 @@ std::vector<QuantitySource> pipe_sources() {
        {{"l1tex__throughput.avg.pct_of_peak_sustained_active"}, {"l1tex__throughput.avg.pct_of_peak_sustained_elapsed"}}},
       {duration, "speed_of_light", {{"gpu__time_duration.sum"}}},
       {active_cycles, "speed_of_light", {{"sm__cycles_active.avg"}, {"TPC.TriageCompute.sm__cycles_active.avg"}}},
+      {most_active, "speed_of_light", {{"sm__cycles_active.max"}}},
       {elapsed_cycles, "speed_of_light", {{"gpc__cycles_elapsed.max"}}},
       {warp_latency, "stall", {{"smsp__average_warp_latency_per_inst_issued.ratio"}}},
       {active_threads,

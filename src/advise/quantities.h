@@ -39,6 +39,7 @@ enum class Quantity : std::uint8_t {
   shared_wavefronts,
   bank_conflicts,
   active_cycles,     // mean over multiprocessors
+  most_active,       // of any multiprocessor
   elapsed_cycles,    // most of any GPC
   warp_latency,      // warp cycles an instruction issued
   active_threads,    // of a warp, an instruction

@@ -1,5 +1,6 @@
 // Rules after the thresholds of NVIDIA's Compute Triage Guide (Nsight Compute 2026.3): can the figures be trusted, do warps
-// issue, which pipe is in the way, and at which line. Beside the last, at which line memory is asked for more than is needed.
+// issue, which pipe is in the way, do multiprocessors work alike, and at which line. Beside the last, at which line memory is
+// asked for more than is needed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "advise/occupancy_advice.h"
 #include "advise/rule_parts.h"
 #include "advise/sampled_stalls.h"
 #include "model/samples/instruction_counts.h"
@@ -28,6 +30,7 @@ constexpr double kLowIssue = 20;               // % of the instructions that cou
 constexpr double kBusyPipe = 60;               // % of active cycles
 constexpr double kFewestUnmasked = 24;         // threads of a warp, an instruction
 constexpr double kMostMaskedApart = 4;         // ours: threads fewer than those active, so that it is predicates and not branches
+constexpr double kUneven = 1.2;                // most active cycles of a multiprocessor, of their mean
 constexpr double kHotLine = 30;                // % of the samples of its kernel
 constexpr double kOneReason = 50;              // % of the samples of the line
 constexpr std::uint64_t kFewestSamples = 100;  // ours, of the line: a share of 30 % is then known to some 5 points
@@ -141,6 +144,29 @@ void find_slow_pipes(const Case& run, Findings& findings) {
                     share_text(run, use), is_fp64 ? "double precision" : "special functions and conversions", std::max(fp64, xu),
                     *issued),
         part_ns(use.gpu_ns, 1 - *issued / 100), is_fp64 ? "Compute in single precision, where results allow it." : ""));
+    return true;
+  });
+}
+
+// --- Multiprocessors --------------------------------------------------------------------------------------------------
+
+// What blocks of one length would make of it: where the last wave is not full, some multiprocessors have a block more than
+// others.
+double tail_of(const Case& run, const ConfigUse& use) {
+  const OccupancyAdvice advice = advise_occupancy(run.profile.timeline, use);
+  return 1 / (1 - advice.tail_percent.value_or(0) / 100);
+}
+
+void find_uneven_sms(const Case& run, Findings& findings) {
+  for_each_large_config(run, [&](const ConfigUse& use) {
+    const auto mean = find(use.values, Quantity::active_cycles), most = find(use.values, Quantity::most_active);
+    if (!mean || !most || *mean <= 0 || !has_enough_blocks(run, use)) return false;
+    const double uneven = *most / *mean, tail = tail_of(run, use);
+    if (uneven <= kUneven * tail) return false;
+    findings.push_back(of_config(run, use,
+                                 fmt::format("The busiest multiprocessor works {:.3g} times as long as they do on average in {}.",
+                                             uneven, share_text(run, use)),
+                                 part_ns(use.gpu_ns, 1 - tail / uneven)));
     return true;
   });
 }
@@ -304,6 +330,15 @@ std::vector<Rule> triage_rules() {
        fmt::format("{}, decision 4.", kGuide), "Its GPU time, but for the share of instructions issued.",
        "Use fast-math functions (__expf, rsqrtf), and keep conversions between types out of inner loops.", "compute",
        find_slow_pipes},
+      {"uneven_sms", "Uneven Multiprocessor Detector", "Some multiprocessors work longer than others", "All",
+       fmt::format(
+           "The busiest multiprocessor is active for more than {:g} times as many cycles as they are on average, beyond what "
+           "the last wave explains, and there is a block for each.",
+           kUneven),
+       fmt::format("{}, decision 7; that the last wave is set apart is ours.", kGuide),
+       "The part of its GPU time in which multiprocessors wait for the busiest, on average.",
+       "Give blocks equal work, or make them smaller and more, so that free multiprocessors take what is left.", "speed_of_light",
+       find_uneven_sms},
       {"hot_line", "Hot Line Detector", "One source line makes a kernel wait", "All",
        fmt::format(
            "More than {:g} % of the PC samples of a kernel are at one source line, at least {} of them, and more than {:g} "

@@ -34,10 +34,12 @@ struct WindowPrices {
   std::size_t host_bytes;              // likewise, with CUPTI's own
   std::size_t set_up_bytes;            // host memory besides, rounded up
 };
-// Where counters of each multiprocessor are read out; where only performance monitors are (seen with quick). Memory of the first
-// is that of an H100 (results/2026-11-25-h100/coverage.md): 302 MB with 18 launches of 3.05 MB.
-inline constexpr WindowPrices kPerSmPrices{0.96e-3, 0.16e-3, 8e-3, 1.3e-3, 60e-3, 0.8e-3, 3'050'000, 248'000'000};
-inline constexpr WindowPrices kHwpmPrices{46e-6, 0.08e-3, 26e-3, 1.6e-3, 0.18, 0.06e-3, 60'000, 165'000'000};
+// Where counters of each multiprocessor are read out; likewise, with a value for each of them in images (counter_images.h); where
+// only performance monitors are read (seen with quick). Of the first what differs from the second, and the memory of both, are
+// those of an H100 (results/2026-11-26-h100/sums.md; results/2026-11-25-h100/coverage.md).
+inline constexpr WindowPrices kPerSmPrices{0.96e-3, 0.03e-3, 10e-3, 3e-3, 60e-3, 0.8e-3, 1'500'000, 230'000'000};
+inline constexpr WindowPrices kPerInstancePrices{0.96e-3, 0.16e-3, 8e-3, 1.3e-3, 60e-3, 0.8e-3, 3'050'000, 248'000'000};
+inline constexpr WindowPrices kHwpmPrices{46e-6, 0.08e-3, 26e-3, 1.6e-3, 0.18, 0.6e-3, 1'500'000, 130'000'000};
 inline constexpr std::size_t kFewestLaunches = 8;  // of a window: with fewer, opening and closing is all that it does
 inline constexpr std::size_t kMostLaunches = 128;  // a larger one saves little, and its counters come late
 

@@ -1,8 +1,6 @@
-// NVPerf's combiner of counter data, from libnvperf_host beside libcupti: puts counters together that were collected apart,
+// NVPerf's combiner of counter data: puts counters together that were collected apart,
 // such as the passes of a plan over different launches of one kernel.
 #pragma once
-
-#include <nvperf_host.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -10,31 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "cupti/library.h"
+#include "cupti/nvperf.h"
 
 namespace dlkprof::cupti {
-
-// Every NVPerf function that dlkprof calls; drives the table below, its loading, and the failures that tests inject.
-#define DLKPROF_NVPERF_FUNCTIONS(X)       \
-  X(NVPW_InitializeHost)                  \
-  X(NVPW_CounterDataCombiner_Create)      \
-  X(NVPW_CounterDataCombiner_Destroy)     \
-  X(NVPW_CounterDataCombiner_CreateRange) \
-  X(NVPW_CounterDataCombiner_SumIntoRange)
-
-// Stays open for the life of the process, as CUPTI does.
-class NvPerf {
- public:
-  // That of `library`; throws Error where there is none, or a function is missing. A later call tries again.
-  [[nodiscard]] static const NvPerf& open(const Library& library);
-
-#define X(name) decltype(&::name) name = nullptr;
-  DLKPROF_NVPERF_FUNCTIONS(X)
-#undef X
-
- private:
-  NvPerf() = default;
-};
 
 // Adds ranges up into an image of one range. Made and used by one thread.
 class CounterCombiner {

@@ -86,6 +86,8 @@ namespace dlkprof::cupti {
 
 // Those of profiling sessions, which CUDA 13.0 calls deprecated: null where they are gone (ProfilingSession says so).
 #define DLKPROF_CUPTI_SESSION_FUNCTIONS(X)                   \
+  X(cuptiProfilerCounterDataImageCalculateSize)              \
+  X(cuptiProfilerCounterDataImageInitialize)                 \
   X(cuptiProfilerCounterDataImageCalculateScratchBufferSize) \
   X(cuptiProfilerCounterDataImageInitializeScratchBuffer)    \
   X(cuptiProfilerBeginSession)                               \

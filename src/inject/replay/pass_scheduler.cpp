@@ -8,22 +8,24 @@ namespace {
 
 // How many times the price of a window the launches may be worth that it misses, at a sample's price each. This and what follows
 // was simulated together (bench/window_schedule) on the launches of a ResNet-50, four Llamas and a small network, with prices of
-// an H100 and 18 launches in a window: those whose steps repeat have 99 % of their GPU time after 18 to 24 of them in the median.
-// With 96 the small network has 59 % of it after 20 steps and not 84, and the eager Llama 99 % after 26 and not 20.
+// an H100 and 46 launches in a window: those whose steps repeat have 99 % of their GPU time after 17 to 22 of them in the median.
+// With 24 the small network has it after 129 steps and not 21; with 96 the eager Llama after 24 and not 17.
 constexpr double kWindowPatience = 48;
 // What a whole round is worth of configurations that have come in every round for more than one, if a window misses it: they will
-// come again, while others may not. With 10 windows of the ResNet-50 take 7.8 s and not 7.4.
+// come again, while others may not. With 10 windows of the ResNet-50 take 5.0 s and not 4.5; with 0.3 the eager Llama is at 99 %
+// after 25 steps.
 constexpr double kRegularRound = 1;
-// Where so few samples or fewer are still expected of a window, patience is the smaller the fewer they are. With 10 the small
-// network has 64 % after 20 steps; with 40 windows of all of them take longer.
-constexpr double kManyExpected = 20;
-// What it costs that a window waits for a sample, for each launch that comes before it, at a sample's price. With 0.025 windows
-// take up to 5 % less, and the compiled Llama has 99 % after 39 steps and not 19.
+// Where so few samples or fewer are still expected of a window, patience is the smaller the fewer they are. With 20 the eager
+// Llama is at 99 % after 25 steps; with 80 its windows take 3.6 s and not 2.9.
+constexpr double kManyExpected = 40;
+// What it costs that a window waits for a sample, for each launch that comes before it, at a sample's price. With 0.025 the
+// ResNet-50 is at 99 % after 25 steps and not 22; with 0.2 its windows take 4.8 s and not 4.5.
 constexpr double kWait = 0.1;
 // While the urgent pass is collected: what comes again can wait until a step of a small network has brought nothing new.
 constexpr double kUrgentPatience = 2;
-// What still lacks something after so long comes seldom: patience then falls with the square of the time spent.
-constexpr double kPatientNs = 3e9;
+// What still lacks something after so long comes seldom: patience then falls with the square of the time spent. With 3 s the
+// eager Llama is at 99 % after 25 steps; with 0.5 its windows take 3.9 s.
+constexpr double kPatientNs = 1e9;
 // But no further: a window costs as much as so many samples at least.
 constexpr double kLeastPatience = 1;
 // A configuration that has come so many times as often as it has had passes will not come often enough, and a launch of it that

@@ -5,14 +5,15 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cupti/collection_prices.h"
+#include "cupti/counter_images.h"
 
 namespace dlkprof::inject {
 namespace {
 
 // Of what measuring may take of memory: counters that wait for further passes. Some 1 KB a range.
 constexpr std::size_t kWaitingShare = 8;
-// Of a launch: counters of each multiprocessor need 0.8 to 1.3 MB, all others some 25 KB, on an H200 with CUDA 13.0.
+// Of a launch, with a value for each instance of a counter: those of multiprocessors need 0.8 to 1.3 MB, all others some 25 KB,
+// on an H200 with CUDA 13.0.
 constexpr std::size_t kDearRangeBytes = std::size_t{256} << 10U;
 constexpr double kNsPerSecond = 1e9;
 constexpr double kLeastWindowNs = 1e6;  // that opening and closing one takes
@@ -51,9 +52,17 @@ std::vector<std::string> metrics_of(std::span<const PassWindows::Asked> all) {
   return metrics;
 }
 
-const cupti::WindowPrices& prices_of(cupti::RangeProfiler& profiler, std::span<const std::string> metrics) {
-  const bool dear = profiler.image_bytes(metrics, 2) - profiler.image_bytes(metrics, 1) >= kDearRangeBytes;
-  return dear ? cupti::kPerSmPrices : cupti::kHwpmPrices;
+// Whether counters of each multiprocessor are read out, by what CUPTI would keep of a launch.
+bool reads_multiprocessors(cupti::RangeProfiler& profiler, std::span<const std::string> metrics) {
+  return profiler.image_bytes(metrics, 2) - profiler.image_bytes(metrics, 1) >= kDearRangeBytes;
+}
+
+std::optional<cupti::CounterImages> images_of(const cupti::Library& library, const cupti::Host& host,
+                                              std::span<const PassWindows::Asked> asked) {
+  std::vector<const cupti::CollectionPlan*> plans;
+  for (const auto& one : asked) plans.push_back(&one.plan);
+  const bool several = std::any_of(plans.begin(), plans.end(), [](const auto* plan) { return plan->passes > 1; });
+  return several ? cupti::CounterImages::create(library, host, plans) : std::nullopt;
 }
 
 }  // namespace
@@ -64,31 +73,34 @@ PassWindows::PassWindows(const cupti::Library& library, CUcontext context, const
     : library_(library), context_(context), gpu_(device.pci_bus_id) {
   const auto turn = cupti::CounterTurn::take(gpu_);  // even asking what counters there are fails while another process has them
   auto availability = cupti::counter_availability(library, context);
-  asked_ = plans_of(cupti::Host::create(library, device.chip, availability), options);
+  const auto host = cupti::Host::create(library, device.chip, availability);
+  asked_ = plans_of(host, options);
   auto profiler = cupti::RangeProfiler::create(library, context);
+  const auto images = images_of(library, host, asked_);
   const auto metrics = metrics_of(asked_);
-  make_image(profiler, metrics, options.max_memory_bytes());
-  schedule(profiler);
+  const auto empty_image = [&](std::size_t launches) {
+    return images ? images->empty(launches) : profiler.empty_image(metrics, launches);
+  };
+  const auto& dear = images ? cupti::kPerSmPrices : cupti::kPerInstancePrices;
+  schedule(profiler, dear, reads_multiprocessors(profiler, metrics) ? dear : cupti::kHwpmPrices, options.max_memory_bytes());
+  image_ = std::make_shared<cupti::ReusableImage>(empty_image(most_launches_));
   std::vector<RangeEvaluator::Plan> plans;
   for (Asked& asked : asked_) {
     asked.metric_set = first_metric_set++;
     plans.push_back({asked.plan.metrics, asked.plan.passes, asked.metric_set});
   }
-  evaluator_ = std::make_unique<RangeEvaluator>(library, device.chip, std::move(availability), std::move(plans),
-                                                profiler.empty_image(metrics, 1), options.max_memory_bytes() / kWaitingShare,
-                                                std::move(listener));
-}
-
-void PassWindows::make_image(cupti::RangeProfiler& profiler, std::span<const std::string> metrics, std::size_t most_bytes) {
-  most_launches_ = cupti::most_launches(prices_of(profiler, metrics), most_bytes);
-  image_ = std::make_shared<cupti::ReusableImage>(profiler.empty_image(metrics, most_launches_));
+  evaluator_ = std::make_unique<RangeEvaluator>(library, device.chip, std::move(availability), std::move(plans), empty_image(1),
+                                                options.max_memory_bytes() / kWaitingShare, std::move(listener));
 }
 
 // Where there are two plans, the first is of one pass that each configuration is to have from the first time that it comes.
-void PassWindows::schedule(cupti::RangeProfiler& profiler) {
+// `dear`: where counters of each multiprocessor are read out; `all`: of what one window must have room for.
+void PassWindows::schedule(cupti::RangeProfiler& profiler, const cupti::WindowPrices& dear, const cupti::WindowPrices& all,
+                           std::size_t most_bytes) {
+  most_launches_ = cupti::most_launches(all, most_bytes);
   std::vector<PassScheduler::Price> scheduled;
   for (std::size_t plan = 0; plan < asked_.size(); ++plan) {
-    const auto& prices = prices_of(profiler, asked_[plan].plan.metrics);
+    const auto& prices = reads_multiprocessors(profiler, asked_[plan].plan.metrics) ? dear : cupti::kHwpmPrices;
     for (std::size_t pass = 0; pass < asked_[plan].plan.passes; ++pass) {
       passes_.push_back({plan, pass});
       scheduled.push_back({(prices.launch_seconds + prices.close_launch_seconds) * kNsPerSecond,

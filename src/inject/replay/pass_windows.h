@@ -16,6 +16,7 @@
 
 #include "capture/options.h"
 #include "cupti/activity.h"
+#include "cupti/collection_prices.h"
 #include "cupti/counter_turn.h"
 #include "cupti/host.h"
 #include "cupti/profiling_session.h"
@@ -67,8 +68,8 @@ class PassWindows {
     std::size_t plan = 0, pass = 0;
     double close_launch_ns = 0;  // of what closing its windows takes: for each launch
   };
-  void make_image(cupti::RangeProfiler& profiler, std::span<const std::string> metrics, std::size_t most_bytes);
-  void schedule(cupti::RangeProfiler& profiler);
+  void schedule(cupti::RangeProfiler& profiler, const cupti::WindowPrices& dear, const cupti::WindowPrices& all,
+                std::size_t most_bytes);
   [[nodiscard]] bool held_in_vain() const noexcept;
   [[nodiscard]] bool others_wait();
   void open_window(Ledger::Entry entry);

@@ -16,8 +16,9 @@ namespace dlkprof::model {
 
 namespace {
 
-// Where so many images cannot be evaluated, more of them cannot either, and each takes time.
+// Where so many images cannot be evaluated, or so many bytes of them, more of them cannot either, and each takes time.
 constexpr std::size_t kMostFailures = 16;
+constexpr std::size_t kMostFailedBytes = std::size_t{256} << 20U;
 // A program has few metric sets; a hostile capture shall not have us keep an image for each of a million.
 constexpr std::size_t kMostBases = 16;
 constexpr std::size_t kMostBaseBytes = std::size_t{128} << 20U;
@@ -51,7 +52,7 @@ std::optional<std::map<std::string, double>> RawEvaluator::evaluate(capture::Raw
                                                                     const capture::MetricSetRecord& set, const std::string& chip,
                                                                     bool stored) {
   std::optional<Values> values;
-  if ((!stored || asks_for_more(set)) && failures_ < kMostFailures) {
+  if ((!stored || asks_for_more(set)) && failures_ < kMostFailures && failed_bytes_ < kMostFailedBytes) {
     try {
       values = evaluate_on(chip_of(chip), raw, set, stored);
     } catch (const Error& error) {
@@ -83,11 +84,15 @@ RawEvaluator::Chip& RawEvaluator::chip_of(const std::string& name) {
 std::optional<RawEvaluator::Values> RawEvaluator::evaluate_on(Chip& chip, const capture::RawCountersRecord& raw,
                                                               const capture::MetricSetRecord& set, bool stored) {
   if (!chip.evaluator) return std::nullopt;
+  const auto answered = chip.extras.find(set.id);
+  if (stored && answered != chip.extras.end() && answered->second.empty()) return std::nullopt;
   const std::vector<std::uint8_t> image = unpack(raw);
+  failed_bytes_ += image.size();  // until it is evaluated
   std::vector<std::string> metrics = stored ? std::vector<std::string>() : set.metrics;
   for (const std::string& extra : extras(chip, set, image)) metrics.push_back(extra);
   if (metrics.empty()) return std::nullopt;
   const std::vector<double> numbers = chip.evaluator->evaluate(image, 0, metrics);
+  failed_bytes_ -= image.size();
   Values values;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (std::isfinite(numbers[i])) values[metrics[i]] = numbers[i];

@@ -59,7 +59,7 @@ class RawEvaluator {
   std::map<std::string, std::unique_ptr<Chip>> chips_;
   std::map<std::uint32_t, Base> bases_;  // by metric set
   std::vector<capture::NoticeRecord> notices_;
-  std::size_t failures_ = 0;
+  std::size_t failures_ = 0, failed_bytes_ = 0;
 };
 
 }  // namespace dlkprof::model

@@ -26,12 +26,12 @@ def functions(header, macro):
 
 
 CUPTI = functions("library.h", "DLKPROF_CUPTI_FUNCTIONS")
-NVPERF = functions("counter_combiner.h", "DLKPROF_NVPERF_FUNCTIONS")
+NVPERF = functions("nvperf.h", "DLKPROF_NVPERF_FUNCTIONS") + functions("nvperf.h", "DLKPROF_NVPERF_IMAGE_FUNCTIONS")
 CHECKPOINT = ["cuptiCheckpointSave", "cuptiCheckpointRestore", "cuptiCheckpointFree"]
 DRIVER = functions("driver.h", "DLKPROF_DRIVER_FUNCTIONS")
 # Their failure takes nothing from the user: texts, and what is given back at the end.
 HARMLESS = {"cuptiGetResultString", "cuptiProfilerHostDeinitialize", "cuptiRangeProfilerDisable", "cuptiCheckpointFree",
-            "NVPW_CounterDataCombiner_Destroy"}  # fmt: skip
+            "NVPW_CounterDataCombiner_Destroy", "NVPW_CounterDataBuilder_Destroy"}  # fmt: skip
 # A failure of these is an answer: this copy is too old, there is no such metric, the buffer ends.
 ANSWERS = {"cuptiGetVersion", "cuptiProfilerHostConfigAddMetrics", "cuptiProfilerHostGetMetricProperties",
            "cuptiActivityGetNextRecord"}  # fmt: skip

@@ -1,13 +1,23 @@
-// libnvperf_host: adds ranges of the fake's images up. A range that misses passes gets those of another of the same kernel.
+// libnvperf_host: adds ranges of the fake's images up, a range that misses passes gets those of another of the same kernel; and
+// lays images out.
 #pragma GCC visibility push(default)
+#include <nvperf_cuda_host.h>
 #include <nvperf_host.h>
 #pragma GCC visibility pop
+
+#include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "common/journal.h"
 #include "cupti/real.h"
 
 struct NVPA_CounterDataCombiner {
   fakes::FakeImage* image;
+};
+
+struct NVPA_CounterDataBuilder {
+  fakes::FakePrefix prefix;
 };
 
 namespace fakes {
@@ -86,6 +96,43 @@ NVPA_Status NVPW_CounterDataCombiner_SumIntoRange(NVPW_CounterDataCombiner_SumIn
     return NVPA_STATUS_INVALID_ARGUMENT;
   }
   fakes::sum(to, params->rangeIndexDst, *from, params->rangeIndexSrc);
+  return NVPA_STATUS_SUCCESS;
+}
+
+// One for each pass: which ones they are does not matter to the fake.
+NVPA_Status NVPW_Config_GetRawCounters(NVPW_Config_GetRawCounters_Params* params) {
+  FAKE_NVPERF_CALL(NVPW_Config_GetRawCounters);
+  static constexpr std::array kNames = {"0xf0", "0xf1", "0xf2", "0xf3", "0xf4", "0xf5", "0xf6", "0xf7"};
+  if (params->configSize == 0) return NVPA_STATUS_INVALID_ARGUMENT;
+  if (params->ppRawCounterNames != nullptr) params->ppRawCounterNames[0] = kNames.at(params->passIndex % kNames.size());
+  params->numRawCounters = 1;
+  return NVPA_STATUS_SUCCESS;
+}
+
+NVPA_Status NVPW_CUDA_CounterDataBuilder_Create(NVPW_CUDA_CounterDataBuilder_Create_Params* params) {
+  FAKE_NVPERF_CALL(NVPW_CUDA_CounterDataBuilder_Create);
+  if (!fakes::g_host_initialized) return NVPA_STATUS_NOT_INITIALIZED;
+  params->pCounterDataBuilder = new NVPA_CounterDataBuilder{{fakes::kFakePrefixMagic, 0}};
+  return NVPA_STATUS_SUCCESS;
+}
+
+NVPA_Status NVPW_CounterDataBuilder_Destroy(NVPW_CounterDataBuilder_Destroy_Params* params) {
+  FAKE_NVPERF_CALL(NVPW_CounterDataBuilder_Destroy);
+  delete params->pCounterDataBuilder;
+  return NVPA_STATUS_SUCCESS;
+}
+
+NVPA_Status NVPW_CounterDataBuilder_AddRawCounters(NVPW_CounterDataBuilder_AddRawCounters_Params* params) {
+  FAKE_NVPERF_CALL(NVPW_CounterDataBuilder_AddRawCounters);
+  params->pCounterDataBuilder->prefix.counters += params->numRawCounterRequests;
+  return NVPA_STATUS_SUCCESS;
+}
+
+NVPA_Status NVPW_CounterDataBuilder_GetCounterDataPrefix(NVPW_CounterDataBuilder_GetCounterDataPrefix_Params* params) {
+  FAKE_NVPERF_CALL(NVPW_CounterDataBuilder_GetCounterDataPrefix);
+  const auto& prefix = params->pCounterDataBuilder->prefix;
+  if (params->pBuffer != nullptr) std::memcpy(params->pBuffer, &prefix, std::min(params->bytesAllocated, sizeof prefix));
+  params->bytesCopied = sizeof prefix;
   return NVPA_STATUS_SUCCESS;
 }
 

@@ -75,7 +75,37 @@ bool has_session(int device) {
 
 }  // namespace fakes
 
+namespace fakes {
+namespace {
+
+bool is_laid_out(const CUpti_Profiler_CounterDataImageOptions& options) {
+  const auto* prefix = reinterpret_cast<const FakePrefix*>(options.pCounterDataPrefix);
+  return options.counterDataPrefixSize == sizeof *prefix && prefix->magic == kFakePrefixMagic && prefix->counters > 0 &&
+         options.maxNumRangeTreeNodes >= options.maxNumRanges;
+}
+
+}  // namespace
+}  // namespace fakes
+
 extern "C" {
+
+CUptiResult cuptiProfilerCounterDataImageCalculateSize(CUpti_Profiler_CounterDataImage_CalculateSize_Params* params) {
+  FAKE_GPU_CALL(cuptiProfilerCounterDataImageCalculateSize);
+  if (!fakes::is_laid_out(*params->pOptions)) return CUPTI_ERROR_INVALID_PARAMETER;
+  params->counterDataImageSize = fakes::FakeImage::bytes(params->pOptions->maxNumRanges, fakes::FakeImage::kSumBytes);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiProfilerCounterDataImageInitialize(CUpti_Profiler_CounterDataImage_Initialize_Params* params) {
+  FAKE_GPU_CALL(cuptiProfilerCounterDataImageInitialize);
+  const std::size_t room = params->pOptions->maxNumRanges;
+  if (!fakes::is_laid_out(*params->pOptions) ||
+      params->counterDataImageSize != fakes::FakeImage::bytes(room, fakes::FakeImage::kSumBytes)) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  *reinterpret_cast<fakes::FakeImage*>(params->pCounterDataImage) = fakes::FakeImage::empty(room, fakes::FakeImage::kSumBytes);
+  return CUPTI_SUCCESS;
+}
 
 CUptiResult cuptiProfilerCounterDataImageCalculateScratchBufferSize(
     CUpti_Profiler_CounterDataImage_CalculateScratchBufferSize_Params* params) {

@@ -170,12 +170,8 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(CUpti_RangeProfiler_Cou
   if (params->counterDataSize != fakes::FakeImage::bytes(profiler->image_room)) {
     fakes::misuse("cuptiRangeProfilerCounterDataImageInitialize of another size than was asked for last");
   }
-  auto* image = reinterpret_cast<fakes::FakeImage*>(params->pCounterData);
-  image->magic = fakes::kFakeImageMagic;
-  image->ranges = 0;
-  image->has_device = 0;
-  image->plan_passes = 0;
-  image->room = (params->counterDataSize - sizeof *image) / fakes::FakeImage::kRangeBytes;
+  const std::size_t room = (params->counterDataSize - sizeof(fakes::FakeImage)) / fakes::FakeImage::kRangeBytes;
+  *reinterpret_cast<fakes::FakeImage*>(params->pCounterData) = fakes::FakeImage::empty(room);
   return CUPTI_SUCCESS;
 }
 

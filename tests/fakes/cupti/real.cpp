@@ -98,7 +98,7 @@ std::recursive_mutex& state_mutex() {
 const FakeImage* as_fake_image(const std::uint8_t* image, std::size_t size) {
   if (image == nullptr || size < sizeof(FakeImage)) return nullptr;
   const auto* fake = reinterpret_cast<const FakeImage*>(image);
-  return fake->magic == kFakeImageMagic && size >= FakeImage::bytes(fake->room) ? fake : nullptr;
+  return fake->magic == kFakeImageMagic && size >= FakeImage::bytes(fake->room, fake->range_bytes) ? fake : nullptr;
 }
 
 const std::vector<std::uint8_t>& recording() {

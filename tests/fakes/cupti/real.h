@@ -55,9 +55,9 @@ void forget_activity();
 
 // A counter-data image of the fake: which recorded range stands for each that was measured, and which passes of it were
 // collected, of as many as the plan has. `room` ranges follow it, each about as large as a real one with counters of every
-// multiprocessor.
+// multiprocessor, or with their sums.
 struct FakeImage {
-  static constexpr std::size_t kRangeBytes = 300'000;
+  static constexpr std::size_t kRangeBytes = 300'000, kSumBytes = 4'200;
   struct Range {
     std::uint64_t recorded, passes;  // a bit for each that was collected
   };
@@ -66,8 +66,12 @@ struct FakeImage {
   std::uint64_t room;
   std::uint64_t plan_passes;
   std::uint64_t has_device;  // what measured it wrote of its GPU
+  std::uint64_t range_bytes;
 
-  [[nodiscard]] static std::size_t bytes(std::size_t room) { return sizeof(FakeImage) + room * kRangeBytes; }
+  [[nodiscard]] static std::size_t bytes(std::size_t room, std::size_t range_bytes = kRangeBytes) {
+    return sizeof(FakeImage) + room * range_bytes;
+  }
+  [[nodiscard]] static FakeImage empty(std::size_t room, std::size_t range_bytes = kRangeBytes);
   [[nodiscard]] std::uint64_t all_passes() const { return plan_passes >= 64 ? ~0ULL : (1ULL << plan_passes) - 1; }
   void put(std::size_t range, const Range& value) { std::memcpy(place(range), &value, sizeof value); }
   [[nodiscard]] Range at(std::size_t range) const {
@@ -77,9 +81,17 @@ struct FakeImage {
   }
 
  private:
-  std::uint8_t* place(std::size_t range) { return reinterpret_cast<std::uint8_t*>(this + 1) + range * kRangeBytes; }
+  std::uint8_t* place(std::size_t range) { return reinterpret_cast<std::uint8_t*>(this + 1) + range * range_bytes; }
 };
 inline constexpr std::uint64_t kFakeImageMagic = 0x656b61467470'75ULL;
+inline FakeImage FakeImage::empty(std::size_t room, std::size_t range_bytes) {
+  return {kFakeImageMagic, 0, room, 0, 0, range_bytes};
+}
+// What images begin with that the fake's builder lays out: what their ranges have room for.
+struct FakePrefix {
+  std::uint64_t magic, counters;
+};
+inline constexpr std::uint64_t kFakePrefixMagic = 0x656b61467866'72ULL;
 inline constexpr std::uint64_t kFakeAvailabilityMagic = 0x656b61466c69'61ULL;
 [[nodiscard]] const FakeImage* as_fake_image(const std::uint8_t* image, std::size_t size);
 // That of samples: when each was taken, and which recorded range it stands for.

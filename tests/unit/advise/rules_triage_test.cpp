@@ -123,6 +123,27 @@ TEST(SlowPipe, NamesThePipe) {
   EXPECT_FALSE(fires_with({{kSmThroughput, 90}, {kIssued, 10}, {kFp64, 60}}, "slow_pipe")) << "tensor cores, say";
 }
 
+// --- Multiprocessors --------------------------------------------------------------------------------------------------
+
+Values uneven(double most) { return {{"sm__cycles_active.avg", 1000}, {"sm__cycles_active.max", most}}; }
+
+TEST(UnevenMultiprocessors, AreToldBeyondWhatTheLastWaveExplains) {
+  const Findings findings = found(one_kernel(uneven(1500)).profile(), "uneven_sms");  // 10 waves, of which the last is not full
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].problem, HasSubstr("works 1.5 times as long as they do on average in k"));
+  EXPECT_NEAR(static_cast<double>(findings[0].bound_ns.value_or(0)), 20'000 * (1 - 1056.0 / 1000 / 1.5), 1);
+  EXPECT_FALSE(fires_with(uneven(1250), "uneven_sms"));
+  test::DiagnosedRun tail = one_kernel(uneven(1500));
+  EXPECT_FALSE(fires(tail.launched("k", {1584, 1, 1}, {256, 1, 1}).profile(), "uneven_sms")) << "a wave and a half";
+}
+
+TEST(UnevenMultiprocessors, AreNotToldOfSmallGridsOrWithoutFigures) {
+  test::DiagnosedRun small = one_kernel(uneven(3000));
+  EXPECT_FALSE(fires(small.launched("k", {131, 1, 1}, {256, 1, 1}).profile(), "uneven_sms"));
+  EXPECT_FALSE(fires_with({{"sm__cycles_active.avg", 1000}}, "uneven_sms"));
+  EXPECT_FALSE(fires_with({{"sm__cycles_active.avg", 0}, {"sm__cycles_active.max", 0}}, "uneven_sms"));
+}
+
 // --- Lines ------------------------------------------------------------------------------------------------------------
 
 // Kernel 0 with so many samples at line 7 that wait, that do not, and elsewhere.

@@ -28,9 +28,9 @@ TEST(Forecast, OfUnknownLaunchesHasPricesAlone) {
   ASSERT_TRUE(made.replay && made.windows);
   EXPECT_DOUBLE_EQ(made.replay->launch_seconds, 0.21);
   EXPECT_FALSE(made.replay->seconds || made.replay->launches);
-  EXPECT_NEAR(made.windows->launch_seconds, 10 * 1.12e-3, 1e-12);
-  EXPECT_NEAR(made.windows->window_seconds, 10 * 9.3e-3, 1e-12);
-  EXPECT_EQ(made.windows->host_bytes, 17U * 3'050'000) << "as many as 300 MB have room for, less 248";
+  EXPECT_NEAR(made.windows->launch_seconds, 10 * 0.99e-3, 1e-12);
+  EXPECT_NEAR(made.windows->window_seconds, 10 * 13e-3, 1e-12);
+  EXPECT_EQ(made.windows->host_bytes, 46U * 1'500'000) << "as many as 300 MB have room for, less 230";
 }
 
 TEST(Forecast, ReplaysASampleOfEachConfiguration) {
@@ -45,7 +45,7 @@ TEST(Forecast, AutoReplaysTheFirstAndMeasuresTheOthersInWindows) {
   EXPECT_THAT(made.replay->launches, Optional(3U));
   EXPECT_THAT(made.windows->launches, Optional(3U));
   EXPECT_THAT(made.windows->windows, Optional(10U));
-  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 11.2e-3 + 0.093 + 60e-3 + 17 * 0.8e-3, 1e-12)));
+  EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 9.9e-3 + 0.13 + 60e-3 + 46 * 0.8e-3, 1e-12)));
 }
 
 TEST(Forecast, NothingInWindowsTakesNoTime) {
@@ -61,10 +61,10 @@ TEST(Forecast, WindowsAreNoLargerThanTheyMayBe) {
 
 TEST(Forecast, WithMoreMemoryWindowsAreLarger) {
   capture::ProfileOptions all = options(Collect::iteration, std::nullopt);
-  all.max_memory_mb = 553;
+  all.max_memory_mb = 380;
   const CollectionForecast made = forecast(all, {.passes = 1, .per_sm = true}, Configs{{101}});
-  EXPECT_THAT(made.windows->windows, Optional(2U)) << "100 launches of 3.05 MB beside 248 MB";
-  EXPECT_EQ(made.windows->host_bytes, 100U * 3'050'000);
+  EXPECT_THAT(made.windows->windows, Optional(2U)) << "100 launches of 1.5 MB beside 230 MB";
+  EXPECT_EQ(made.windows->host_bytes, 100U * 1'500'000);
 }
 
 TEST(Forecast, WithNoMemoryWindowsHaveAFewLaunches) {

@@ -66,7 +66,7 @@ TEST(DryRunText, SaysPassesSecondsAndMemory) {
   const std::string prices = dry_run_text(plan(), options, std::nullopt);
   EXPECT_THAT(prices, HasSubstr("2 in 9 passes, counters of each multiprocessor among them"));
   EXPECT_THAT(prices, HasSubstr("kernel replay     189 ms"));
-  EXPECT_THAT(prices, HasSubstr("51.85 MB"));
+  EXPECT_THAT(prices, HasSubstr("69 MB"));
   EXPECT_THAT(prices, HasSubstr("sm__throughput.avg  sm        in each multiprocessor             8"));
   EXPECT_THAT(prices, Not(HasSubstr("Launches    ")));
   EXPECT_THAT(prices, Not(HasSubstr("\033")));

@@ -78,6 +78,19 @@ TEST(RawEvaluator, GivesUpAfterManyThatCannotBeEvaluated) {
   EXPECT_EQ(evaluator.notices().size(), 1U);
 }
 
+// Four of 70 MB that are no images.
+TEST(RawEvaluator, GivesUpAfterFewThatAreLarge) {
+  RawEvaluator evaluator({}, {});
+  const std::vector<std::uint8_t> nothing(std::size_t{70} << 20U);
+  const capture::RawCountersRecord bad{1, 1, nothing.size(), capture::pack_image(nothing), capture::kNoBase};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(evaluator.evaluate(capture::RawCountersRecord(bad), metric_set(), "GH100", false).has_value());
+  }
+  EXPECT_TRUE(evaluator.evaluate(recorded(), metric_set(), "GH100", false).has_value());
+  EXPECT_FALSE(evaluator.evaluate(capture::RawCountersRecord(bad), metric_set(), "GH100", false).has_value());
+  EXPECT_FALSE(evaluator.evaluate(recorded(), metric_set(), "GH100", false).has_value());
+}
+
 // The image holds less than the metric set of the sample asks for: another that it answers. `values`: of each launch.
 Timeline loaded(const std::vector<double>& values, RawEvaluator& evaluator) {
   const test::TemporaryDirectory folder;
