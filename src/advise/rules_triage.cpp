@@ -163,10 +163,11 @@ void find_uneven_sms(const Case& run, Findings& findings) {
     if (!mean || !most || *mean <= 0 || !has_enough_blocks(run, use)) return false;
     const double uneven = *most / *mean, tail = tail_of(run, use);
     if (uneven <= kUneven * tail) return false;
+    const bool is_library = is_library_kernel(run.profile.timeline.kernels[use.kernel]);
     findings.push_back(of_config(run, use,
-                                 fmt::format("The busiest multiprocessor works {:.3g} times as long as they do on average in {}.",
-                                             uneven, share_text(run, use)),
-                                 part_ns(use.gpu_ns, 1 - tail / uneven)));
+                                 fmt::format("In {} the busiest multiprocessor works {:.3g} times as long as they do on average.",
+                                             share_text(run, use), uneven),
+                                 part_ns(use.gpu_ns, 1 - tail / uneven), is_library ? kOfLibrary : ""));
     return true;
   });
 }

@@ -13,6 +13,7 @@ using test::found;
 using test::kMemoryThroughput;
 using test::kSmThroughput;
 using test::TimelineBuilder;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::SizeIs;
 using testing::StartsWith;
@@ -130,11 +131,18 @@ Values uneven(double most) { return {{"sm__cycles_active.avg", 1000}, {"sm__cycl
 TEST(UnevenMultiprocessors, AreToldBeyondWhatTheLastWaveExplains) {
   const Findings findings = found(one_kernel(uneven(1500)).profile(), "uneven_sms");  // 10 waves, of which the last is not full
   ASSERT_THAT(findings, SizeIs(1));
-  EXPECT_THAT(findings[0].problem, HasSubstr("works 1.5 times as long as they do on average in k"));
+  EXPECT_THAT(findings[0].problem,
+              AllOf(StartsWith("In k"),
+                    HasSubstr("GPU time, the busiest multiprocessor works 1.5 times as long as they do on average.")));
   EXPECT_NEAR(static_cast<double>(findings[0].bound_ns.value_or(0)), 20'000 * (1 - 1056.0 / 1000 / 1.5), 1);
   EXPECT_FALSE(fires_with(uneven(1250), "uneven_sms"));
   test::DiagnosedRun tail = one_kernel(uneven(1500));
   EXPECT_FALSE(fires(tail.launched("k", {1584, 1, 1}, {256, 1, 1}).profile(), "uneven_sms")) << "a wave and a half";
+}
+
+TEST(UnevenMultiprocessors, OfALibraryAreNotMendedInItsCode) {
+  EXPECT_THAT(found(one_kernel(uneven(1500), "cudnn_generated_fort_native_sdpa").profile(), "uneven_sms").at(0).recommendation,
+              HasSubstr("cannot be changed"));
 }
 
 TEST(UnevenMultiprocessors, AreNotToldOfSmallGridsOrWithoutFigures) {
