@@ -57,12 +57,21 @@ bool reads_multiprocessors(cupti::RangeProfiler& profiler, std::span<const std::
   return profiler.image_bytes(metrics, 2) - profiler.image_bytes(metrics, 1) >= kDearRangeBytes;
 }
 
+// Where the libraries refuse what others do, images are laid out as CUPTI does: windows are then smaller, and nothing is lost.
 std::optional<cupti::CounterImages> images_of(const cupti::Library& library, const cupti::Host& host,
                                               std::span<const PassWindows::Asked> asked) {
   std::vector<const cupti::CollectionPlan*> plans;
   for (const auto& one : asked) plans.push_back(&one.plan);
   const bool several = std::any_of(plans.begin(), plans.end(), [](const auto* plan) { return plan->passes > 1; });
-  return several ? cupti::CounterImages::create(library, host, plans) : std::nullopt;
+  if (!several) return std::nullopt;
+  (void)cupti::NvPerf::open(library);  // without it no passes are put together
+  try {
+    auto images = cupti::CounterImages::create(library, host, plans);
+    if (images) (void)images->empty(1);
+    return images;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace

@@ -26,12 +26,13 @@ def functions(header, macro):
 
 
 CUPTI = functions("library.h", "DLKPROF_CUPTI_FUNCTIONS")
-NVPERF = functions("nvperf.h", "DLKPROF_NVPERF_FUNCTIONS") + functions("nvperf.h", "DLKPROF_NVPERF_IMAGE_FUNCTIONS")
+NVPERF = functions("nvperf.h", "DLKPROF_NVPERF_FUNCTIONS")
+NVPERF_IMAGES = functions("nvperf.h", "DLKPROF_NVPERF_IMAGE_FUNCTIONS")
 CHECKPOINT = ["cuptiCheckpointSave", "cuptiCheckpointRestore", "cuptiCheckpointFree"]
 DRIVER = functions("driver.h", "DLKPROF_DRIVER_FUNCTIONS")
 # Their failure takes nothing from the user: texts, and what is given back at the end.
 HARMLESS = {"cuptiGetResultString", "cuptiProfilerHostDeinitialize", "cuptiRangeProfilerDisable", "cuptiCheckpointFree",
-            "NVPW_CounterDataCombiner_Destroy", "NVPW_CounterDataBuilder_Destroy"}  # fmt: skip
+            "NVPW_CounterDataCombiner_Destroy"}  # fmt: skip
 # A failure of these is an answer: this copy is too old, there is no such metric, the buffer ends.
 ANSWERS = {"cuptiGetVersion", "cuptiProfilerHostConfigAddMetrics", "cuptiProfilerHostGetMetricProperties",
            "cuptiActivityGetNextRecord"}  # fmt: skip
@@ -87,6 +88,20 @@ class CuptiFailuresTest(FailureTest):
 class CombiningFailuresTest(FailureTest):
     def test_passes_that_cannot_be_put_together(self):
         self.check_cupti(NVPERF, "--replay-mode=iteration", "--samples=1")
+
+    def test_images_that_cannot_be_laid_out(self):
+        """CUPTI's own are used then: all is measured, and there is nothing to say."""
+        options = ("--replay-mode=iteration", "--samples=1")
+        _, captures = self.check_failure({}, *options)
+        measured = len(captures[0].rows)
+        self.assertGreater(measured, 0)
+        for name in NVPERF_IMAGES:
+            with self.subTest(function=name):
+                done, captures = self.check_failure({"FAKE_CUPTI_FAIL": f"{name}=CUPTI_ERROR_UNKNOWN@1+"}, *options)
+                self.assertIn(f"failed {name}", self.journal_lines("trace"))
+                self.assertEqual([], [line for line in done.said() if name in line])
+                self.assertEqual(measured, len(captures[0].rows))
+                self.assert_no_misuse()
 
 
 class ReplayFailuresTest(FailureTest):
