@@ -90,7 +90,7 @@ TEST_F(Untrusted, OneChildEvaluatesManyImages) {
     return usage.ru_minflt;  // of those that have ended
   };
   const auto before = children();
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(evaluate(image_), first);  // of 70 MB: a sanitizer takes a second for a few
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(evaluate(image_), first);  // of 70 MB: a slow machine takes a second for each
   EXPECT_EQ(children(), before);
 }
 
