@@ -5,6 +5,7 @@ import sys
 
 import graph_ops
 from harness import check, is_asked_for
+from part_sampling import compare, sampled_shares
 from tools import PROGRAMS, median_step_ms
 
 PART = "graphs"
@@ -44,6 +45,7 @@ CASES = (
         compiled=True,
     ),
 )
+SAMPLED = ("cifar10", "--batch_size", "512", "--iters", "4000", "--print_every", "1000")
 JAX_CASES = {"mlp": ("mlp", "--iters", "3000", "--print_every", "1000"), "flax_cnn": ("flax_cnn.py", "300")}
 
 
@@ -57,6 +59,9 @@ def run(bench):
     if is_asked_for("sampled"):
         with bench.board.case(PART, "sampled") as row:
             row.detail = judge_sampled(bench)
+    if is_asked_for("alike"):
+        with bench.board.case(PART, "alike") as row:
+            row.detail = judge_alike(bench)
 
 
 def words_of(bench, words):
@@ -109,7 +114,7 @@ def judge_jax(bench, name, words):
 def judge_sampled(bench):
     """Under sample the ops are the same as on a timeline, and have samples."""
     base = base_of("sampled")
-    words = words_of(bench, ("cifar10", "--batch_size", "512", "--iters", "4000", "--print_every", "1000", "--graph"))
+    words = words_of(bench, (*SAMPLED, "--graph"))
     alone = bench.commands.run(f"{base}.alone", words, timeout=LIMIT).require_success()
     done, database = profiled(bench, base, ("--replay-mode", "sample", "--mode=pytorch"), words)
     check(done.stdout == alone.stdout, "the program printed something else")
@@ -119,6 +124,16 @@ def judge_sampled(bench):
     detail = f"{share:.2f} % of the GPU time in graphs has an op of PyTorch's; {len(kernels)} kernels sampled{steps(alone, done)}"
     check(share >= LEAST and kernels, detail)
     return detail
+
+
+def judge_alike(bench):
+    """A kernel keeps the GPU as busy in a graph as in the run without one."""
+    shares = {}
+    for name, more in (("graphed", ("--graph",)), ("eager", ())):
+        base = base_of(f"alike_{name}")
+        profiled(bench, base, ("--replay-mode", "sample"), words_of(bench, (*SAMPLED, *more)))
+        shares[name] = sampled_shares(bench.dlkprof.report(bench.dlkprof.capture(base), "sampling"))
+    return compare(shares["graphed"], shares["eager"])
 
 
 def size_of(works):
