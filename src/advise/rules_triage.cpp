@@ -292,6 +292,22 @@ void find_uncoalesced_lines(const Case& run, Findings& findings) {
   std::move(found.begin(), found.end(), std::back_inserter(findings));
 }
 
+Rule uneven_sms_rule() {
+  return {"uneven_sms",
+          "Uneven Multiprocessor Detector",
+          "Some multiprocessors work longer than others",
+          "All",
+          fmt::format(
+              "The busiest multiprocessor is active for more than {:g} times as many cycles as they are on average, beyond what "
+              "the last wave explains, and there is a block for each.",
+              kUneven),
+          fmt::format("{}, decision 7; that the last wave is set apart is ours.", kGuide),
+          "The part of its GPU time in which multiprocessors wait for the busiest, on average.",
+          "Give blocks equal work, or make them smaller and more, so that free multiprocessors take what is left.",
+          "speed_of_light",
+          find_uneven_sms};
+}
+
 }  // namespace
 
 std::vector<Rule> triage_rules() {
@@ -331,15 +347,7 @@ std::vector<Rule> triage_rules() {
        fmt::format("{}, decision 4.", kGuide), "Its GPU time, but for the share of instructions issued.",
        "Use fast-math functions (__expf, rsqrtf), and keep conversions between types out of inner loops.", "compute",
        find_slow_pipes},
-      {"uneven_sms", "Uneven Multiprocessor Detector", "Some multiprocessors work longer than others", "All",
-       fmt::format(
-           "The busiest multiprocessor is active for more than {:g} times as many cycles as they are on average, beyond what "
-           "the last wave explains, and there is a block for each.",
-           kUneven),
-       fmt::format("{}, decision 7; that the last wave is set apart is ours.", kGuide),
-       "The part of its GPU time in which multiprocessors wait for the busiest, on average.",
-       "Give blocks equal work, or make them smaller and more, so that free multiprocessors take what is left.", "speed_of_light",
-       find_uneven_sms},
+      uneven_sms_rule(),
       {"hot_line", "Hot Line Detector", "One source line makes a kernel wait", "All",
        fmt::format(
            "More than {:g} % of the PC samples of a kernel are at one source line, at least {} of them, and more than {:g} "
