@@ -1,5 +1,5 @@
-// NVPerf's combiner of counter data: puts counters together that were collected apart,
-// such as the passes of a plan over different launches of one kernel.
+// NVPerf's combiner of counter data: puts counters together that were collected apart, such as the passes of a plan over
+// different launches of one kernel.
 #pragma once
 
 #include <cstddef>

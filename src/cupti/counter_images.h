@@ -1,6 +1,6 @@
 // Counter-data images in which a counter has one value, the sum over its instances: multiprocessors, slices of the L2 cache,
 // memory partitions. Where CUPTI lays images out they keep a value for each. A range of basic takes 1.3 MB then on an H100, and
-// 10 KB so: windows hold twice as many launches, and evaluating one takes an eighth (results/2026-11-26-h100/sums.md).
+// 4 KB with sums alone: windows hold more launches, and evaluating one takes an eighth (results/2026-11-26-h100/sums.md).
 #pragma once
 
 #include <cstddef>

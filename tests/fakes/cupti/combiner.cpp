@@ -1,5 +1,5 @@
-// libnvperf_host: adds ranges of the fake's images up, a range that misses passes gets those of another of the same kernel; and
-// lays images out.
+// libnvperf_host: adds ranges of the fake's images up, and lays images out. A range that misses passes gets those of another of
+// the same kernel.
 #pragma GCC visibility push(default)
 #include <nvperf_cuda_host.h>
 #include <nvperf_host.h>
