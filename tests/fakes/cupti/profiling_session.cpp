@@ -46,6 +46,12 @@ void no_capture(const char* function) {
   if (driver()->capturing()) misuse(std::string(function) + " while a stream is recorded");
 }
 
+bool is_laid_out(const CUpti_Profiler_CounterDataImageOptions& options) {
+  const auto* prefix = reinterpret_cast<const FakePrefix*>(options.pCounterDataPrefix);
+  return options.counterDataPrefixSize == sizeof *prefix && prefix->magic == kFakePrefixMagic && prefix->counters > 0 &&
+         options.maxNumRangeTreeNodes >= options.maxNumRanges;
+}
+
 void write_ranges(Session& session) {
   if (session.image->ranges != 0) misuse("cuptiProfilerEndPass into an image that has ranges");
   session.image->has_device = 1;
@@ -73,18 +79,6 @@ bool has_session(int device) {
                      [device](const auto& entry) { return driver()->device_of(entry.first) == device; });
 }
 
-}  // namespace fakes
-
-namespace fakes {
-namespace {
-
-bool is_laid_out(const CUpti_Profiler_CounterDataImageOptions& options) {
-  const auto* prefix = reinterpret_cast<const FakePrefix*>(options.pCounterDataPrefix);
-  return options.counterDataPrefixSize == sizeof *prefix && prefix->magic == kFakePrefixMagic && prefix->counters > 0 &&
-         options.maxNumRangeTreeNodes >= options.maxNumRanges;
-}
-
-}  // namespace
 }  // namespace fakes
 
 extern "C" {
