@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/sanitizers.h"
 #include "cupti/confinement.h"
 
 namespace dlkprof::cupti {
@@ -22,10 +23,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-constexpr auto kLongestImage = 5s;  // it takes a millisecond; a damaged image may send NVPerf round and round
+// The sanitizers' copies, page faults and forks of 70 MB took 5 s on a slow machine.
+constexpr int kSlower = kAddressSanitizer || kThreadSanitizer ? 10 : 1;
+constexpr auto kLongestImage = kSlower * 5s;  // it takes a millisecond; a damaged image may send NVPerf round and round
 // What all images together may take: far more than good ones, which are many in a large file and few in a small one.
-constexpr auto kAllowedOnce = 5s;
-constexpr auto kAllowedAnImage = 50ms;
+constexpr auto kAllowedOnce = kSlower * 5s;
+constexpr auto kAllowedAnImage = kSlower * 50ms;
 constexpr std::size_t kChildBytes = std::size_t{256} << 20U;
 constexpr std::size_t kLongestWords = 4096;
 
