@@ -1,5 +1,5 @@
 // What collecting costs, for choosing the sizes of windows and for saying beforehand what a plan will take (--dry-run). All
-// figures were measured on an H200 with CUDA 13.0; other GPUs and drivers differ.
+// figures were measured on an H200 or, where said, an H100, with CUDA 13.0; other GPUs and drivers differ.
 #pragma once
 
 #include <algorithm>

@@ -106,8 +106,7 @@ std::vector<std::string> raw_counters(const NvPerf& nvperf, const CollectionPlan
   return all;
 }
 
-std::optional<std::vector<std::string>> metrics_of_instances(const Host& host, std::span<const std::string> metrics) {
-  if (host.chip() != "GH100") return std::nullopt;
+std::vector<std::string> metrics_of_instances(const Host& host, std::span<const std::string> metrics) {
   std::vector<std::string> needed;
   std::copy_if(std::begin(kGh100), std::end(kGh100), std::back_inserter(needed),
                [&](const char* metric) { return host.offers(metric); });
@@ -121,15 +120,14 @@ std::optional<CounterImages> CounterImages::create(const Library& library, const
   if (!can_lay_out(library, nvperf)) return std::nullopt;
   std::vector<std::string> counters, metrics;
   for (const CollectionPlan* plan : plans) {
-    if (plan->patches_code()) return std::nullopt;
+    if (!host.can_sum(*plan)) return std::nullopt;
     merge(counters, raw_counters(nvperf, *plan));
     merge(metrics, plan->metrics);
   }
-  const auto needed = metrics_of_instances(host, metrics);
-  if (!needed) return std::nullopt;
+  const std::vector<std::string> needed = metrics_of_instances(host, metrics);
   std::set<std::string> instances;
-  if (!needed->empty()) {
-    for (std::string& counter : raw_counters(nvperf, host.plan(*needed))) instances.insert(std::move(counter));
+  if (!needed.empty()) {
+    for (std::string& counter : raw_counters(nvperf, host.plan(needed))) instances.insert(std::move(counter));
   }
   return CounterImages(library, host.chip(), counters, instances);
 }

@@ -20,15 +20,14 @@ namespace dlkprof::cupti {
 // What a plan has the hardware count, by NVPerf's names for it, each once. Throws Error.
 [[nodiscard]] std::vector<std::string> raw_counters(const NvPerf& nvperf, const CollectionPlan& plan);
 
-// The metrics of a plan, and those of the chip, for which NVPerf needs each instance by itself: without them they are no number,
-// and a throughput to which one belongs is the greatest of its other figures. None where that is not known of the chip.
-[[nodiscard]] std::optional<std::vector<std::string>> metrics_of_instances(const Host& host,
-                                                                           std::span<const std::string> metrics);
+// The metrics of a plan, and those of GH100, for which NVPerf needs each instance by itself: without them they are no number,
+// and a throughput to which one belongs is the greatest of its other figures.
+[[nodiscard]] std::vector<std::string> metrics_of_instances(const Host& host, std::span<const std::string> metrics);
 
 class CounterImages {
  public:
-  // For what all `plans` count. None where it is not known which instances are needed (only GH100's are), where a plan counts
-  // SASS instructions, or where the libraries lack what it takes: images are then those of RangeProfiler. Throws Error.
+  // For what all `plans` count. None where the host cannot sum one of them (Host::can_sum), or where the libraries lack what it
+  // takes: images are then those of RangeProfiler. Throws Error.
   [[nodiscard]] static std::optional<CounterImages> create(const Library& library, const Host& host,
                                                            std::span<const CollectionPlan* const> plans);
   // `counters` as raw_counters() names them, with their instances those of `instances`. Throws Error.

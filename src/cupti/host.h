@@ -69,6 +69,8 @@ class Host {
 
   // Throws Error: no metrics, or some that the chip does not offer.
   [[nodiscard]] CollectionPlan plan(const std::vector<std::string>& metrics) const;
+  // Whether ranges need only the sums of its counters over their instances (counter_images.h).
+  [[nodiscard]] bool can_sum(const CollectionPlan& plan) const;
   // Values of `metrics` in range `range` of a counter-data image, in order; NaN where the image does not hold what a
   // metric needs. Throws Error. NVPerf checks neither image nor range: use only on an image that was decoded in this
   // process, and evaluate_untrusted() on any other.

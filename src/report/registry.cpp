@@ -21,10 +21,8 @@ Rows of_profile(const Inputs& inputs) {
 
 // What is long is asked for by name.
 constexpr std::array kReports{
-    Report{.name = "summary",
-           .a_row_per = "a figure of one of its tables, see below",
-           .order = "DLProf's guide",
-           .in_simple_mode = true},
+    Report{
+        .name = "summary", .a_row_per = "a figure of one of DLProf's tables", .order = "DLProf's guide", .in_simple_mode = true},
     Report{.name = "detail",
            .a_row_per = "an op",
            .order = "GPU time",

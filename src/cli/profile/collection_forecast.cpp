@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "cupti/collection_prices.h"
+#include "select/selector.h"
 
 namespace dlkprof::cli {
 namespace {
 
 using capture::Collect;
 
-// How many launches of a configuration are measured in each way.
+// How many launches are measured in each way.
 struct Wanted {
-  std::uint64_t replayed = 0, in_windows = 0;
+  std::uint64_t replayed = 0, in_windows = 0, skipped = 0;
 };
 
 // As AutoCollector::chooses_replay() of the injected library does in a process without a framework.
@@ -35,7 +36,10 @@ Wanted wanted_of(const ConfigLaunches& config, const capture::ProfileOptions& op
   return {first, samples - first};
 }
 
-const cupti::WindowPrices& prices_of(const PlanNeeds& needs) { return needs.per_sm ? cupti::kPerSmPrices : cupti::kHwpmPrices; }
+const cupti::WindowPrices& prices_of(const PlanNeeds& needs) {
+  if (!needs.per_sm) return cupti::kHwpmPrices;
+  return needs.sums ? cupti::kPerSmPrices : cupti::kPerInstancePrices;
+}
 
 std::size_t most_launches(const capture::ProfileOptions& options, const PlanNeeds& needs) {
   return cupti::most_launches(prices_of(needs), options.max_memory_bytes());
@@ -55,7 +59,7 @@ WayForecast window_prices(const capture::ProfileOptions& options, const PlanNeed
   replay_mode.launch_seconds = (prices.launch_seconds + prices.close_launch_seconds) * passes;
   replay_mode.window_seconds = (prices.open_seconds + prices.close_seconds) * passes;
   replay_mode.first_window_seconds = prices.session_seconds + prices.session_launch_seconds * static_cast<double>(launches);
-  replay_mode.host_bytes = prices.host_bytes * launches;
+  replay_mode.host_bytes = prices.set_up_bytes + prices.host_bytes * launches;
   return replay_mode;
 }
 
@@ -75,6 +79,27 @@ void take_windows(WayForecast& replay_mode, std::uint64_t launches, const captur
                         (launches == 0 ? 0 : replay_mode.first_window_seconds);
 }
 
+Wanted wanted_of(const std::vector<ConfigLaunches>& configs, const capture::ProfileOptions& options) {
+  const bool collectives = std::any_of(configs.begin(), configs.end(), [](const auto& config) { return config.collective; });
+  Wanted sum;
+  for (const ConfigLaunches& config : configs) {
+    const Wanted wanted = wanted_of(config, options, collectives);
+    sum.replayed += wanted.replayed;
+    sum.in_windows += wanted.in_windows;
+    if (config.collective && wanted.in_windows == 0) sum.skipped += config.launches;
+  }
+  const std::uint64_t bound = options.selection.launch_count.value_or(sum.replayed + sum.in_windows);
+  sum.replayed = std::min(sum.replayed, bound);
+  sum.in_windows = std::min(sum.in_windows, bound - sum.replayed);
+  return sum;
+}
+
+// As AutoCollector::windows_first(): where a launch need not give all passes by itself, and no collective ends windows.
+bool has_windows_first(const capture::ProfileOptions& options, const Wanted& wanted) {
+  return options.collect == Collect::automatic && wanted.skipped == 0 &&
+         select::Selector::compile(options.selection).goes_by_name_and_device();
+}
+
 }  // namespace
 
 CollectionForecast forecast(const capture::ProfileOptions& options, const PlanNeeds& needs,
@@ -86,19 +111,14 @@ CollectionForecast forecast(const capture::ProfileOptions& options, const PlanNe
   if (options.collect != Collect::iteration) made.replay = replay_prices(needs);
   if (options.collect != Collect::kernel) made.windows = window_prices(options, needs);
   if (!configs) return made;
-  const bool collectives = std::any_of(configs->begin(), configs->end(), [](const auto& config) { return config.collective; });
-  Wanted sum;
-  for (const ConfigLaunches& config : *configs) {
-    const Wanted wanted = wanted_of(config, options, collectives);
-    sum.replayed += wanted.replayed;
-    sum.in_windows += wanted.in_windows;
-    if (config.collective && wanted.in_windows == 0) made.skipped += config.launches;
+  const Wanted wanted = wanted_of(*configs, options);
+  made.skipped = wanted.skipped;
+  if (has_windows_first(options, wanted)) {
+    made.with_framework = made.windows;
+    take_windows(*made.with_framework, wanted.replayed + wanted.in_windows, options, needs);
   }
-  const std::uint64_t bound = options.selection.launch_count.value_or(sum.replayed + sum.in_windows);
-  sum.replayed = std::min(sum.replayed, bound);
-  sum.in_windows = std::min(sum.in_windows, bound - sum.replayed);
-  if (made.replay) take_replays(*made.replay, sum.replayed);
-  if (made.windows) take_windows(*made.windows, sum.in_windows, options, needs);
+  if (made.replay) take_replays(*made.replay, wanted.replayed);
+  if (made.windows) take_windows(*made.windows, wanted.in_windows, options, needs);
   return made;
 }
 

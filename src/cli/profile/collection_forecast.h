@@ -14,6 +14,7 @@ namespace dlkprof::cli {
 struct PlanNeeds {
   std::size_t passes = 0;
   bool per_sm = false;  // counters of each multiprocessor are among them
+  bool sums = false;    // windows keep their sums alone (cupti::Host::can_sum)
 };
 
 // A launch configuration that the selector takes.
@@ -34,7 +35,10 @@ struct WayForecast {
 
 struct CollectionForecast {
   std::optional<WayForecast> replay, windows;  // none where it is not taken
-  std::uint64_t skipped = 0;                   // launches of configurations that no way takes
+  // Under `auto`, in a process that loads a framework: nothing is replayed first. None where launches are not known, or it is the
+  // same.
+  std::optional<WayForecast> with_framework;
+  std::uint64_t skipped = 0;  // launches of configurations that no way takes
 };
 
 // `configs`: none where it is not known what the program launches. Assumes what cannot be known: that the program repeats

@@ -73,7 +73,11 @@ DryRun make_plan(const ProfileCommand& command, const std::string& chip) {
   plan.unavailable = std::move(resolved.unavailable);
   for (const std::string& name : resolved.names) plan.metrics.push_back(planned(host, name));
   plan.needs.per_sm = std::any_of(plan.metrics.begin(), plan.metrics.end(), [](const auto& metric) { return metric.per_sm; });
-  if (!resolved.names.empty()) plan.needs.passes = host.plan(resolved.names).passes;
+  if (!resolved.names.empty()) {
+    const cupti::CollectionPlan all = host.plan(resolved.names);
+    plan.needs.passes = all.passes;
+    plan.needs.sums = host.can_sum(all);
+  }
   return plan;
 }
 
@@ -82,7 +86,8 @@ constexpr std::array kModeWords{
     "none: launches are counted and timed, and nothing is measured",
     "kernel: each selected launch is replayed",
     "iteration: launches are measured in windows, as the program makes them",
-    "auto: the first launch of each configuration is replayed, the other samples are measured in windows",
+    "auto: with PyTorch, JAX, TensorFlow or TensorRT, launches are measured in windows; without, the first launch of each "
+    "configuration is replayed, and the other samples are measured in windows",
     "sample: GPUs are sampled while the program runs, by one pass after the other",
     "source: what instructions do is counted in one launch of each configuration, in code that CUPTI patches"};
 
@@ -177,10 +182,15 @@ std::string dry_run_text(const DryRun& plan, const capture::ProfileOptions& opti
       text += dry_run_line("Skipped", report::counted(made.skipped, "launch", "launches") + " of collectives");
   }
   text += replay_modes_text(made);
+  if (made.with_framework) {
+    text += fmt::format("With a framework: {} in windows, {}.\n",
+                        report::counted(*made.with_framework->launches, "launch", "launches"),
+                        seconds_text(made.with_framework->seconds.value_or(0)));
+  }
   if (made.windows && options.max_overhead_seconds > 0) {
     text += fmt::format("Windows end after {} (--max-overhead).\n", seconds_text(options.max_overhead_seconds));
   }
-  if (made.replay || made.windows) text += "Costs are those of an H200 with CUDA 13.0.\n";
+  if (made.replay || made.windows) text += "Costs are those of an H100 and an H200 with CUDA 13.0.\n";
   text += metrics_text(plan.metrics);
   if (!plan.unavailable.empty()) {
     text += "\n" + dry_run_line("Not offered",

@@ -48,7 +48,8 @@ class DryRunTest(EndToEndTest):
             self.assertEqual("MB", unit)
             return float(number)
 
-        self.assertGreater(megabytes("--max-memory=900"), 2 * megabytes())
+        self.assertAlmostEqual(300, megabytes(), delta=2)
+        self.assertAlmostEqual(400, megabytes("--max-memory=400"), delta=2)
 
     def test_mistakes_are_told(self):
         for words, said in ((["--chip=GH100", PROGRAM], "--dry-run"), (["--dry-run", "--chip=GH999"], "GH999"),

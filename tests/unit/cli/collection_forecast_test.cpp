@@ -14,7 +14,7 @@ using testing::Optional;
 
 using Configs = std::vector<ConfigLaunches>;
 
-constexpr PlanNeeds kTenPasses{.passes = 10, .per_sm = true};
+constexpr PlanNeeds kTenPasses{.passes = 10, .per_sm = true, .sums = true};
 
 capture::ProfileOptions options(Collect collect, std::optional<std::uint64_t> samples = 1) {
   capture::ProfileOptions made;
@@ -30,7 +30,15 @@ TEST(Forecast, OfUnknownLaunchesHasPricesAlone) {
   EXPECT_FALSE(made.replay->seconds || made.replay->launches);
   EXPECT_NEAR(made.windows->launch_seconds, 10 * 0.99e-3, 1e-12);
   EXPECT_NEAR(made.windows->window_seconds, 10 * 13e-3, 1e-12);
-  EXPECT_EQ(made.windows->host_bytes, 46U * 1'500'000) << "as many as 300 MB have room for, less 230";
+  EXPECT_EQ(made.windows->host_bytes, 230'000'000U + 46U * 1'500'000) << "as many launches as 300 MB have room for";
+  EXPECT_FALSE(made.with_framework);
+}
+
+TEST(Forecast, WithAValueForEachInstanceWindowsAreSmaller) {
+  PlanNeeds needs = kTenPasses;
+  needs.sums = false;
+  const CollectionForecast made = forecast(options(Collect::iteration), needs, Configs(17));
+  EXPECT_EQ(made.windows->host_bytes, 248'000'000U + 17U * 3'050'000);
 }
 
 TEST(Forecast, ReplaysASampleOfEachConfiguration) {
@@ -48,6 +56,18 @@ TEST(Forecast, AutoReplaysTheFirstAndMeasuresTheOthersInWindows) {
   EXPECT_THAT(made.windows->seconds, Optional(DoubleNear(3 * 9.9e-3 + 0.13 + 60e-3 + 46 * 0.8e-3, 1e-12)));
 }
 
+TEST(Forecast, AutoMeasuresAllInWindowsBesideAFramework) {
+  capture::ProfileOptions automatic = options(Collect::automatic, 3);
+  const Configs configs{{100}, {2}, {1}};
+  const CollectionForecast made = forecast(automatic, kTenPasses, configs);
+  ASSERT_TRUE(made.with_framework);
+  EXPECT_THAT(made.with_framework->launches, Optional(6U));
+  EXPECT_EQ(made.with_framework->seconds, forecast(options(Collect::iteration, 3), kTenPasses, configs).windows->seconds);
+  automatic.selection.launch_skip = 1;
+  EXPECT_FALSE(forecast(automatic, kTenPasses, configs).with_framework) << "a launch has to give all passes by itself";
+  EXPECT_FALSE(forecast(options(Collect::iteration, 3), kTenPasses, configs).with_framework);
+}
+
 TEST(Forecast, NothingInWindowsTakesNoTime) {
   const CollectionForecast made = forecast(options(Collect::automatic), kTenPasses, Configs{{100}});
   EXPECT_THAT(made.windows->seconds, Optional(0.0));
@@ -62,15 +82,16 @@ TEST(Forecast, WindowsAreNoLargerThanTheyMayBe) {
 TEST(Forecast, WithMoreMemoryWindowsAreLarger) {
   capture::ProfileOptions all = options(Collect::iteration, std::nullopt);
   all.max_memory_mb = 380;
-  const CollectionForecast made = forecast(all, {.passes = 1, .per_sm = true}, Configs{{101}});
+  const CollectionForecast made = forecast(all, {.passes = 1, .per_sm = true, .sums = true}, Configs{{101}});
   EXPECT_THAT(made.windows->windows, Optional(2U)) << "100 launches of 1.5 MB beside 230 MB";
-  EXPECT_EQ(made.windows->host_bytes, 100U * 1'500'000);
+  EXPECT_EQ(made.windows->host_bytes, 380'000'000U);
 }
 
 TEST(Forecast, WithNoMemoryWindowsHaveAFewLaunches) {
   capture::ProfileOptions all = options(Collect::iteration);
   all.max_memory_mb = 0;
-  EXPECT_EQ(forecast(all, kTenPasses, std::nullopt).windows->host_bytes, cupti::kFewestLaunches * cupti::kPerSmPrices.host_bytes);
+  EXPECT_EQ(forecast(all, kTenPasses, std::nullopt).windows->host_bytes,
+            cupti::kPerSmPrices.set_up_bytes + cupti::kFewestLaunches * cupti::kPerSmPrices.host_bytes);
 }
 
 TEST(Forecast, CollectivesAreNotReplayed) {
@@ -81,6 +102,7 @@ TEST(Forecast, CollectivesAreNotReplayed) {
   const CollectionForecast beside = forecast(options(Collect::automatic, 3), kTenPasses, configs);
   EXPECT_THAT(beside.replay->launches, Optional(3U)) << "no windows beside collectives";
   EXPECT_THAT(beside.windows->launches, Optional(0U));
+  EXPECT_FALSE(beside.with_framework) << "there, too, they end windows";
   const CollectionForecast windows = forecast(options(Collect::iteration, 3), kTenPasses, configs);
   EXPECT_THAT(windows.windows->launches, Optional(6U));
   EXPECT_EQ(windows.skipped, 0U);

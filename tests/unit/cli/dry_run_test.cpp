@@ -18,7 +18,7 @@ DryRun plan() {
   return {.chip = "GH100",
           .metrics = {{"dram__bytes.sum", "dram", false, 1}, {"sm__throughput.avg", "sm", true, 8}},
           .unavailable = {"none\033[31m.sum"},
-          .needs = {.passes = 9, .per_sm = true},
+          .needs = {.passes = 9, .per_sm = true, .sums = true},
           .earlier_run = {}};
 }
 
@@ -66,7 +66,7 @@ TEST(DryRunText, SaysPassesSecondsAndMemory) {
   const std::string prices = dry_run_text(plan(), options, std::nullopt);
   EXPECT_THAT(prices, HasSubstr("2 in 9 passes, counters of each multiprocessor among them"));
   EXPECT_THAT(prices, HasSubstr("kernel replay     189 ms"));
-  EXPECT_THAT(prices, HasSubstr("69 MB"));
+  EXPECT_THAT(prices, HasSubstr("299 MB"));
   EXPECT_THAT(prices, HasSubstr("sm__throughput.avg  sm        in each multiprocessor             8"));
   EXPECT_THAT(prices, Not(HasSubstr("Launches    ")));
   EXPECT_THAT(prices, Not(HasSubstr("\033")));
@@ -77,6 +77,7 @@ TEST(DryRunText, SaysPassesSecondsAndMemory) {
   const std::string totals = dry_run_text(earlier, options, std::vector<ConfigLaunches>{{10, false}, {1, false}});
   EXPECT_THAT(totals, HasSubstr("11 launches of 2 configurations"));
   EXPECT_THAT(totals, HasSubstr("378 ms")) << "two replays";
+  EXPECT_THAT(totals, HasSubstr("With a framework: 4 launches in windows, "));
 }
 
 TEST(DryRunText, OfNoMeasuringSaysSo) {
