@@ -114,6 +114,10 @@ class Speller {
     if (found == long_.end()) unknown(word.substr(0, equals));
     const Known& option = found->second;
     const bool apart = equals == word.size();
+    if (equals + 1 == word.size()) {  // CLI11 would take the next word for the value
+      throw UsageError(fmt::format("--{}= gives no value", option.name), "",
+                       fmt::format("Give one, or leave --{} out.", option.name));
+    }
     if (option.values == 0) return apart ? read_flag(option, words, i) : read_boolean(option, word.substr(equals + 1), i);
     options_.push_back("--" + option.name + word.substr(equals));
     if (!apart) check_value(option, word.substr(equals + 1));

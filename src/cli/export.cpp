@@ -77,7 +77,6 @@ void check_command(const ExportCommand& command, const exports::Format& format) 
     throw UsageError(fmt::format("{} takes one run, and was given {}", format.name, command.files.size()), "",
                      "Export one after the other; --format perfetto takes several.");
   }
-  const fs::path path = command.output;
   if (format.write_file != nullptr && (command.output == kStdout || command.output.ends_with(".gz"))) {
     throw UsageError(fmt::format("{} is a database, and goes to a file that is not packed", format.name), "",
                      "Name one with --output.");
@@ -88,7 +87,7 @@ void check_command(const ExportCommand& command, const exports::Format& format) 
     }
     return;
   }
-  check_files(path.has_parent_path() ? path.parent_path() : ".", path.filename().string(), {path}, command.force);
+  check_output(command.output, command.files, command.force);
 }
 
 exports::Run as_run(const std::string& file, const model::Profile& profile, const cupti::Catalogue& catalogue) {

@@ -80,14 +80,29 @@ std::vector<OutputFile> plan(const Outputs& outputs) {
 
 fs::path model_file(const Outputs& outputs) { return file_of(outputs, "model", "json"); }
 
-void check_free(const std::vector<fs::path>& files) {
-  for (const fs::path& file : files) {
-    std::error_code failure;
-    if (!fs::exists(fs::symlink_status(file, failure))) continue;
-    throw UsageError(fmt::format("{} is there already", printable(file.string())), "",
-                     "Name another with --base_name or --output_path, or replace it with --force.");
-  }
+bool is_there(const fs::path& file) {
+  std::error_code failure;
+  return fs::exists(fs::symlink_status(file, failure));
 }
+
+// `options`: that name the file.
+void check_free(const fs::path& file, const std::string& options) {
+  if (!is_there(file)) return;
+  throw UsageError(fmt::format("{} is there already", printable(file.string())), "",
+                   fmt::format("Name another with {}, or replace it with --force.", options));
+}
+
+// What no --force removes.
+void check_regular(const fs::path& file, const std::string& options) {
+  std::error_code failure;
+  const fs::file_status status = fs::symlink_status(file, failure);
+  if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_symlink(status)) return;
+  throw UsageError(printable(file.string()) + (fs::is_directory(status) ? " is a folder" : " is a device, a pipe or a socket"),
+                   "", fmt::format("Name another file with {}.", options));
+}
+
+constexpr const char* kNamedBy = "--base_name or --output_path";
+constexpr const char* kOutput = "--output";
 
 }  // namespace
 
@@ -121,13 +136,21 @@ void check_files(const fs::path& directory, const std::string& base_name, const 
   if (!files.empty() && fs::exists(directory, failure) && !fs::is_directory(directory, failure)) {
     throw UsageError(printable(directory.string()) + " is no folder", "", "Name another with --output_path.");
   }
-  for (const fs::path& file : files) {  // which no --force removes
-    const fs::file_status status = fs::symlink_status(file, failure);
-    if (!fs::exists(status) || fs::is_regular_file(status) || fs::is_symlink(status)) continue;
-    throw UsageError(printable(file.string()) + (fs::is_directory(status) ? " is a folder" : " is a device, a pipe or a socket"),
-                     "", "Take it away, or name another with --base_name or --output_path.");
+  for (const fs::path& file : files) check_regular(file, kNamedBy);
+  if (force) return;
+  for (const fs::path& file : files) check_free(file, kNamedBy);
+}
+
+void check_output(const fs::path& file, const std::vector<std::string>& inputs, bool force) {
+  std::error_code failure;
+  if (const fs::path folder = file.parent_path(); fs::exists(folder, failure) && !fs::is_directory(folder, failure))
+    throw UsageError(printable(folder.string()) + " is no folder", "", "Name another file with --output.");
+  check_regular(file, kOutput);
+  for (const std::string& input : inputs) {
+    if (fs::equivalent(file, input, failure))
+      throw UsageError(printable(file.string()) + " is read, and cannot be written", "", "Name another file with --output.");
   }
-  if (!force) check_free(files);
+  if (!force) check_free(file, kOutput);
 }
 
 void make_folder(const fs::path& folder) {

@@ -30,6 +30,10 @@ void check_outputs(const Outputs& outputs);
 void check_files(const std::filesystem::path& directory, const std::string& base_name,
                  const std::vector<std::filesystem::path>& files, bool force);
 
+// For one file that --output names, made of `inputs`: throws UsageError where it is one of them, is no regular file, or, without
+// `force`, is there already.
+void check_output(const std::filesystem::path& file, const std::vector<std::string>& inputs, bool force);
+
 // Throws Error.
 void make_folder(const std::filesystem::path& folder);
 

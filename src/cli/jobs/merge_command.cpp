@@ -19,6 +19,7 @@
 #include "cli/analysis.h"
 #include "cli/captures.h"
 #include "cli/installation.h"
+#include "cli/outputs.h"
 #include "cli/run_loader.h"
 #include "job/merge.h"
 #include "job/rank_events.h"
@@ -178,10 +179,7 @@ std::vector<fs::path> rank_files(const std::vector<std::string>& files, const fs
 }
 
 int merge_ranks(const MergeCommand& command) {
-  std::error_code ignored;
-  if (!command.force && fs::exists(command.output, ignored))
-    throw UsageError(printable(command.output.string()) + " is there already", "",
-                     "Name another with -o, or replace it with --force.");
+  check_output(command.output, command.files, command.force);
   if (command.engine == "dask") return on_dask(command);
   if (!command.scheduler.empty()) throw UsageError("--scheduler is of Dask", "", "Say --engine dask, or leave it out.");
   const std::vector<fs::path> files = rank_files(command.files, command.output);

@@ -221,7 +221,8 @@ Positions positions(const Rows& rows, std::span<const PeopleColumn> columns) {
 
 std::string people_text(const Cell& cell, std::string_view unit) {
   if (const auto* truth = std::get_if<bool>(&cell)) return *truth ? "yes" : "no";
-  if (const auto* value = std::get_if<std::uint64_t>(&cell)) return short_quantity(static_cast<double>(*value), unit);
+  if (const auto* value = std::get_if<std::uint64_t>(&cell))
+    return unit == kAddressUnit ? fmt::format("{:#x}", *value) : short_quantity(static_cast<double>(*value), unit);
   if (const auto* value = std::get_if<std::int64_t>(&cell)) return short_quantity(static_cast<double>(*value), unit);
   if (const auto* value = std::get_if<double>(&cell)) return short_quantity(*value, unit);
   const auto* text = std::get_if<std::string>(&cell);

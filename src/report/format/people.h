@@ -26,6 +26,9 @@ using Positions = std::vector<std::pair<std::size_t, const char*>>;
 // The table alone, of all rows.
 [[nodiscard]] std::string people_rows(const Rows& rows, std::span<const PeopleColumn> columns, const Page& page);
 
+// The unit of a place in memory or code, which people are shown in base 16, and never rounded.
+inline constexpr const char* kAddressUnit = "address";
+
 // A cell in three figures and a unit: "790 ms", "56.1 %", "yes".
 [[nodiscard]] std::string people_text(const Cell& cell, std::string_view unit);
 

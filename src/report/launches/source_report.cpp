@@ -1,3 +1,4 @@
+#include "report/format/people.h"
 #include "report/launches/reports.h"
 
 #include <fmt/format.h>
@@ -125,7 +126,7 @@ Fields<Instruction> source_fields(const std::shared_ptr<const Source>& source) {
   auto kernel = source_field("Kernel Name", "", source, &Source::kernel);
   kernel.whole_name = [source](const Instruction& row) { return source->whole_kernel(row); };
   return {std::move(kernel),
-          source_field("SASS Offset", "byte", source, &Source::offset),
+          source_field("SASS Offset", kAddressUnit, source, &Source::offset),
           source_field("SASS", "", source, &Source::sass),
           source_field("Source File", "", source, &Source::file),
           source_field("Source Line", "", source, &Source::line),

@@ -53,6 +53,12 @@ class Arguments : public testing::Test {
   bool force_ = false;
 };
 
+TEST_F(Arguments, AnEmptyValueDoesNotTakeTheNextWord) {
+  for (const char* word : {"--base_name=", "--reports=", "--sampling=", "--force="}) {
+    EXPECT_THAT(complaint({word, "kernel"}), HasSubstr("gives no value")) << word;
+  }
+}
+
 TEST_F(Arguments, UnderscoreAndDashAreTheSameInNames) {
   (void)read({"--base-name=a_b-c", "--kernel_name", "x_y"});
   EXPECT_EQ(base_name_, "a_b-c");

@@ -104,6 +104,29 @@ TEST_F(OutputFiles, DanglingLinksAreThereToo) {
   EXPECT_THAT(complaint(outputs({"metrics"}, {"csv"})), HasSubstr("is there already"));
 }
 
+TEST_F(OutputFiles, WhatIsReadIsNotWritten) {
+  const auto input = folder_.path() / "a.dlkcap", link = folder_.path() / "link";
+  std::ofstream(input) << "a recording";
+  std::filesystem::create_symlink(input, link);
+  for (const auto& output : {input, link})
+    EXPECT_THAT(test::message_of<UsageError>([&] { check_output(output, {"other", input}, true); }), HasSubstr("is read"));
+  EXPECT_NO_THROW(check_output(folder_.path() / "free", {input}, false));
+}
+
+TEST_F(OutputFiles, WhatOutputNamesIsFreeAndAFile) {
+  const auto message = [](const std::filesystem::path& file, bool force) {
+    return test::message_of<UsageError>([&] { check_output(file, {}, force); });
+  };
+  std::ofstream(folder_.path() / "file") << "mine";
+  std::filesystem::create_symlink("/nowhere", folder_.path() / "link");
+  for (const char* name : {"file", "link"}) {
+    EXPECT_THAT(message(folder_.path() / name, false), HasSubstr("is there already"));
+    EXPECT_NO_THROW(check_output(folder_.path() / name, {}, true));
+  }
+  EXPECT_THAT(message("/dev/null", true), HasSubstr("is a device"));
+  EXPECT_THAT(message(folder_.path() / "file/below", true), HasSubstr("is no folder"));
+}
+
 TEST_F(OutputFiles, BadNamesAreUsageErrors) {
   EXPECT_THAT(complaint(outputs({"metric"}, {"csv"})), HasSubstr("Did you mean metrics?"));
   EXPECT_THAT(complaint(outputs({"metrics"}, {"html"})), HasSubstr("csv"));

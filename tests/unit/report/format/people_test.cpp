@@ -39,6 +39,11 @@ TEST(PeopleTable, HasUnitsAndItsOwnHeadings) {
             "2 more columns (--columns picks, --format csv has all)\n");
 }
 
+TEST(PeopleText, OfAddressesIsInBase16AndNotRounded) {
+  EXPECT_EQ(people_text(std::uint64_t{23216}, kAddressUnit), "0x5ab0");
+  EXPECT_EQ(people_text(std::uint64_t{23216}, "byte"), "23.2 KB");
+}
+
 TEST(PeopleTable, ShowsTwentyRowsAndCountsTheRest) {
   EXPECT_THAT(shown(sample(23), {}, 80), HasSubstr("and 3 more rows (--top 0 shows all)"));
   EXPECT_THAT(shown(sample(23), {.columns = {}, .sort = "", .top = 0, .accepts = {}}, 80), Not(HasSubstr("more rows")));
