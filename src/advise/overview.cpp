@@ -281,6 +281,18 @@ void find_findings(Overview& overview, const Profile& profile) {
   });
 }
 
+// Where GPU times are lost the GPU only seems to idle, and nothing that follows from its times is found.
+void judge(Overview& overview, const Profile& profile, std::int64_t idle_before_ns) {
+  const model::Fold& fold = profile.fold;
+  if (fold.iterations[profile.aggregate.last_iteration].stop_ns > fold.times_lost_from_ns) {
+    overview.verdict = Verdicts::lost;
+    return;
+  }
+  if (overview.gpu_ns > 0) overview.verdict = Verdicts::busy;
+  judge_idleness(overview, profile, idle_before_ns);
+  find_findings(overview, profile);
+}
+
 }  // namespace
 
 std::vector<Judgement> judge_groups(const EvidenceTable& evidence, std::span<const OpGroupRow> groups, model::By by) {
@@ -311,9 +323,7 @@ Overview overview_of(const Profile& profile) {
     GroupedRows rows(profile);
     overview.rows = rows.make(overview);
     sum_up(overview);
-    if (overview.gpu_ns > 0) overview.verdict = Verdicts::busy;
-    judge_idleness(overview, profile, rows.idle_before_launches());
-    find_findings(overview, profile);
+    judge(overview, profile, rows.idle_before_launches());
   } else {
     overview.rows = CountedRows(profile).make();
     sum_up(overview);

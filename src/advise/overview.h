@@ -35,6 +35,7 @@ struct OverviewRow {
 // What a screen's verdict is about.
 enum class Verdicts : std::uint8_t {
   nothing,       // no GPU time is known
+  lost,          // that of what was launched last is not
   launch_bound,  // the GPU idles, mostly before launches
   idle,          // it idles for other reasons
   idle_unsure,   // it idles, and clocks of CPU and GPU are too far apart to say why

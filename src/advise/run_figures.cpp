@@ -215,6 +215,10 @@ void Gatherer::finish_ops(const LaunchGroups& groups, RunFigures& figures) {
 }
 
 void Gatherer::finish(RunFigures& figures) {
+  for (std::uint32_t i = window_.first(); i <= window_.last(); ++i) {
+    const auto index = window_.index_of(i);
+    if (index && profile_.fold.iterations[i].stop_ns > profile_.fold.times_lost_from_ns) part_timed_.push_back(*index);
+  }
   figures.iteration_ns = window_.lengths();
   figures.iteration = spread_of(figures.iteration_ns);
   figures.gpu_ns = std::move(gpu_ns_);

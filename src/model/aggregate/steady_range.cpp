@@ -87,9 +87,12 @@ void scale_by_kind(const Fold& fold, std::vector<double>& lengths) {
 }  // namespace
 
 SteadyRange find_steady_range(const Fold& fold) {
-  const auto last = static_cast<std::uint32_t>(fold.iterations.size() - 1);
+  auto last = static_cast<std::uint32_t>(fold.iterations.size() - 1);
   if (fold.key_nodes_found == 0) return {0, last, false, "no iterations were found"};
   if (last < 2) return {0, last, false, "no iteration is whole: the key node ends only once"};
+  const std::uint32_t all = last;
+  while (last > 1 && fold.iterations[last - 1].stop_ns > fold.times_lost_from_ns) --last;
+  if (last < 2) return {0, all, false, "GPU times of all whole iterations are lost: the capture was not closed"};
   std::vector<double> lengths;
   for (std::uint32_t i = 1; i < last; ++i) lengths.push_back(static_cast<double>(iteration_length_ns(fold, i)));
   if (!fold.kinds.empty()) scale_by_kind(fold, lengths);

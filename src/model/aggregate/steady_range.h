@@ -4,6 +4,8 @@
 // neither is a whole step (guide, chapter 7), so neither is ever part of the range. Of the iterations between them, those at the
 // beginning that are not like the rest are warm-up, and those at the end that are not do not belong to the loop.
 //
+// Nor are those that lack GPU times since their process was killed (lost_times.h).
+//
 // The rule, on the lengths of the whole iterations in their order:
 //  1. Lengths beyond Tukey's inner fences (1.5 interquartile ranges beyond the quartiles) are set to the fence, so that a single
 //     checkpoint, validation or pause neither is a warm-up nor hides one.

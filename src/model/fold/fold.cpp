@@ -10,6 +10,7 @@
 #include "model/fold/iteration_kinds.h"
 #include "model/fold/iterations.h"
 #include "model/fold/key_node.h"
+#include "model/fold/lost_times.h"
 #include "model/fold/op_paths.h"
 #include "model/fold/op_table.h"
 #include "model/fold/op_tree.h"
@@ -80,6 +81,7 @@ Fold fold_with(const Timeline& timeline, const FoldOptions& options, bool call_t
   set_iterations(timeline, IterationSplit(std::move(key_node.stops)), instances, fold);
   fold.instances = std::move(instances.all);
   fold.activity_instance = std::move(instances.activity_instance);
+  fold.times_lost_from_ns = times_lost_from_ns(timeline);
   find_iteration_kinds(timeline, find_token_uses(timeline, markers, texts), fold);
   return fold;
 }

@@ -81,7 +81,7 @@ void TimelineLoader::note_state(const capture::ReadState& state) {
   };
   if (!parts_.ended) {
     note("The process was killed, crashed, left through _exit or is still running: its capture was not closed",
-         "What was recorded until then is whole; ranges open at that time are missing.");
+         "What was recorded until then is whole; the GPU's times of the last launches and ranges open then are missing.");
   }
   if (state.cut) note("The capture ends in the middle of a record", "Everything before it was read.");
   timeline_.processes.back().damaged_records = state.damaged;

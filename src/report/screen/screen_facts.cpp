@@ -167,7 +167,8 @@ std::string gpu_text(const ScreenInputs& inputs) {
   const Overview& overview = inputs.overview;
   std::string text;
   if (overview.has_times) {
-    text = fmt::format("busy {:.1f} %{}, ", 100 - overview.idle_percent, overview.undisturbed ? " (undisturbed)" : "");
+    if (overview.verdict != Verdicts::lost)
+      text = fmt::format("busy {:.1f} %{}, ", 100 - overview.idle_percent, overview.undisturbed ? " (undisturbed)" : "");
     text += short_quantity(overview.gpu_ns_per_iteration, "ns");
     text += overview.per_iteration ? " of GPU time per iteration" : " of GPU time";
   } else {
@@ -237,6 +238,8 @@ std::string verdict_sentence(const ScreenInputs& inputs) {
   switch (overview.verdict) {
     case Verdicts::nothing:
       break;
+    case Verdicts::lost:
+      return "How busy the GPU is cannot be said: GPU times of the last launches are lost, as the capture was not closed.";
     case Verdicts::launch_bound:
       return waiting_sentence(overview, whole);
     case Verdicts::idle:

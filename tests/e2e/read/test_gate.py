@@ -52,6 +52,18 @@ class GateTest(EndToEndTest):
         code, lines = self.gate(base, other, {"counter": INSTRUCTIONS, "max_increase_pct": 0.1})
         self.assertEqual(0, code, lines)
 
+    def test_lost_gpu_times_are_no_times_of_zero(self):
+        """Of a capture that was cut before CUPTI's buffers were written, as where a program is killed."""
+        whole = SOURCE / f"samples/captures/{BASE}.dlkcap"
+        cut = self.folder / "cut.dlkcap"
+        cut.write_bytes(whole.read_bytes()[:-100])
+        code, lines = self.gate(whole, cut, {"time": "gpu"})
+        self.assertEqual(3, code)
+        self.assertIn("cannot be checked", lines[0])
+        screen = self.dlkprof("report", cut).stdout
+        self.assertTrue(screen.startswith("How busy the GPU is cannot be said"), screen)
+        self.assertNotIn("idles", screen)
+
     def test_five_per_cent_more_bytes_are_held_back(self):
         base, worse = self.database("base"), self.database("worse")
         self.scale(worse, BYTES, 1.05)

@@ -167,6 +167,14 @@ TEST(SteadyRangeTest, TheFirstAndTheLastIterationAreNeverPartOfIt) {
   EXPECT_EQ(five, (SteadyRange{1, 5, true, ""}));
 }
 
+TEST(SteadyRangeTest, LeavesOutIterationsThatLostTheirGpuTimes) {
+  Fold fold = fold_of({100, 200, 300, 400, 500, 600});
+  fold.times_lost_from_ns = 450;
+  EXPECT_EQ(find_steady_range(fold), (SteadyRange{1, 3, true, ""}));
+  fold.times_lost_from_ns = 150;
+  EXPECT_FALSE(find_steady_range(fold).found);
+}
+
 TEST(SteadyRangeTest, LeavesOutWarmUp) {
   const SteadyRange range = find_steady_range(fold_of({100, 5'000, 5'100, 5'200, 5'300, 5'400}));
   EXPECT_EQ(range, (SteadyRange{2, 5, true, ""}));
