@@ -1,7 +1,11 @@
 // Rules about tensor cores, precision and fusion.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "advise/rule_parts.h"
+#include "advise/sampled_stalls.h"
 #include "advise/tensor_use.h"
 #include "model/fold/time_arithmetic.h"
 
@@ -28,9 +32,25 @@ void find_bad_shapes(const Case& run, Findings& findings) {
   });
 }
 
+// Kernels in which warps waited for products of tensor cores (wgmma), by PC samples.
+std::set<std::uint32_t> kernels_seen_at_products(const model::PcSamples& samples) {
+  std::set<std::uint32_t> seen;
+  for (const SampledKernel& kernel : sampled_kernels(samples)) {
+    if (std::ranges::any_of(kernel.stalls, [](const Stall& stall) { return stall.name == "gmma"; })) seen.insert(kernel.kernel);
+  }
+  return seen;
+}
+
 void find_unused_tensor_cores(const Case& run, Findings& findings) {
+  const std::set<std::uint32_t> seen = kernels_seen_at_products(run.profile.timeline.pc_samples);
+  const auto is_seen = [&](const model::OpRow& row) {
+    return std::ranges::any_of(run.profile.aggregate.kernels, [&](const model::KernelRow& kernel) {
+      return kernel.op == row.op && seen.contains(kernel.kernel);
+    });
+  };
   for_each_large_op(run, [&](const model::OpRow& row) {
     if (!can_use_tensor_cores_but_does_not(run, row) || reason_against_tensor_cores(run.profile.fold.ops[row.op])) return false;
+    if (is_seen(row)) return false;
     const bool counted = row.tc_source == model::TensorCoreSource::counter;
     findings.push_back(of_op(run, row,
                              fmt::format("{} could use tensor cores, but {} {:.3g} % of the GPU time.", op_text(run, row.op),
@@ -69,7 +89,7 @@ void find_no_fusion(const Case& run, Findings& findings) {
                             std::min(small_ns, run.gpu_ns)));
 }
 
-// Kernels of half precision say so: nobody needs mixed precision who computes in it already.
+// Nobody needs mixed precision who computes in it already: kernels of half precision say so, or were counted at it.
 bool is_half(const model::Kernel& kernel) {
   const std::string& name = kernel.long_name.empty() ? kernel.name : kernel.long_name;
   return contains(name, "f16") || contains(name, "half") || contains(name, "fp16") || contains(name, "nvjet_h") ||
@@ -80,6 +100,8 @@ bool computes_in_half(const Case& run) {
   const auto& ops = run.profile.aggregate.ops;
   return std::any_of(ops.begin(), ops.end(), [&](const model::OpRow& row) {
     const auto half = [&](std::uint32_t kernel) { return is_half(run.profile.timeline.kernels[kernel]); };
+    const auto work = tensor_work_of(row.counters.values);
+    if (work && (contains(work->precisions, "FP16") || contains(work->precisions, "BF16"))) return true;
     return std::any_of(row.tc_kernels.begin(), row.tc_kernels.end(), half);
   });
 }
@@ -132,7 +154,8 @@ std::vector<Rule> tensor_rules() {
       {"amp", "AMP Detector", "Mixed precision is not used", "PyTorch, TensorFlow",
        fmt::format(
            "PyTorch says that autocast was never on, or ops are of TensorFlow; no kernel on tensor cores has half precision in "
-           "its name; a GPU has tensor cores; and ops that can use them take at least {:g} % of the GPU time.",
+           "its name or was counted at it; a GPU has tensor cores; and ops that can use them take at least {:g} % of the GPU "
+           "time.",
            kLeastEligibleShare),
        "The guide (10.10); the share is ours.",
        "The GPU time of these ops above that at the peak of memory with half the bytes, where memory throughput was measured; of "
@@ -141,8 +164,9 @@ std::vector<Rule> tensor_rules() {
        "Run the forward pass under torch.autocast(\"cuda\", dtype=torch.bfloat16), or in FP16 with a GradScaler.", "",
        find_no_amp},
       {"tensor_cores_unused", "Unused Tensor Cores Detector", "An op could use tensor cores and does not", "All",
-       "The tensor-pipe counter or, if that was not measured, the names of its kernels say so; and neither the shapes nor the "
-       "types in its marker are the cause.",
+       "The tensor-pipe counter or, if that was not measured, the names of its kernels say so; no PC sample saw them wait for "
+       "tensor "
+       "cores; and neither the shapes nor the types in its marker are the cause.",
        "The guide (12.2).", kWhole,
        "Allow TF32 (torch.set_float32_matmul_precision(\"high\")) or use automatic mixed precision; see that extents are "
        "multiples of 8.",

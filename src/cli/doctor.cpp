@@ -78,7 +78,10 @@ struct Doctor {
     if (access(output_path.c_str(), W_OK | X_OK) != 0) {
       throw Error("nothing can be written there", printable(output_path), "Name another folder with --output_path.");
     }
-    return printable(std::filesystem::absolute(output_path).lexically_normal().string());
+    std::error_code failure;
+    const auto path = std::filesystem::absolute(output_path, failure);
+    if (failure) throw Error("the working directory is gone", failure.message(), "Change to another, or give --output_path.");
+    return printable(path.lexically_normal().string());
   }
 };
 

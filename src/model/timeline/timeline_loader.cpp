@@ -83,7 +83,11 @@ void TimelineLoader::note_state(const capture::ReadState& state) {
     note("The process was killed, crashed, left through _exit or is still running: its capture was not closed",
          "What was recorded until then is whole; the GPU's times of the last launches and ranges open then are missing.");
   }
-  if (state.cut) note("The capture ends in the middle of a record", "Everything before it was read.");
+  if (state.cut) {
+    note(parts_.ended ? "Bytes follow the end of the capture that are none of its records, such as of another one"
+                      : "The capture ends in the middle of a record",
+         "Everything before was read.");
+  }
   timeline_.processes.back().damaged_records = state.damaged;
   notices_.count("Damaged records left out", state.damaged);
   notices_.count("Records of a kind that this version does not know left out", state.unknown);

@@ -248,8 +248,9 @@ std::vector<Abstention> EvidenceFinder::abstentions() const {
                    fmt::format("--section {}", rule.sections)};
     if (in_graphs >= kMostlyInGraphs) {
       const bool sampled = !profile_.timeline.sampled.empty();
-      one.reason = fmt::format("{:.3g} % of the GPU time of kernels is in CUDA graphs, which no section measures{}", in_graphs,
-                               sampled ? ", and samples do not have these counters" : "");
+      one.reason = fmt::format(
+          "{:.3g} % of the GPU time of kernels is in CUDA graphs, which sections measure only if they can be taken apart{}",
+          in_graphs, sampled ? ", and samples do not have these counters" : "");
       one.collect_with = sampled ? one.collect_with + ", in a run without CUDA graphs" : "--replay-mode sample";
     }
     all.push_back(std::move(one));

@@ -58,9 +58,9 @@ namespace dlkprof::report {
 // The same as rows: one per figure.
 [[nodiscard]] Rows findings_report(const model::Profile& profile);
 
-// Of the GPU time of kernels in the iterations aggregated, in %: in CUDA graphs, whose kernels no section can measure.
+// Of the GPU time of kernels in the iterations aggregated, in %: in CUDA graphs.
 [[nodiscard]] double percent_in_graphs(const model::Profile& profile);
-inline constexpr double kMostlyInGraphs = 50;  // %: sections would measure less than half
+inline constexpr double kMostlyInGraphs = 50;  // %: sections may measure less than half
 
 // What would have to be collected for the cells that a report leaves empty: "stall: nothing was measured for it; collect it with
 // --section stall"; empty where the report has what it shows, or shows nothing of counters.

@@ -280,6 +280,7 @@ std::string kernel_tables(const model::Timeline& timeline, const KernelTablesOpt
     if (!text.empty()) text += "\n";
     text += writer.launch(launch);
   }
+  if (shown == 0 && options.accepts) return "nothing to show: no measured kernel has such a name\n";
   return text;
 }
 

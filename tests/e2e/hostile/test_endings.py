@@ -83,6 +83,14 @@ class EndingsTest(EndToEndTest):
         self.assertEqual("yes", self.capture().summary["ended"])
         self.finish(process)
 
+    def test_what_is_appended_to_a_capture_is_told(self):
+        self.profile("train:3", options=OPTIONS)
+        path = self.folder / "dlkprof.dlkcap"
+        path.write_bytes(2 * path.read_bytes())
+        done = self.dlkprof("report", path)
+        self.assertEqual(0, done.code)
+        self.assertIn("Bytes follow the end of the capture", done.stderr)
+
     def test_capture_cut_anywhere_can_be_read(self):
         self.profile("train:3", options=OPTIONS)
         path = self.folder / "dlkprof.dlkcap"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "support/found.h"
+#include "support/pc_samples.h"
 
 namespace dlkprof::advise {
 namespace {
@@ -84,6 +85,15 @@ TEST(UnusedTensorCores, TheCounterIsBelievedMore) {
 TEST(UnusedTensorCores, AreSilentWhereTheyAreUsedOrOfNoUse) {
   EXPECT_FALSE(OneOp(kTensorKernel).fires("tensor_cores_unused"));
   EXPECT_FALSE(OneOp(kPlainKernel, "aten::relu").fires("tensor_cores_unused"));
+}
+
+TEST(UnusedTensorCores, AreSilentWhereWarpsWereSeenToWaitForThem) {
+  OneOp op("mm");
+  EXPECT_TRUE(op.fires("tensor_cores_unused")) << "Triton's kernels are called as their authors like";
+  op.run.timeline().pc_samples = test::small_pc_samples();
+  EXPECT_TRUE(op.fires("tensor_cores_unused"));
+  op.run.timeline().pc_samples.reasons[0] = "smsp__pcsamp_warps_issue_stalled_gmma";
+  EXPECT_FALSE(op.fires("tensor_cores_unused"));
 }
 
 TEST(Amp, FiresWherePyTorchSaysItWasOff) {

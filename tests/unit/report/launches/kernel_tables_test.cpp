@@ -70,6 +70,12 @@ TEST(KernelTables, KeepAlignmentWithAnyValue) {
   }
 }
 
+TEST(KernelTables, SayWhereNoNameMatches) {
+  KernelTablesOptions none = options();
+  none.accepts = [](const std::string&) { return false; };
+  EXPECT_THAT(kernel_tables(test::sample_run().timeline, none), HasSubstr("no measured kernel has such a name"));
+}
+
 TEST(KernelTables, SurviveLaunchesThatTheCaptureDoesNotDescribe) {
   model::Timeline run = test::sample_run().timeline;
   for (model::Config& config : run.configs) config.kernel = model::kNone;
