@@ -29,6 +29,7 @@ export interface TableOptions {
   rows: Cell[][]; // a cell a column
   viewName?: string;
   keys?: string[]; // columns that tell rows apart, for links from outside
+  isOfView?: (row: Cell[]) => boolean; // none: all rows are
   isChosen?: (row: Cell[]) => boolean;
   choose?: (row: Cell[]) => void; // Enter or a click on a row
   empty?: string; // what is said where there are no rows
@@ -312,7 +313,8 @@ export class Table {
   private rowOf(row: Cell[], index: number): HTMLElement {
     const isChosen = this.options.isChosen?.(row) ?? false;
     const cells = this.visible.map((column, i) => this.cellOf(row, column, i, index, isChosen));
-    const keys = this.options.keys?.map((name) => row[this.columns.findIndex((column) => column.name === name)] ?? null);
+    const names = this.options.isOfView?.(row) === false ? undefined : this.options.keys;
+    const keys = names?.map((name) => row[this.columns.findIndex((column) => column.name === name)] ?? null);
     const element = h(
       "tr",
       {class: isChosen ? "chosen" : undefined, "data-key": keys ? JSON.stringify(keys) : undefined},

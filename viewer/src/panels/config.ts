@@ -103,6 +103,7 @@ function sectionTable(context: Context, section: string, rows: Named[]): HTMLEle
     viewName: "metrics",
     columns,
     keys: ["config", "metric", "collected_by", "cache_control", "passes", "metric_set"],
+    isOfView: (row) => row[names.indexOf("config")] !== null, // what is computed is not
     rows: rows.map((row) => names.map((name) => (name === "mean" && str(row.words) ? str(row.words) : (row[name] ?? null)))),
   });
   return h(
