@@ -281,10 +281,20 @@ void find_findings(Overview& overview, const Profile& profile) {
   });
 }
 
+// The part of the iterations aggregated in which launches have lost their GPU times.
+double lost_share(const Profile& profile) {
+  const model::Fold& fold = profile.fold;
+  const std::int64_t start = fold.iterations[profile.aggregate.first_iteration].start_ns;
+  const std::int64_t stop = fold.iterations[profile.aggregate.last_iteration].stop_ns;
+  if (stop <= fold.times_lost_from_ns || stop <= start) return 0;
+  return static_cast<double>(model::elapsed_ns(std::max(start, fold.times_lost_from_ns), stop)) /
+         static_cast<double>(model::elapsed_ns(start, stop));
+}
+
 // Where GPU times are lost the GPU only seems to idle, and nothing that follows from its times is found.
 void judge(Overview& overview, const Profile& profile, std::int64_t idle_before_ns) {
-  const model::Fold& fold = profile.fold;
-  if (fold.iterations[profile.aggregate.last_iteration].stop_ns > fold.times_lost_from_ns) {
+  constexpr double kMostLost = 0.05;  // ours: so much turns no verdict, which needs kIdlePercent
+  if (lost_share(profile) > kMostLost) {
     overview.verdict = Verdicts::lost;
     return;
   }

@@ -165,8 +165,7 @@ std::vector<Rule> tensor_rules() {
        find_no_amp},
       {"tensor_cores_unused", "Unused Tensor Cores Detector", "An op could use tensor cores and does not", "All",
        "The tensor-pipe counter or, if that was not measured, the names of its kernels say so; no PC sample saw them wait for "
-       "tensor "
-       "cores; and neither the shapes nor the types in its marker are the cause.",
+       "tensor cores; and neither the shapes nor the types in its marker are the cause.",
        "The guide (12.2).", kWhole,
        "Allow TF32 (torch.set_float32_matmul_precision(\"high\")) or use automatic mixed precision; see that extents are "
        "multiples of 8.",

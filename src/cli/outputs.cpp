@@ -80,14 +80,10 @@ std::vector<OutputFile> plan(const Outputs& outputs) {
 
 fs::path model_file(const Outputs& outputs) { return file_of(outputs, "model", "json"); }
 
-bool is_there(const fs::path& file) {
-  std::error_code failure;
-  return fs::exists(fs::symlink_status(file, failure));
-}
-
 // `options`: that name the file.
 void check_free(const fs::path& file, const std::string& options) {
-  if (!is_there(file)) return;
+  std::error_code failure;
+  if (!fs::exists(fs::symlink_status(file, failure))) return;
   throw UsageError(fmt::format("{} is there already", printable(file.string())), "",
                    fmt::format("Name another with {}, or replace it with --force.", options));
 }
