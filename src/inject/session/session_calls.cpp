@@ -121,6 +121,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   const bool wanted = collecting([&](Collector& collector) { return collector.wants(launch); });
   if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
+  if (graphs_.capturing()) return leave_out(thread, launch);
   if (thread.gate != ThreadState::Gate::alone) {
     services_.mark_overhead();
     thread.enter_alone(gate_);
@@ -129,10 +130,18 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     collecting([&](Collector& collector) { collector.skip(launch); });
     return thread.leave(gate_);
   }
+  if (graphs_.capturing()) return leave_out(thread, launch);  // begun while this thread waited
   thread.collecting = wanted && collecting([&](Collector& collector) { return collector.enter(launch); });
   if (thread.nodes == nullptr) return;
   if (thread.collecting) ++thread.nodes->measured;
   if (!thread.collecting) services_.add_untimed(launch);
+}
+
+// While a stream is captured, on whatever thread: closing a window, giving counters back and ending would end the capture, as
+// measuring would. The next launch after it does them.
+void Session::leave_out(ThreadState& thread, const Launch& launch) {
+  collecting([&](Collector& collector) { collector.skip(launch); });
+  if (thread.nodes != nullptr) services_.add_untimed(launch);
 }
 
 // When nothing else is to be done.
@@ -156,7 +165,7 @@ void Session::poll(const Launch& launch) {
   const bool done = collecting([&](Collector& collector) {
     timing_.poll(launch.record.index);
     if (ending_.loop.is_due(collector.is_settled(launch))) ending_.detach_due = true;
-    return collector.poll(launch);
+    return !graphs_.capturing() && collector.poll(launch);
   });
   if (done && !options_.timeline) ending_.due = true;
 }
@@ -167,7 +176,7 @@ void Session::on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUp
     if (done && !options_.timeline) ending_.due = true;
   }
   if (thread.nodes != nullptr) return;  // the graph launch is not at its exit
-  if (thread.gate == ThreadState::Gate::alone && active_) {
+  if (thread.gate == ThreadState::Gate::alone && active_ && !graphs_.capturing()) {
     if (ending_.due) end_early();
     if (ending_.detach_due && active_) detach();
   }

@@ -127,6 +127,13 @@ class IterationTest(EndToEndTest):
         self.assertLess(len(capture.rows), 2000 * OF_ONE)
         self.assertEqual(0, capture.summary["left_alone"])
 
+    def test_counters_are_not_taken_down_in_a_capture(self):
+        """Which would end it: by windows whose time is up, and by replays that have not come for long."""
+        for options in ([ITERATION, "--samples=all", "--max-overhead=0.001"], ["--replay-mode=kernel"], ["--replay-mode=auto"],
+                        [ITERATION, "--samples=1", "--timeline=off", "--iterations=1"]):  # fmt: skip
+            with self.subTest(options=options):
+                self.profile_unharmed("train:30", "long_capture:400", "train:2000", options=[*options, "--force"])
+
     def test_cupti_is_left_when_all_is_measured(self):
         quiet = "train:3500"  # after 20,000 launches with nothing new
         for words, left in ((quiet, "train:10"), ["finalized"]), (("capture:3", quiet), []), (("threads:3:1500",), None):

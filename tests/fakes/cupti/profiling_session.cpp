@@ -138,6 +138,7 @@ CUptiResult cuptiProfilerEndSession(CUpti_Profiler_EndSession_Params* params) {
   const std::lock_guard lock(fakes::state_mutex());
   auto* session = fakes::session_of(params->ctx, "cuptiProfilerEndSession");
   if (session == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
+  fakes::no_capture("cuptiProfilerEndSession");
   fakes::sessions().erase(params->ctx);
   return CUPTI_SUCCESS;
 }

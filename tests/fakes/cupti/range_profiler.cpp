@@ -146,6 +146,7 @@ CUptiResult cuptiRangeProfilerDisable(CUpti_RangeProfiler_Disable_Params* params
     return is_it;
   });
   if (erased == 0) fakes::misuse("cuptiRangeProfilerDisable of an object that is not enabled");
+  if (fakes::driver()->capturing()) fakes::misuse("cuptiRangeProfilerDisable while a stream is recorded");
   return erased == 1 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 

@@ -123,7 +123,7 @@ void train_in_contexts(const Arguments& arguments) {
   }
 }
 
-void capture(const Arguments& arguments) {
+void capture(int captured, int launched) {
   need_device();
   CUstream stream = nullptr;
   CUgraph graph = nullptr;
@@ -131,13 +131,19 @@ void capture(const Arguments& arguments) {
   CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   Training training(g_program.entry, stream);
   CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  training.iterate();
+  for (int i = 0; i < captured; ++i) training.iterate();
   CHECK(cuStreamEndCapture(stream, &graph));
   CHECK(cuGraphInstantiate(&executable, graph, 0));
-  for (int i = 0; i < arguments.number(0); ++i) CHECK(cuGraphLaunch(executable, stream));
+  for (int i = 0; i < launched; ++i) CHECK(cuGraphLaunch(executable, stream));
   CHECK(cuStreamSynchronize(stream));
   report("capture", training.checksum());
 }
+
+// capture:N - an iteration is captured, and its graph launched N times.
+void capture_one(const Arguments& arguments) { capture(1, arguments.number(0)); }
+
+// long_capture:N - N iterations are captured, and launched once.
+void capture_many(const Arguments& arguments) { capture(arguments.number(0), 1); }
 
 // graphs:N - so many steps whose ops are in CUDA graphs (targets/graphs.h).
 void run_graphs(const Arguments& arguments) {
@@ -228,7 +234,8 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
       {"threads", train_in_threads},
       {"uploads", upload_meanwhile},
       {"contexts", train_in_contexts},
-      {"capture", capture},
+      {"capture", capture_one},
+      {"long_capture", capture_many},
       {"graphs", run_graphs},
       {"captures", capture_in_threads},
       {"reload", reload},
