@@ -33,8 +33,7 @@ std::optional<double> cheap_tensor_pipe(const Values& values) {
 std::vector<QuantitySource> pipe_sources() {
   using enum Quantity;
   return {
-      // Not from monitors' counters: sampled on an H200, TPC.TriageCompute.tpc__warps_active_realtime gave twice what replay gave
-      // below 50 %, and 200 less twice that above.
+      // Not from monitors' counters: sampled ones were far from replayed ones (results/2026-11-27-reading.md).
       {achieved_occupancy, "occupancy", {{"sm__warps_active.avg.pct_of_peak_sustained_active"}}},
       {theoretical_occupancy, "occupancy", {{"theoretical_occupancy_pct"}, {"sm__maximum_warps_per_active_cycle_pct"}}},
       {tensor_pipe,

@@ -69,7 +69,7 @@ class Session {
   void on_context_end(CUcontext context);
   void on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data);
   void on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
-  void leave_out(ThreadState& thread, const Launch& launch);
+  void leave_out(ThreadState& thread, const Launch& launch, bool wanted);
   [[nodiscard]] bool count_quickly(const LaunchCall& call, CUcontext context, ThreadState& thread);
   [[nodiscard]] Launch count(const LaunchCall& call, const CUpti_CallbackData& data, ThreadState& thread);
   void poll(const Launch& launch);

@@ -121,7 +121,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   const bool wanted = collecting([&](Collector& collector) { return collector.wants(launch); });
   if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
-  if (graphs_.capturing()) return leave_out(thread, launch);
+  if (graphs_.capturing()) return leave_out(thread, launch, wanted);
   if (thread.gate != ThreadState::Gate::alone) {
     services_.mark_overhead();
     thread.enter_alone(gate_);
@@ -130,7 +130,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     collecting([&](Collector& collector) { collector.skip(launch); });
     return thread.leave(gate_);
   }
-  if (graphs_.capturing()) return leave_out(thread, launch);  // begun while this thread waited
+  if (graphs_.capturing()) return leave_out(thread, launch, wanted);  // begun while this thread waited
   thread.collecting = wanted && collecting([&](Collector& collector) { return collector.enter(launch); });
   if (thread.nodes == nullptr) return;
   if (thread.collecting) ++thread.nodes->measured;
@@ -139,8 +139,8 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
 
 // While a stream is captured, on whatever thread: closing a window, giving counters back and ending would end the capture, as
 // measuring would. The next launch after it does them.
-void Session::leave_out(ThreadState& thread, const Launch& launch) {
-  collecting([&](Collector& collector) { collector.skip(launch); });
+void Session::leave_out(ThreadState& thread, const Launch& launch, bool wanted) {
+  if (wanted) collecting([&](Collector& collector) { collector.skip(launch); });  // gives back the sample that it took
   if (thread.nodes != nullptr) services_.add_untimed(launch);
 }
 

@@ -77,9 +77,8 @@ std::string missing_sections(const std::string& report, const model::Profile& pr
   const double in_graphs = percent_in_graphs(profile);
   if (in_graphs >= kMostlyInGraphs) {
     return fmt::format(
-        "{}: {:.3g} % of the GPU time of kernels is in CUDA graphs; {} measures those that can be taken apart (--replay-mode "
-        "auto), "
-        "--replay-mode sample samples all",
+        "{}: {:.3g} % of the GPU time of kernels is in CUDA graphs; {} measures those that can be taken apart "
+        "(--replay-mode auto), --replay-mode sample samples all",
         what, in_graphs, options);
   }
   return fmt::format("{}: collect it with {}", what, options);
