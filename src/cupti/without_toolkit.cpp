@@ -35,6 +35,7 @@ MetricProperties Host::properties(const std::string& /*metric*/) const { refuse(
 bool Host::offers(const std::string& /*metric*/) const { refuse(); }
 ResolvedMetrics Host::resolve(const std::vector<capture::MetricRequest>& /*requests*/) const { refuse(); }
 CollectionPlan Host::plan(const std::vector<std::string>& /*metrics*/) const { refuse(); }
+bool Host::can_sum(const CollectionPlan& /*plan*/) const { refuse(); }
 void Host::evaluate(std::span<const std::uint8_t> /*image*/, std::size_t /*range*/, std::span<const char* const> /*metrics*/,
                     std::span<double> /*values*/) const {
   refuse();
