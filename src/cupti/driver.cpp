@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <vector>
 
 #include "base/error.h"
 
@@ -30,21 +31,59 @@ const Driver& Driver::open() {
 
 void check(const Driver& driver, CUresult result, const char* call) {
   if (result == CUDA_SUCCESS) return;
-  const char* name = nullptr;
-  if (driver.cuGetErrorName(result, &name) != CUDA_SUCCESS || name == nullptr) name = "an unknown error";
-  throw Error("a call to the CUDA driver failed", std::string(call) + ": " + name, "");
+  throw Error("a call to the CUDA driver failed", std::string(call) + ": " + name_of(driver, result), "");
 }
 
-int devices_in_use(const Driver& driver) {
-  int devices = 0, in_use = 0;
+std::string name_of(const Driver& driver, CUresult result) {
+  const char* name = nullptr;
+  return driver.cuGetErrorName(result, &name) == CUDA_SUCCESS && name != nullptr ? name : "an unknown error";
+}
+
+namespace {
+
+std::vector<CUdevice> used_devices(const Driver& driver) {
+  int devices = 0;
   check(driver, driver.cuDeviceGetCount(&devices), "cuDeviceGetCount");
+  std::vector<CUdevice> used;
   for (CUdevice device = 0; device < devices; ++device) {
     unsigned flags = 0;
     int active = 0;
     check(driver, driver.cuDevicePrimaryCtxGetState(device, &flags, &active), "cuDevicePrimaryCtxGetState");
-    if (active != 0) ++in_use;
+    if (active != 0) used.push_back(device);
   }
-  return in_use;
+  return used;
+}
+
+// Held, so that the program cannot end it meanwhile.
+class PrimaryContext {
+ public:
+  PrimaryContext(const Driver& driver, CUdevice device) : driver_(driver), device_(device) {
+    check(driver_, driver_.cuDevicePrimaryCtxRetain(&context_, device_), "cuDevicePrimaryCtxRetain");
+  }
+  PrimaryContext(const PrimaryContext&) = delete;
+  PrimaryContext& operator=(const PrimaryContext&) = delete;
+  ~PrimaryContext() { (void)driver_.cuDevicePrimaryCtxRelease(device_); }
+
+  void synchronize() const {
+    const CurrentContext current(driver_, context_);
+    check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+  }
+
+ private:
+  const Driver& driver_;
+  const CUdevice device_;
+  CUcontext context_ = nullptr;
+};
+
+}  // namespace
+
+int devices_in_use(const Driver& driver) { return static_cast<int>(used_devices(driver).size()); }
+
+void synchronize_devices(const Driver& driver) {
+  check(driver, driver.cuCtxSynchronize(), "cuCtxSynchronize");
+  const std::vector<CUdevice> used = used_devices(driver);
+  if (used.size() < 2) return;
+  for (const CUdevice device : used) PrimaryContext(driver, device).synchronize();
 }
 
 capture::DeviceRecord read_device(const Driver& driver, CUdevice device, std::string chip) {

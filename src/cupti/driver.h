@@ -21,6 +21,8 @@ namespace dlkprof::cupti {
   X(cuDeviceGetPCIBusId, cuDeviceGetPCIBusId, ::cuDeviceGetPCIBusId)                      \
   X(cuDeviceGetCount, cuDeviceGetCount, ::cuDeviceGetCount)                               \
   X(cuDevicePrimaryCtxGetState, cuDevicePrimaryCtxGetState, ::cuDevicePrimaryCtxGetState) \
+  X(cuDevicePrimaryCtxRetain, cuDevicePrimaryCtxRetain, ::cuDevicePrimaryCtxRetain)       \
+  X(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2, ::cuDevicePrimaryCtxRelease) \
   X(cuCtxGetCurrent, cuCtxGetCurrent, ::cuCtxGetCurrent)                                  \
   X(cuCtxGetDevice, cuCtxGetDevice, ::cuCtxGetDevice)                                     \
   X(cuCtxPushCurrent, cuCtxPushCurrent_v2, ::cuCtxPushCurrent)                            \
@@ -61,12 +63,18 @@ class Driver : public DriverFunctions {
 
 // Throws Error for anything but CUDA_SUCCESS, with the call and the driver's name for the result.
 void check(const Driver& driver, CUresult result, const char* call);
+// The driver's name for it.
+[[nodiscard]] std::string name_of(const Driver& driver, CUresult result);
 
 // What a report needs to know of a device; `chip` as cuptiDeviceGetChipName gives it.
 [[nodiscard]] capture::DeviceRecord read_device(const Driver& driver, CUdevice device, std::string chip);
 
 // GPUs on which this process has a primary context: that of CUDA's runtime.
 [[nodiscard]] int devices_in_use(const Driver& driver);
+
+// Waits for all that the process has launched: in the current context, and in the primary ones of other GPUs, which may write to
+// memory of this one. Throws Error.
+void synchronize_devices(const Driver& driver);
 
 // Attributes of a kernel function; its id is left 0. `function` may be a CUkernel, as launches may name one.
 [[nodiscard]] capture::FunctionRecord read_function(const Driver& driver, CUfunction function, std::string mangled_name);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <optional>
 
@@ -121,12 +122,16 @@ Library Library::load(const fs::path& file) {
 
 void Library::load_nvperf() const noexcept {
   if (path_.empty()) return;  // functions of a test's own
+  // The loader is asked no more than it must be: a thread of the program may hold its lock, in a dlopen whose constructors launch
+  // kernels, and wait there for a thread of ours that is to evaluate.
+  static std::atomic<bool> tried{false};
+  if (tried) return;
   if (void* const loaded = dlopen(kNvPerf, RTLD_NOW | RTLD_NOLOAD); loaded != nullptr) {
     dlclose(loaded);
-    return;
+  } else {  // RTLD_DEEPBIND as CUPTI does: the program may have symbols of the same names.
+    (void)dlopen((path_.parent_path() / kNvPerf).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
   }
-  // RTLD_DEEPBIND as CUPTI does: the program may have symbols of the same names.
-  (void)dlopen((path_.parent_path() / kNvPerf).c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+  tried = true;
 }
 
 Library Library::from(const Functions& table) {

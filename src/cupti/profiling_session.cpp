@@ -94,7 +94,7 @@ void ProfilingSession::disable() {
   enabled_ = false;
 }
 
-void ProfilingSession::end(std::size_t launches) {
+void ProfilingSession::end(std::size_t launches, bool maybe_one_more) {
   auto params = of_context(DLKPROF_PARAMS(CUpti_Profiler_EndPass_Params), context_);
   DLKPROF_CUPTI(library_, cuptiProfilerEndPass, &params);
   auto flush = of_context(DLKPROF_PARAMS(CUpti_Profiler_FlushCounterData_Params), context_);
@@ -102,7 +102,8 @@ void ProfilingSession::end(std::size_t launches) {
   auto unset = of_context(DLKPROF_PARAMS(CUpti_Profiler_UnsetConfig_Params), context_);
   DLKPROF_CUPTI(library_, cuptiProfilerUnsetConfig, &unset);
   in_pass_ = false;
-  require_ranges(library_, image_, launches, flush.numRangesDropped);
+  const std::size_t most = launches + (maybe_one_more ? 1 : 0);
+  require_ranges(library_, image_, {launches, most}, flush.numRangesDropped);
 }
 
 }  // namespace dlkprof::cupti

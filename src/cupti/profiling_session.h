@@ -34,8 +34,8 @@ class ProfilingSession {
   void enable();
   void disable();
   // Writes the pass' ranges into the image, in the order of the launches, and nothing else does: it must be empty by now. Throws
-  // Error where they are not so many.
-  void end(std::size_t launches);
+  // Error where they are not so many. `maybe_one_more`: the driver refused a launch after them.
+  void end(std::size_t launches, bool maybe_one_more = false);
 
  private:
   void take_session(std::size_t launches);

@@ -26,8 +26,11 @@ void initialize_profiler(const Library& library);
 // NVPerf's name for the chip of a device: GH100.
 [[nodiscard]] std::string chip_name(const Library& library, std::uint32_t device);
 
-// Throws Error where an image has not so many ranges, or some were `dropped`.
-void require_ranges(const Library& library, std::span<const std::uint8_t> image, std::size_t ranges, std::size_t dropped);
+struct RangeCount {
+  std::size_t least = 0, most = 0;
+};
+// Throws Error where an image has fewer or more ranges, or some were `dropped`.
+void require_ranges(const Library& library, std::span<const std::uint8_t> image, RangeCount expected, std::size_t dropped);
 
 class RangeProfiler {
  public:

@@ -85,7 +85,7 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
       ->check(not_negative())
       ->capture_default_str();
   add("--max-memory", options.max_memory_mb, "<MB>",
-      "Host memory that windows may take; with more of it windows hold more launches, each at less cost")
+      "Host memory that windows of a GPU may take; with more of it they hold more launches, each at less cost")
       ->check(whole_number(kLeastMemoryMb, kMostMemoryMb))
       ->capture_default_str();
   add("--max-capture", options.max_capture_mb, "<MB>",

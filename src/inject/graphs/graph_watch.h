@@ -24,6 +24,11 @@ class GraphWatch {
 
   [[nodiscard]] bool seen() const noexcept { return seen_; }
   [[nodiscard]] bool capturing() const noexcept { return capturing_ > 0; }
+  // Until the call that ends it, also where it has failed meanwhile.
+  [[nodiscard]] bool records(CUstream stream) const {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver_.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
+  }
   // The launch's stream is being captured; or any is: calls that synchronize would spoil that, also from other threads.
   [[nodiscard]] bool is_captured(const LaunchCall& call) const { return is_captured(call.stream); }
   [[nodiscard]] bool is_captured(CUstream stream) const {

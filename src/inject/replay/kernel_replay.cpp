@@ -73,7 +73,7 @@ void KernelReplay::begin(const LaunchCall& call) {
   if (caches_ == capture::CacheControl::all) {
     replay_by_hand(call);
   } else {
-    cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");  // what was launched before is still to be timed
+    cupti::synchronize_devices(driver_);  // what was launched before is still to be timed, and must not change what is saved
     pause_.emplace();
     profiler_->start();
   }
@@ -91,7 +91,7 @@ std::vector<double> KernelReplay::end() {
 
 void KernelReplay::replay_by_hand(const LaunchCall& call) {
   // What was launched before on any stream must not run into a pass, nor change memory after it is saved.
-  cupti::check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");
+  cupti::synchronize_devices(driver_);
   const cupti::ActivityPause pause;
   flush_->prepare();  // before the checkpoint, which covers the allocations there are when it is taken
   auto memory = cupti::Checkpoint::save(library_, context_);
@@ -114,7 +114,8 @@ bool KernelReplay::collect_passes(const LaunchCall& call, cupti::Checkpoint& mem
     profiler_->start();
     const CUresult launched = launch_again(driver_, call);
     const bool complete = profiler_->stop();
-    cupti::check(driver_, launched, "cuLaunchKernel");
+    if (launched != CUDA_SUCCESS)
+      throw LaunchRefused("the driver refused a launch", "cuLaunchKernel: " + cupti::name_of(driver_, launched), "");
     if (complete) return true;
   }
   return false;

@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "capture/options.h"
 #include "cupti/activity.h"
 #include "cupti/cache_flush.h"
@@ -25,6 +26,12 @@
 #include "inject/session/launch_call.h"
 
 namespace dlkprof::inject {
+
+// The driver refused the launch, as it will refuse the program's own.
+class LaunchRefused : public Error {
+ public:
+  using Error::Error;
+};
 
 class KernelReplay {
  public:

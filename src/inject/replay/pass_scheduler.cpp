@@ -155,6 +155,12 @@ void PassScheduler::add_sample(Key key) {
   for (Key other = 0; other < states_.size() && holds_all_; ++other) holds_all_ = !lacks_any(other);
 }
 
+void PassScheduler::take_back() {
+  --states_[window_.back()].in_window;
+  window_.pop_back();
+  holds_all_ = false;
+}
+
 // Of the passes that the key lacks, the one that gains most for its price; of equals the first.
 PassScheduler::Plan PassScheduler::choose_pass(Key key) {
   if (passes() == 1 || lacks_urgent(key)) return {};

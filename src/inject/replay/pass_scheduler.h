@@ -48,6 +48,8 @@ class PassScheduler {
   [[nodiscard]] std::size_t pass() const noexcept { return pass_; }
   // Whether the window that is open has no room for another sample, or all that is still wanted.
   [[nodiscard]] bool full() const noexcept { return window_.size() >= most_samples_ || holds_all_; }
+  // The last sample of the window that is open was no launch: the driver refused it.
+  void take_back();
   // The window was closed, and its samples count. `ns`: what opening and closing it took, which the next of the pass will too.
   void end_window(double ns);
   // The window came to nothing: something went wrong in it.

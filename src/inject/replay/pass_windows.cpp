@@ -151,19 +151,26 @@ bool PassWindows::enter(MeasuredLaunch launch) {
   }
 }
 
-bool PassWindows::leave() {
+bool PassWindows::leave(bool refused) {
   try {
     session_->disable();
     pause_.reset();
     const std::chrono::nanoseconds cost = Clock::now() - since_;
     launches_.back().record.cost_ns = static_cast<std::uint64_t>(cost.count());
     spent_ += cost;
-    if (!scheduler_->full()) return false;
+    if (refused) take_back();
+    if (!refused && !scheduler_->full()) return false;
     close_window();
     return true;
   } catch (...) {
     forget_window();
   }
+}
+
+void PassWindows::take_back() {
+  scheduler_->take_back();
+  launches_.pop_back();
+  refused_ = true;
 }
 
 void PassWindows::open_window(Ledger::Entry entry) {
@@ -195,7 +202,7 @@ void PassWindows::close_window() {
   const auto begin = Clock::now();
   evaluator_->wait_for_room();  // what was measured before is read from the same image
   const auto end = Clock::now();
-  session_->end(launches_.size());
+  session_->end(launches_.size(), std::exchange(refused_, false));
   window_cost_ += Clock::now() - end;
   spent_ += Clock::now() - begin;
   const Pass& pass = passes_.at(scheduler_->pass());
@@ -205,7 +212,11 @@ void PassWindows::close_window() {
     launch.record.cost_ns += share;
   }
   const double of_launches_ns = pass.close_launch_ns * static_cast<double>(launches_.size());
-  evaluator_->give({image_, pass.plan, pass.pass, std::exchange(launches_, {})});
+  if (launches_.empty()) {
+    image_->empty();
+  } else {
+    evaluator_->give({image_, pass.plan, pass.pass, std::exchange(launches_, {})});
+  }
   scheduler_->end_window(std::max(kLeastWindowNs, static_cast<double>(window_cost_.count()) - of_launches_ns));
 }
 
@@ -216,6 +227,7 @@ void PassWindows::forget_window() {
   pause_.reset();
   scheduler_->forget_window();
   launches_.clear();
+  refused_ = false;
   give_back();
   try {
     std::rethrow_exception(failure);

@@ -52,8 +52,9 @@ class PassWindows {
   // Whether the launch is measured, and leave() is to be called at its exit. Throws Error; the window is then forgotten, as in
   // all that follows.
   [[nodiscard]] bool enter(MeasuredLaunch launch);
-  // Whether a window was closed.
-  bool leave();
+  // Whether a window was closed. `refused`: by the driver, so there was no launch; it ends its window, as whether CUPTI counts a
+  // range of it is not known.
+  bool leave(bool refused);
   // Gives the GPU's counters back until they are needed again.
   void release_counters();
   // The last call but for wait_for_values(): gives the counters back, and waits too.
@@ -73,6 +74,7 @@ class PassWindows {
   [[nodiscard]] bool held_in_vain() const noexcept;
   [[nodiscard]] bool others_wait();
   void open_window(Ledger::Entry entry);
+  void take_back();
   void take_session();
   void close_window();
   void give_back() noexcept;
@@ -93,8 +95,8 @@ class PassWindows {
   std::uint64_t launches_seen_ = 0;
   std::optional<cupti::ProfilingSession> session_;
 
-  bool window_open_ = false;
-  std::chrono::nanoseconds window_cost_{0};  // but for its launches
+  bool window_open_ = false, refused_ = false;  // the last launch was
+  std::chrono::nanoseconds window_cost_{0};     // but for its launches
   std::vector<MeasuredLaunch> launches_;
   std::optional<cupti::ActivityPause> pause_;  // while a launch is measured
   Clock::time_point since_;                    // its entry

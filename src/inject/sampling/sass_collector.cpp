@@ -8,6 +8,7 @@
 namespace dlkprof::inject {
 
 bool SassCollector::wants(Launch& launch) {
+  services_.saw(launch);
   if (!launch.selected()) return false;
   const auto against = failed_ ? capture::SkipReason::failed : services_.reason_against(launch);
   if (against == capture::SkipReason::none) return services_->ledger.take_sample(launch.entry, 1);
@@ -15,13 +16,11 @@ bool SassCollector::wants(Launch& launch) {
   return false;
 }
 
-void SassCollector::skip(const Launch& launch) { services_->ledger.skipped(launch.entry, capture::SkipReason::failed, true); }
+void SassCollector::skip(const Launch& launch, capture::SkipReason reason) {
+  services_->ledger.skipped(launch.entry, reason, true);
+}
 
 bool SassCollector::enter(Launch& launch) {
-  if (services_->graphs.capturing()) {  // begun while this thread waited
-    services_->ledger.skipped(launch.entry, capture::SkipReason::captured, true);
-    return false;
-  }
   const CUcontext context = launch.data.context;
   try {
     Counting counting{launch.entry, launch.record.index, launch.record.key, nullptr};
@@ -51,8 +50,7 @@ bool SassCollector::leave(const CUpti_CallbackData& data) {
 
 // The driver may have refused the launch, which is the program's affair.
 void SassCollector::fetch(const Counting& counting, const CUpti_CallbackData& data) {
-  const auto* result = static_cast<const CUresult*>(data.functionReturnValue);
-  if (result != nullptr && *result != CUDA_SUCCESS) {
+  if (is_refused(data)) {
     counting.counter->cancel();
     return services_->ledger.skipped(counting.entry, capture::SkipReason::failed, true);
   }

@@ -24,7 +24,7 @@ class SassCollector final : public Collector {
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
   [[nodiscard]] bool wants(Launch& launch) override;
   [[nodiscard]] bool enter(Launch& launch) override;
-  void skip(const Launch& launch) override;
+  void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   void stop(bool alone) noexcept override;
 

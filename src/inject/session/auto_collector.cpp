@@ -8,6 +8,7 @@ bool AutoCollector::windows_first() {
 }
 
 bool AutoCollector::wants(Launch& launch) {
+  services_.saw(launch);
   if (launch.selected() && chooses_replay(launch)) return true;
   return windows_.wants(launch) || kernels_.is_idle(launch);
 }
@@ -63,6 +64,11 @@ void AutoCollector::context_ends(CUcontext context) {
 void AutoCollector::stop(bool alone) noexcept {
   kernels_.stop(alone);
   windows_.stop(alone);
+}
+
+void AutoCollector::finish() noexcept {
+  kernels_.finish();
+  windows_.finish();
 }
 
 }  // namespace dlkprof::inject

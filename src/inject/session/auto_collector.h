@@ -27,7 +27,7 @@ class AutoCollector final : public Collector {
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
   [[nodiscard]] bool wants(Launch& launch) override;
   [[nodiscard]] bool enter(Launch& launch) override;
-  void skip(const Launch& launch) override { kernels_.skip(launch); }
+  void skip(const Launch& launch, capture::SkipReason reason) override { kernels_.skip(launch, reason); }
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   // Once it is known that windows come first.
   [[nodiscard]] bool wants_nodes(CUcontext context, std::span<const Ledger::Entry> known) const override {
@@ -40,7 +40,7 @@ class AutoCollector final : public Collector {
     return kernels_.is_settled(launch) && (!windows_.in_use() || windows_.is_settled(launch));
   }
   void stop(bool alone) noexcept override;
-  void finish() noexcept override { windows_.finish(); }
+  void finish() noexcept override;
 
  private:
   [[nodiscard]] bool chooses_replay(Launch& launch);

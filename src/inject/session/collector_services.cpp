@@ -35,11 +35,15 @@ void CollectorServices::add_untimed(const Launch& launch) const {
   parts_.timeline.add(activity, launch.data.symbolName);
 }
 
+void CollectorServices::saw(const Launch& launch) { collectives_ = collectives_ || launch.function->collective; }
+
+// Where the process has several GPUs, a collective of one waits for launches for the others, which would wait for this one.
 capture::SkipReason CollectorServices::reason_against(const Launch& launch) const {
   using capture::SkipReason;
   if (parts_.graphs.is_captured(launch.call)) return SkipReason::captured;
   if (launch.call.cooperative) return SkipReason::cooperative;
-  return launch.function->collective ? SkipReason::collective : SkipReason::none;
+  const bool waits = launch.function->collective || (collectives_ && cupti::devices_in_use(parts_.driver) > 1);
+  return waits ? SkipReason::collective : SkipReason::none;
 }
 
 std::uint32_t CollectorServices::record_metric_set(std::uint32_t device, const cupti::CollectionPlan& plan,

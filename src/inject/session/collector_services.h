@@ -42,6 +42,8 @@ class CollectorServices {
   void mark_overhead() const;
   // A launch that activity does not see, as counters are collected of it.
   void add_untimed(const Launch& launch) const;
+  // A launch came, whether or not it is selected.
+  void saw(const Launch& launch);
   // Why a launch cannot be made alone, with what it does before and after; none: it can.
   [[nodiscard]] capture::SkipReason reason_against(const Launch& launch) const;
   // The id that record_metric_set() will give next.
@@ -52,6 +54,7 @@ class CollectorServices {
  private:
   const Parts parts_;
   bool profiler_used_ = false;
+  bool collectives_ = false;  // there were some
   std::uint32_t metric_sets_ = 0;
 };
 

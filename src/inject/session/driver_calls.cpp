@@ -53,13 +53,15 @@ DriverCalls::DriverCalls(const cupti::Library& library, const Wanted& wanted)
   }
 }
 
-// By name, as there are some two hundred with their versions: copies, sets, what takes and gives back memory, and waits.
+// By name, as there are some two hundred with their versions: what changes memory (copies and sets, which are on the timeline
+// too, and single words), what takes and gives it back, and waits.
 DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
   const std::string_view call(name);
   const auto starts_with = [call](std::initializer_list<const char*> prefixes) {
     return std::any_of(prefixes.begin(), prefixes.end(), [call](const char* prefix) { return call.starts_with(prefix); });
   };
-  const bool memory = starts_with({"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"});
+  const bool moves = starts_with({"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"});
+  const bool writes = starts_with({"cuStreamWriteValue", "cuStreamBatchMemOp", "cuMemBatchDecompress"});
   const bool waits = starts_with({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
   const bool graph = starts_with({"cuGraphLaunch"});
   const bool capture = starts_with({"cuStreamBeginCapture"});
@@ -67,8 +69,8 @@ DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
   const bool windows = wanted.collect == Collect::iteration || wanted.collect == Collect::automatic;
   const bool alone = replays || windows || wanted.collect == Collect::source;  // some launches are made
   Role role;
-  role.gated = (memory && replays) || ((graph || capture) && alone);
-  role.timed = (memory || waits || graph) && wanted.timeline;
+  role.gated = ((moves || writes) && replays) || ((graph || capture) && alone);
+  role.timed = (moves || waits || graph) && wanted.timeline;
   role.only_timed = role.timed && !role.gated && !graph;
   if (windows) role.of_graph = graph_role_of(call);
   return role;

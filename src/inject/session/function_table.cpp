@@ -1,5 +1,7 @@
 #include "inject/session/function_table.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "capture/encoding.h"
@@ -7,8 +9,22 @@
 namespace dlkprof::inject {
 namespace {
 
-// NCCL names all of its kernels so (ncclDevKernel_..., ncclKernel_...; nccl/src/device/generate.py).
-bool is_collective(const std::string& mangled) { return mangled.find("nccl") != std::string::npos; }
+// What is in the names of kernels that wait for those of other GPUs.
+constexpr std::array kWaiting{
+    "nccl",                     // all of NCCL's: ncclDevKernel_... (nccl/src/device/generate.py)
+    "nvshmem",                  // NVSHMEM's own: nvshmemi_... (nvshmem/src/device/)
+    "cross_device_reduce",      // vLLM and SGLang: custom_all_reduce.cuh
+    "shot_all_reduce",          // PyTorch's symmetric memory: one_, two_ and multimem_one_ (CUDASymmetricMemoryOps.cu)
+    "multimem_all_",            // the same: multimem_all_reduce_kernel, multimem_all_gather_kernel
+    "wait_signal_kernel",       // the same (CUDASymmetricMemory.cu)
+    "ShotAllReduceKernel",      // TensorRT-LLM: customAllReduceKernels.cu
+    "allreduce_fusion_kernel",  // TensorRT-LLM and FlashInfer: trtllm_allreduce_fusion.cuh
+    "deep_ep",                  // DeepEP's namespace
+};
+
+bool is_collective(const std::string& mangled) {
+  return std::any_of(kWaiting.begin(), kWaiting.end(), [&](const char* part) { return mangled.find(part) != std::string::npos; });
+}
 
 std::string content_of(const capture::FunctionRecord& record) {
   const auto bytes = capture::encode_payload(record);

@@ -23,6 +23,7 @@ constexpr int kFailuresToStop = 3;
 }  // namespace
 
 bool KernelCollector::wants(Launch& launch) {
+  services_.saw(launch);
   if (launch.selected()) {
     const auto against = reason_against(launch);
     if (against != capture::SkipReason::none) {
@@ -56,10 +57,10 @@ bool KernelCollector::is_idle(const Launch& launch) const noexcept {
   return counters_used_at_ != 0 && launch.record.index > counters_used_at_ + kIdleLaunches;
 }
 
-void KernelCollector::skip(const Launch& launch) {
+void KernelCollector::skip(const Launch& launch, capture::SkipReason reason) {
   if (!launch.replayed) return;
   --waiting_;
-  services_->ledger.skipped(launch.entry, capture::SkipReason::failed, true);
+  services_->ledger.skipped(launch.entry, reason, true);
 }
 
 bool KernelCollector::enter(Launch& launch) {
@@ -67,18 +68,21 @@ bool KernelCollector::enter(Launch& launch) {
     release_counters();
     return false;
   }
-  --waiting_;
-  if (services_->graphs.capturing()) {  // begun while this thread waited
-    services_->ledger.skipped(launch.entry, capture::SkipReason::captured, true);
+  if (failed_) {  // while this thread waited
+    skip(launch, capture::SkipReason::failed);
     return false;
   }
+  --waiting_;
   services_.mark_overhead();
   Measuring measuring{nullptr, launch.entry, begun(launch.record), Clock::now()};
   try {
     const cupti::CurrentContext current(services_->driver, launch.data.context);
     begin(measuring, launch);
+  } catch (const LaunchRefused& error) {
+    give_up(launch.entry, error, true);
+    replays_.erase(launch.data.context);
   } catch (const std::exception& error) {
-    give_up(launch.entry, error);
+    give_up(launch.entry, error, false);
     if (measuring.replay == nullptr) failed_ = true;  // counters cannot be set up: nor will they be next time
     replays_.erase(launch.data.context);              // ends whatever state the failure left in the context
   }
@@ -108,6 +112,7 @@ KernelCollector::Replay& KernelCollector::replay_for(const Launch& launch) {
   const auto& options = services_->options;
   held.replay = std::make_unique<KernelReplay>(services_->library, services_->driver, context, *launch.device, options.metrics,
                                                options.cache_control);
+  services_->host_used();
   held.metric_set = services_.record_metric_set(launch.device->index, held.replay->plan(), held.replay->unavailable());
   return held;
 }
@@ -119,6 +124,7 @@ bool KernelCollector::is_too_dear(const Launch& launch, const KernelReplay& repl
   const double seconds = cupti::replay_memory_seconds(memory.used_bytes, memory.free_bytes, replay.plan().passes);
   if (seconds <= cupti::kReplayBudgetSeconds) return false;
   services_->ledger.skipped(launch.entry, capture::SkipReason::memory, true);
+  if (std::exchange(told_too_dear_, true)) return true;  // figures change from launch to launch
   constexpr double kGigabyte = 1e9;
   services_->recorder.note(
       capture::Severity::warning, "kernels are not replayed, as saving and restoring GPU memory would take too long",
@@ -135,18 +141,18 @@ bool KernelCollector::is_too_dear(const Launch& launch, const KernelReplay& repl
 bool KernelCollector::leave(const CUpti_CallbackData& data) {
   if (!measuring_) return false;
   Measuring measuring = *std::exchange(measuring_, std::nullopt);
-  end(data.context, measuring);
+  end(data, measuring);
   return selector_.exhausted() && waiting_ == 0;
 }
 
-void KernelCollector::end(CUcontext context, Measuring& measuring) {
+void KernelCollector::end(const CUpti_CallbackData& data, Measuring& measuring) {
   auto& record = measuring.record;
   try {
-    const cupti::CurrentContext current(services_->driver, context);
+    const cupti::CurrentContext current(services_->driver, data.context);
     record.values = measuring.replay->end();
   } catch (const std::exception& error) {
-    give_up(measuring.entry, error);
-    replays_.erase(context);  // ends whatever state the failure left in the context
+    give_up(measuring.entry, error, is_refused(data));
+    replays_.erase(data.context);  // ends whatever state the failure left in the context
     return;
   }
   record.mode = capture::ReplayMode::kernel;
@@ -173,10 +179,10 @@ void KernelCollector::keep_counters(const capture::LaunchRecord& launch, std::sp
   if (!builds_on_base) base = {launch.index, {image.begin(), image.end()}};
 }
 
-void KernelCollector::give_up(Ledger::Entry entry, const std::exception& error) noexcept {
+void KernelCollector::give_up(Ledger::Entry entry, const std::exception& error, bool refused) noexcept {
   services_->ledger.skipped(entry, capture::SkipReason::failed, true);
   services_->recorder.note("a kernel could not be measured", error);
-  if (++failures_in_a_row_ >= kFailuresToStop) failed_ = true;
+  if (!refused && ++failures_in_a_row_ >= kFailuresToStop) failed_ = true;
 }
 
 void KernelCollector::release_counters() noexcept {

@@ -22,12 +22,13 @@ class KernelCollector final : public Collector {
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
   [[nodiscard]] bool wants(Launch& launch) override;
   [[nodiscard]] bool enter(Launch& launch) override;
-  void skip(const Launch& launch) override;
+  void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   void allocated(std::uint64_t bytes) override { largest_allocation_ = std::max(largest_allocation_, bytes); }
   void context_ends(CUcontext context) override { replays_.erase(context); }
   [[nodiscard]] bool is_settled(const Launch& launch) override;
   void stop(bool alone) noexcept override;
+  void finish() noexcept override { failed_ = true; }  // NVPerf may be taken down from now on
 
   // For replay mode auto, whose other half measures what is not replayed.
   [[nodiscard]] capture::SkipReason reason_against(const Launch& launch) const;
@@ -59,9 +60,10 @@ class KernelCollector final : public Collector {
   void begin(Measuring& measuring, const Launch& launch);
   [[nodiscard]] Replay& replay_for(const Launch& launch);
   [[nodiscard]] bool is_too_dear(const Launch& launch, const KernelReplay& replay);
-  void end(CUcontext context, Measuring& measuring);
+  void end(const CUpti_CallbackData& data, Measuring& measuring);
   void keep_counters(const capture::LaunchRecord& launch, std::span<const std::uint8_t> image);
-  void give_up(Ledger::Entry entry, const std::exception& error) noexcept;
+  // `refused`: by the driver, so it is the program's affair.
+  void give_up(Ledger::Entry entry, const std::exception& error, bool refused) noexcept;
 
   CollectorServices& services_;
   const select::Selector& selector_;
@@ -74,6 +76,7 @@ class KernelCollector final : public Collector {
   int waiting_ = 0;                     // launches taken but not begun, as the gate is not theirs yet
   int failures_in_a_row_ = 0;
   bool failed_ = false;
+  bool told_too_dear_ = false;
 };
 
 }  // namespace dlkprof::inject

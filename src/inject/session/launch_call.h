@@ -57,6 +57,11 @@ inline constexpr CUpti_CallbackId kLaunchEntries[] = {
   }
 }
 
+// At a call's exit.
+[[nodiscard]] inline bool is_refused(const CUpti_CallbackData& data) noexcept {
+  return data.functionReturnValue != nullptr && *static_cast<const CUresult*>(data.functionReturnValue) != CUDA_SUCCESS;
+}
+
 // How much GPU memory a call has allocated; 0 of any other call.
 [[nodiscard]] std::uint64_t allocated_bytes(CUpti_CallbackId entry, const void* params) noexcept;
 

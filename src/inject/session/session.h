@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 
 #include "capture/options.h"
 #include "cupti/activity.h"
@@ -118,7 +117,7 @@ class Session {
   CollectorServices services_;
   const std::unique_ptr<Collector> collector_;
   std::mutex collecting_;
-  std::shared_mutex gate_;
+  Gate gate_;
   std::atomic<bool> active_{true};  // callbacks are listened to
   std::atomic<bool> quick_{false};  // launches are counted and timed, and nothing else
   Ending ending_;

@@ -73,7 +73,10 @@ void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUp
 void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   const bool gated = calls_.is_gated(id);
-  if (gated && entry && active_) thread.enter_shared(gate_);
+  if (gated && entry && active_) {
+    thread.enter_shared(gate_);
+    if (!active_) thread.leave(gate_);  // ended while this thread waited: no exit callback may come
+  }
   on_graph_call(thread, id, data);
   on_executable_graph(id, data);
   if (!options_.profile_from_start && DriverCalls::opens_or_closes_range(id) && !entry) {
@@ -100,7 +103,9 @@ void Session::on_resource(const ThreadState& thread, CUpti_CallbackId id, const 
 
 void Session::on_context_end(CUcontext context) {
   counter_.context_ends(context);
-  const OwnCalls own;  // ending PC sampling and taking the counters down calls the driver
+  const OwnCalls own;
+  graphs_.launches().clear();  // clones of graphs are of a context, and must not outlive it  // ending PC sampling and taking the
+                               // counters down calls the driver
   if (pc_sampling_) pc_sampling_->context_ends(context);
   collecting([context](Collector& collector) { collector.context_ends(context); });
 }
@@ -127,7 +132,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     thread.enter_alone(gate_);
   }
   if (!active_) {
-    collecting([&](Collector& collector) { collector.skip(launch); });
+    collecting([&](Collector& collector) { collector.skip(launch, capture::SkipReason::failed); });
     return thread.leave(gate_);
   }
   if (graphs_.capturing()) return leave_out(thread, launch, wanted);  // begun while this thread waited
@@ -140,7 +145,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
 // While a stream is captured, on whatever thread: closing a window, giving counters back and ending would end the capture, as
 // measuring would. The next launch after it does them.
 void Session::leave_out(ThreadState& thread, const Launch& launch, bool wanted) {
-  if (wanted) collecting([&](Collector& collector) { collector.skip(launch); });  // gives back the sample that it took
+  if (wanted) collecting([&](Collector& collector) { collector.skip(launch, capture::SkipReason::captured); });
   if (thread.nodes != nullptr) services_.add_untimed(launch);
 }
 

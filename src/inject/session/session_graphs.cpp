@@ -5,6 +5,7 @@
 
 #include "cupti/activity.h"
 #include "inject/graphs/graph_launches.h"
+#include "inject/session/launch_call.h"
 #include "inject/session/session.h"
 #include "inject/timeline/ranges.h"
 
@@ -13,9 +14,10 @@ namespace {
 
 constexpr int kMostIdle = 8;  // launches of a graph node by node, in a row, in which nothing is measured
 
-// At a call's exit.
-bool failed(const CUpti_CallbackData& data) {
-  return data.functionReturnValue != nullptr && *static_cast<const CUresult*>(data.functionReturnValue) != CUDA_SUCCESS;
+CUstream read_capture_end(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const CUstream stream = static_cast<const cuStreamEndCapture_params*>(data.functionParams)->hStream;  // both are alike
+  const bool per_thread = id == CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture_ptsz && stream == nullptr;
+  return per_thread ? CU_STREAM_PER_THREAD : stream;
 }
 
 // Of a call that makes an executable graph: whether kernels may launch it.
@@ -51,10 +53,15 @@ void Session::on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   }
   graphs_.saw_graph();
   if (begins && entry) thread.capture_range = current_range();
-  if (begins && !entry && !failed(data)) graphs_.capture_begins();
-  if (begins && !entry && failed(data)) thread.capture_range = kNotCapturing;
+  if (begins && !entry && !is_refused(data)) graphs_.capture_begins();
+  if (begins && !entry && is_refused(data)) thread.capture_range = kNotCapturing;
   if (!ends) return;
-  if (entry) graphs_.capture_ends();
+  const CUstream stream = read_capture_end(id, data);
+  if (entry) {
+    thread.ends_capture = graphs_.records(stream);
+  } else if (std::exchange(thread.ends_capture, false) && !graphs_.records(stream)) {
+    graphs_.capture_ends();
+  }
   thread.capture_range = kNotCapturing;
 }
 
@@ -65,7 +72,7 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   if (what == nothing || entry == (what == makes)) return;
   if (what == makes) {
-    if (failed(data)) return;
+    if (is_refused(data)) return;
     graphs_.saw_graph();
     if (is_for_gpu(id, data)) graphs_.launches().made_for_gpu();
     const auto& call = *static_cast<const cuGraphInstantiateWithFlags_params*>(data.functionParams);  // all begin like this

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <shared_mutex>
 #include <utility>
 #include <vector>
 
 #include "inject/own_pointer.h"
 #include "inject/session/counter_cache.h"
+#include "inject/session/gate.h"
 #include "inject/timeline/graph_log.h"
 #include "inject/timeline/timeline.h"
 
@@ -66,22 +66,23 @@ struct alignas(64) ThreadState {
   SeenContexts sampled;  // for whose launches PC sampling need not be begun any more
   CounterCache counters;
   std::uint64_t capture_range = kNotCapturing;  // the innermost open where it began to capture a stream
+  bool ends_capture = false;                    // the call that it is in is to end one, of a stream that is being captured
   NodeLaunches* nodes = nullptr;                // of the graph that is being launched node by node
   CUgraphExec turn_graph_to = nullptr;          // what the next graph launch of ours is turned to
 
   // Inside of a graph that is launched node by node the gate is held alone for all of them.
-  void enter_shared(std::shared_mutex& mutex) {
+  void enter_shared(inject::Gate& mutex) {
     if (nodes != nullptr) return;
     mutex.lock_shared();
     gate = Gate::shared;
   }
-  void enter_alone(std::shared_mutex& mutex) {
+  void enter_alone(inject::Gate& mutex) {
     if (gate == Gate::alone) return;
     leave(mutex);
     mutex.lock();
     gate = Gate::alone;
   }
-  void leave(std::shared_mutex& mutex) {
+  void leave(inject::Gate& mutex) {
     if (nodes != nullptr) return;
     if (gate == Gate::shared) mutex.unlock_shared();
     if (gate == Gate::alone) mutex.unlock();

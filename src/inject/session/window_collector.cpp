@@ -37,6 +37,7 @@ bool WindowCollector::wants(Launch& launch) {
     if (is_told) services_->ledger.skipped(launch.entry, capture::SkipReason::collective, false);
     return forbidden_ && !over_ && !windows_.empty();  // which enter() ends
   }
+  if (due_) return true;
   if (!launch.selected() || is_captured(launch, services_->graphs.capturing())) return false;
   if (!launch.window_samples) launch.window_samples = services_->options.samples.value_or(PassScheduler::kAll);
   const auto held = windows_.find(launch.data.context);
@@ -55,6 +56,11 @@ bool WindowCollector::enter(Launch& launch) {
   if (forbidden_) {
     services_.mark_overhead();
     end("the process works together with other GPUs");
+    return false;
+  }
+  if (due_) {
+    services_.mark_overhead();
+    end(*due_);
     return false;
   }
   const std::uint64_t wanted = launch.window_samples.value_or(0);
@@ -78,7 +84,7 @@ bool WindowCollector::leave(const CUpti_CallbackData& data) {
   try {
     const cupti::CurrentContext current(services_->driver, data.context);
     const auto held = windows_.find(data.context);
-    if (held != windows_.end() && held->second.windows->leave()) {
+    if (held != windows_.end() && held->second.windows->leave(is_refused(data))) {
       failures_in_a_row_ = 0;
       services_->on_measured();
     }
@@ -150,7 +156,8 @@ RangeEvaluator::Listener WindowCollector::listener() {
 }
 
 // Whether the time for measuring is used up, or all that was wanted is there and dlkprof can leave the program. Where it stays
-// for the timeline, what comes late is measured too: the first validation of a long training.
+// for the timeline, what comes late is measured too: the first validation of a long training. Windows are closed by the next
+// launch that is alone: a stream may begin to be captured beside this one.
 bool WindowCollector::poll(const Launch&) {
   if (over_ || windows_.empty()) return false;
   std::chrono::nanoseconds spent{0};
@@ -162,8 +169,7 @@ bool WindowCollector::poll(const Launch&) {
   const std::chrono::duration<double> budget(services_->options.max_overhead_seconds);
   const bool used_up = budget.count() > 0 && spent > budget;
   if (!used_up && !quiet) return false;
-  services_.mark_overhead();
-  end(used_up ? "the time for measuring is used up (--max-overhead)" : "");
+  due_ = used_up ? "the time for measuring is used up (--max-overhead)" : "";
   return true;
 }
 

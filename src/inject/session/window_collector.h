@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -58,6 +59,7 @@ class WindowCollector final : public Collector {
   const bool cautious_;
   std::map<CUcontext, Context> windows_;
   std::set<std::uint32_t> devices_;  // that launches came for
+  std::optional<std::string> due_;   // why measuring is to end, which the next launch that is alone does
   bool over_ = false;                // nothing is measured in windows any more
   bool forbidden_ = false;           // for good: see forbids()
   int failures_in_a_row_ = 0;

@@ -132,7 +132,20 @@ class IterationTest(EndToEndTest):
         for options in ([ITERATION, "--samples=all", "--max-overhead=0.001"], ["--replay-mode=kernel"], ["--replay-mode=auto"],
                         [ITERATION, "--samples=1", "--timeline=off", "--iterations=1"]):  # fmt: skip
             with self.subTest(options=options):
-                self.profile_unharmed("train:30", "long_capture:400", "train:2000", options=[*options, "--force"])
+                self.profile_unharmed(
+                    "train:30", "long_capture:400", "stray_end:400", "train:2000", options=[*options, "--force"]
+                )
+
+    def test_launches_that_the_driver_refuses_harm_no_others(self):
+        """An autotuner's: they are no launches, take nothing along, and are no reason to end."""
+        for options in ([ITERATION, "--samples=all"], ["--replay-mode=kernel"], ["--replay-mode=kernel", "--cache-control=all"],
+                        ["--replay-mode=auto"], [ITERATION, "--samples=1"]):  # fmt: skip
+            with self.subTest(options=options):
+                self.profile_unharmed("refused:20", "train:3", options=[*options, "--force"], metrics=ONE_PASS)
+                self.assertEqual(set(RECORDED_ROW), set(self.measured()))
+                self.assertEqual({"128"}, {row["Block Size"].strip("()").split(",")[0] for row in self.capture().rows})
+                if "--samples=all" in options:
+                    self.assertEqual(23 * OF_ONE, len(self.capture().rows))
 
     def test_cupti_is_left_when_all_is_measured(self):
         quiet = "train:3500"  # after 20,000 launches with nothing new

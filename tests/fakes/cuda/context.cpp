@@ -84,6 +84,13 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+// The program's own references are never given back.
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+  FAKE_ENTRY(cuDevicePrimaryCtxRelease_v2);
+  const std::lock_guard lock(fakes::g_primary_mutex);
+  return fakes::g_primary.contains(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
   FAKE_ENTRY(cuDevicePrimaryCtxGetState);
   const std::lock_guard lock(fakes::g_primary_mutex);

@@ -73,6 +73,7 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   const cuStreamEndCapture_params params{stream, graph};
   fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture, "cuStreamEndCapture", &params);
   const std::lock_guard lock(fakes::g_mutex);
+  if (stream->recording == nullptr) return call.gives(CUDA_ERROR_ILLEGAL_STATE);
   std::erase(fakes::g_recording, stream);
   *graph = stream->recording;
   stream->recording = nullptr;

@@ -53,11 +53,14 @@ std::vector<std::uint8_t> pack(const Kernel& kernel, void** parameters) {
   return packed;
 }
 
+constexpr int kMostThreads = 1024;  // of a block, on all GPUs so far
+int threads_of(const LaunchShape& shape) { return shape.block[0] * shape.block[1] * shape.block[2]; }
+
 CUresult launch(CUfunction function, const LaunchShape& shape, void** parameters, std::uint32_t correlation) {
   const auto context = current_context();
   const auto* kernel = kernel_of(function);
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  if (kernel == nullptr || parameters == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (kernel == nullptr || parameters == nullptr || threads_of(shape) > kMostThreads) return CUDA_ERROR_INVALID_VALUE;
   if (function->kind == HandleKind::kernel) load_lazily(reinterpret_cast<CUkernel>(function));
   KernelRun run{context, kernel, pack(*kernel, parameters), correlation, shape, 0, false};
   const auto stream = shape.stream;

@@ -123,14 +123,16 @@ void train_in_contexts(const Arguments& arguments) {
   }
 }
 
-void capture(int captured, int launched) {
+void capture(int captured, int launched, bool stray = false) {
   need_device();
-  CUstream stream = nullptr;
+  CUstream stream = nullptr, other = nullptr;
   CUgraph graph = nullptr;
   CUgraphExec executable = nullptr;
   CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
   Training training(g_program.entry, stream);
   CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  if (stray && cuStreamEndCapture(other, &graph) == CUDA_SUCCESS) report("capture", "of a stream that none was begun of");
   for (int i = 0; i < captured; ++i) training.iterate();
   CHECK(cuStreamEndCapture(stream, &graph));
   CHECK(cuGraphInstantiate(&executable, graph, 0));
@@ -144,6 +146,9 @@ void capture_one(const Arguments& arguments) { capture(1, arguments.number(0)); 
 
 // long_capture:N - N iterations are captured, and launched once.
 void capture_many(const Arguments& arguments) { capture(arguments.number(0), 1); }
+
+// stray_end:N - as long_capture:N; the capture of another stream is ended meanwhile, where there is none.
+void capture_despite_stray_end(const Arguments& arguments) { capture(arguments.number(0), 1, true); }
 
 // graphs:N - so many steps whose ops are in CUDA graphs (targets/graphs.h).
 void run_graphs(const Arguments& arguments) {
@@ -236,6 +241,7 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
       {"contexts", train_in_contexts},
       {"capture", capture_one},
       {"long_capture", capture_many},
+      {"stray_end", capture_despite_stray_end},
       {"graphs", run_graphs},
       {"captures", capture_in_threads},
       {"reload", reload},
@@ -249,6 +255,13 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
       {"cooperative",
        [](A a) {
          launch_special("cooperative", a.number(0), [](Training& t) { t.launch_cooperative("volta_sgemm_128x64_nn"); });
+       }},
+      {"refused",  // iterations with a launch that the driver refuses
+       [](A a) {
+         launch_special("refused", a.number(0), [](Training& t) {
+           if (!t.launch_too_large("_Z12add_in_placePfPKfi")) report("refused", "not");
+           t.iterate();
+         });
        }},
       {"nccl",
        [](A a) {

@@ -93,6 +93,13 @@ void Training::launch(const char* kernel, unsigned grid) {
   }
 }
 
+bool Training::launch_too_large(const char* kernel) {
+  constexpr unsigned kTooLarge = 2048;
+  int count = kCount;
+  std::array<void*, 3> arguments{&data_, &other_, &count};
+  return cuLaunchKernel(function(kernel), 4, 1, 1, kTooLarge, 1, 1, 0, stream_, arguments.data(), nullptr) != CUDA_SUCCESS;
+}
+
 void Training::launch_cooperative(const char* kernel) {
   int count = kCount;
   std::array<void*, 3> arguments{&data_, &other_, &count};

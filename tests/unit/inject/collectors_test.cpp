@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -145,6 +146,52 @@ TEST_F(CollectorsTest, KernelGivesUpAfterFailuresInARow) {
   EXPECT_FALSE(collector.can_measure());
 }
 
+TEST_F(CollectorsTest, KernelLaunchesThatTheDriverRefusesAreNoFailures) {
+  KernelCollector collector(services, selector);
+  CUresult refused = CUDA_ERROR_INVALID_VALUE;
+  data.functionReturnValue = &refused;  // a replay has counted nothing then
+  for (std::uint32_t which = 1; which <= 5; ++which) EXPECT_TRUE(run(collector, launch(which)));
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 5);
+  EXPECT_EQ(measured, 0);
+  EXPECT_EQ(reason_of(5), SkipReason::failed);
+  EXPECT_TRUE(collector.can_measure());
+}
+
+TEST_F(CollectorsTest, KernelWaitsForAllGpusOfTheProcess) {
+  KernelCollector collector(services, selector);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_EQ(calls("cuDevicePrimaryCtxRetain"), 0);
+  counted::state().devices = 3;
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_EQ(calls("cuDevicePrimaryCtxRetain"), 3);
+  EXPECT_EQ(calls("cuDevicePrimaryCtxRelease"), 3);
+}
+
+TEST_F(CollectorsTest, KernelReplaysNothingBesideCollectivesOfSeveralGpus) {
+  KernelCollector collector(services, selector);
+  counted::state().ranges = 1;
+  counted::state().devices = 2;
+  EXPECT_TRUE(run(collector, launch(1)));
+  function.collective = true;
+  EXPECT_FALSE(run(collector, launch(2, select::Verdict::unmatched)));
+  function.collective = false;
+  EXPECT_FALSE(run(collector, launch(3)));
+  EXPECT_EQ(reason_of(3), SkipReason::collective);
+}
+
+TEST_F(CollectorsTest, KernelReplaysNothingOnceTheProcessEnds) {
+  KernelCollector collector(services, selector);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_EQ(ends, 1) << "which is registered once NVPerf is in use";
+  Launch waits = launch(2);
+  EXPECT_TRUE(collector.wants(waits));
+  collector.finish();
+  EXPECT_FALSE(collector.enter(waits));
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 1);
+}
+
 TEST_F(CollectorsTest, KernelForgetsTheContextThatEnds) {
   KernelCollector collector(services, selector);
   counted::state().ranges = 1;
@@ -169,6 +216,44 @@ TEST_F(CollectorsTest, WindowMeasuresTheLaunchesThatItPicks) {
   EXPECT_EQ(calls("cuptiProfilerEndSession"), 1);
   EXPECT_EQ(ends, 1);
   EXPECT_EQ(ledger.changes(true)->keys[0].measured, 1U);
+}
+
+TEST_F(CollectorsTest, WindowKeepsLaunchesBeforeOneThatTheDriverRefuses) {
+  CUresult result = CUDA_SUCCESS;
+  data.functionReturnValue = &result;
+  for (const std::size_t counted_ranges : {2, 3}) {  // whether CUPTI counts a range of it is not known
+    counted::state() = {};
+    WindowCollector collector(services, false);
+    const auto first = static_cast<std::uint32_t>(10 * counted_ranges);
+    EXPECT_TRUE(run(collector, launch(first)));
+    EXPECT_TRUE(run(collector, launch(first + 1)));
+    result = CUDA_ERROR_INVALID_VALUE;
+    counted::state().ranges = counted_ranges;
+    EXPECT_TRUE(run(collector, launch(first + 2)));
+    EXPECT_EQ(calls("cuptiProfilerEndPass"), 1);
+    result = CUDA_SUCCESS;
+    EXPECT_TRUE(run(collector, launch(first + 3)));
+    counted::state().ranges = 1;
+    collector.finish();
+    EXPECT_EQ(calls("cuptiProfilerEndPass"), 2);
+    std::map<std::uint32_t, std::uint64_t> measured_of;
+    const auto changes = ledger.changes(true);
+    for (const auto& stats : changes->keys) measured_of[stats.key.function] = stats.measured;
+    EXPECT_EQ(measured_of[first], 1U);
+    EXPECT_EQ(measured_of[first + 1], 1U);
+    EXPECT_EQ(measured_of[first + 2], 0U);
+    EXPECT_EQ(measured_of[first + 3], 1U);
+  }
+}
+
+TEST_F(CollectorsTest, AWindowMayHoldNothingButALaunchThatTheDriverRefused) {
+  CUresult result = CUDA_ERROR_INVALID_VALUE;
+  data.functionReturnValue = &result;
+  WindowCollector collector(services, false);
+  for (std::uint32_t which = 1; which <= 5; ++which) EXPECT_TRUE(run(collector, launch(which)));
+  EXPECT_EQ(calls("cuptiProfilerEndPass"), 5);
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 1) << "none of them failed";
+  collector.finish();
 }
 
 TEST_F(CollectorsTest, WindowMeasuresNothingWhileAStreamIsCaptured) {
@@ -375,8 +460,7 @@ TEST_F(SourceCollectorTest, OthersWaitForTheLaunchThatIsCounted) { EXPECT_TRUE(c
 TEST_F(SourceCollectorTest, CountsNothingWhereACaptureBeganWhileItWaited) {
   Launch counting = launch(1);
   ASSERT_TRUE(collector.wants(counting));
-  graphs.capture_begins();
-  EXPECT_FALSE(collector.enter(counting));
+  collector.skip(counting, SkipReason::captured);  // as the session finds
   EXPECT_EQ(reason_of(1), SkipReason::captured);
   EXPECT_EQ(calls("cuptiSassMetricsEnable"), 0);
 }

@@ -22,6 +22,7 @@ struct State {
   std::size_t passes = 1;         // of a plan
   std::size_t ranges = 0;         // that a decoded image has
   std::size_t used_bytes = 0, free_bytes = 100'000'000'000;
+  int devices = 1;                        // whose primary contexts are in use
   std::chrono::milliseconds planning{0};  // that it takes
 };
 inline State& state() {
@@ -85,6 +86,15 @@ inline CUresult give_memory(std::size_t* free, std::size_t* total) {
   return CUDA_SUCCESS;
 }
 
+inline CUresult give_devices(int* devices) {
+  *devices = state().devices;
+  return CUDA_SUCCESS;
+}
+inline CUresult in_use(CUdevice /*device*/, unsigned* /*flags*/, int* active) {
+  *active = 1;
+  return CUDA_SUCCESS;
+}
+
 // One type for each function, by which its calls are told apart.
 #define X(function)                                          \
   struct Name_##function {                                   \
@@ -128,6 +138,8 @@ inline cupti::Driver driver() {
   DLKPROF_DRIVER_FUNCTIONS(X)
 #undef X
   table.cuMemGetInfo = give_memory;
+  table.cuDeviceGetCount = give_devices;
+  table.cuDevicePrimaryCtxGetState = in_use;
   return cupti::Driver(table);
 }
 

@@ -18,6 +18,9 @@ CUptiResult name_of(CUpti_CallbackDomain /*domain*/, std::uint32_t id, const cha
     case CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2:
       *name = "cuMemcpyHtoD_v2";
       break;
+    case CUPTI_DRIVER_TRACE_CBID_cuStreamWriteValue32_v2:
+      *name = "cuStreamWriteValue32_v2";
+      break;
     default:
       *name = nullptr;
   }
@@ -44,11 +47,12 @@ TEST_F(DriverCallsTest, GraphsAndCapturesWaitWhereverLaunchesAreMadeAlone) {
   }
 }
 
-TEST_F(DriverCallsTest, CopiesWaitForReplaysAlone) {
-  constexpr auto kCopy = CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2;
-  for (const auto collect : {Collect::kernel, Collect::automatic}) EXPECT_TRUE(waits({.collect = collect}, kCopy));
-  for (const auto collect : {Collect::none, Collect::iteration, Collect::sample, Collect::source}) {
-    EXPECT_FALSE(waits({.timeline = true, .collect = collect}, kCopy));
+TEST_F(DriverCallsTest, WhatWritesToMemoryWaitsForReplaysAlone) {
+  for (const auto id : {CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2, CUPTI_DRIVER_TRACE_CBID_cuStreamWriteValue32_v2}) {
+    for (const auto collect : {Collect::kernel, Collect::automatic}) EXPECT_TRUE(waits({.collect = collect}, id));
+    for (const auto collect : {Collect::none, Collect::iteration, Collect::sample, Collect::source}) {
+      EXPECT_FALSE(waits({.timeline = true, .collect = collect}, id));
+    }
   }
 }
 
