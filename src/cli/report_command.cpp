@@ -67,6 +67,18 @@ std::function<bool(const std::string&)> name_filter(const std::string& value) {
   return [filter](const std::string& name) { return filter->matches(name); };
 }
 
+// What only `kernels` shows is not to be left out in silence.
+void check_sections(const ReportCommand& command) {
+  const std::vector<std::string>& reports = command.outputs.reports;
+  const char* const asked = !command.sections.empty() ? "--section"
+                            : !command.set.empty()    ? "--set"
+                            : command.kernels         ? "--kernels"
+                                                      : nullptr;
+  if (asked == nullptr || reports.empty() || std::find(reports.begin(), reports.end(), "kernels") != reports.end()) return;
+  throw UsageError(fmt::format("{} is of the report kernels, and {} shows no sections", asked, reports.front()), "",
+                   fmt::format("Leave out {}, or name --reports kernels.", asked));
+}
+
 void check_choice(const ReportCommand& command) {
   const std::vector<std::string>& reports = command.outputs.reports;
   const auto whole = std::find_if(reports.begin(), reports.end(), [](const auto& one) { return !report::report_of(one).groups; });
@@ -83,6 +95,7 @@ void check_command(const ReportCommand& command) {
   check_folding(command.folding);
   check_outputs(command.outputs);
   check_choice(command);
+  check_sections(command);
   const std::vector<std::string>& reports = command.outputs.reports;
   check_stdout(command);
   if (!command.to_files)
@@ -116,6 +129,7 @@ void check_section_names(const ReportCommand& command, const cupti::Catalogue& c
 std::string as_table(const std::string& name, const report::Inputs& inputs, std::size_t most) {
   if (name != "kernels") return report_text(name, inputs);
   report::KernelTablesOptions options{inputs.sections, inputs.metrics, is_styled(STDOUT_FILENO)};
+  if (most == 0) most = inputs.choice.top.value_or(0);
   if (most > 0) options.most = most;
   options.accepts = inputs.choice.accepts;
   return report::kernel_tables(inputs.profile.timeline, options);

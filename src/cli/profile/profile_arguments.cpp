@@ -110,6 +110,7 @@ void add_collecting(CLI::App& app, TypedProfile& typed, capture::ProfileOptions&
   add("--iterations", typed.iterations, "<n>",
       "Once everything is measured, record n more iterations, then detach; later launches are not counted. 0 records the whole "
       "run, as does --timeline on")
+      ->check(not_negative())
       ->capture_default_str();
   grouped(app.add_flag("--fast-range-texts", options.fast_range_texts,
                        "With --mode pytorch: replace the functions of PyTorch that write the texts of its ranges by faster ones, "

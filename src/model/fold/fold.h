@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/fold/lost_times.h"
 #include "model/markers/marker.h"
 #include "model/timeline/timeline.h"
 
@@ -77,7 +78,7 @@ struct Fold {
   std::uint32_t key_nodes_found = 0;              // N
   std::string key_node;                           // the name it was found by
   KeyNodeSource key_node_source = KeyNodeSource::none;
-  std::int64_t times_lost_from_ns = INT64_MAX;  // GPU times of what is launched later are lost (lost_times.h)
+  std::int64_t times_lost_from_ns = kAllTimed;  // GPU times of what is launched later are lost
 };
 
 // Throws UsageError where a key node is asked for that there is not, naming near ones.

@@ -111,6 +111,25 @@ TEST_F(ReportCommandTest, SectionsThatNothingWasMeasuredOfAreToldOnce) {
   EXPECT_THAT(result.out, Not(HasSubstr("Nothing of the sections")));
 }
 
+TEST_F(ReportCommandTest, SectionsAreOfOneReport) {
+  const auto capture = test::write_capture(folder_.path(), test::sample_records(), "measured");
+  const auto tables = [&](std::vector<std::string> options) {
+    const std::string out = report(capture, std::move(options)).out;
+    std::size_t count = 0;
+    for (std::size_t at = out.find("  grid ("); at != std::string::npos; at = out.find("  grid (", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_GT(tables({"--section=scheduler"}), 1U);
+  EXPECT_EQ(tables({"--section=scheduler", "--top=1"}), 1U);
+  EXPECT_EQ(tables({"--reports=kernels", "--top=1"}), 1U);
+  for (const std::string option : {"--section=scheduler", "--set=basic", "--kernels=2"}) {
+    EXPECT_THAT(test::message_of<UsageError>([&] {
+                  (void)report(capture, {"--reports=kernel", option});
+                }),
+                HasSubstr(option.substr(0, option.find('=')) + " is of the report kernels"));
+  }
+}
+
 TEST_F(ReportCommandTest, OfACaptureWithoutEvents) {
   const auto capture = test::write_capture(folder_.path(), test::sample_records(), "old");
   const auto summary = nlohmann::json::parse(report(capture, {"--format=json", "--reports=summary"}).out)["tables"];
