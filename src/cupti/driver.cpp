@@ -54,7 +54,7 @@ std::vector<CUdevice> used_devices(const Driver& driver) {
   return used;
 }
 
-// Held, so that the program cannot end it meanwhile.
+// Held while it lives, as far as it can be: cudaDeviceReset ends it all the same.
 class PrimaryContext {
  public:
   PrimaryContext(const Driver& driver, CUdevice device) : driver_(driver), device_(device) {
@@ -81,9 +81,11 @@ int devices_in_use(const Driver& driver) { return static_cast<int>(used_devices(
 
 void synchronize_devices(const Driver& driver) {
   check(driver, driver.cuCtxSynchronize(), "cuCtxSynchronize");
-  const std::vector<CUdevice> used = used_devices(driver);
-  if (used.size() < 2) return;
-  for (const CUdevice device : used) PrimaryContext(driver, device).synchronize();
+  CUdevice own = 0;
+  check(driver, driver.cuCtxGetDevice(&own), "cuCtxGetDevice");
+  for (const CUdevice device : used_devices(driver)) {
+    if (device != own) PrimaryContext(driver, device).synchronize();
+  }
 }
 
 capture::DeviceRecord read_device(const Driver& driver, CUdevice device, std::string chip) {

@@ -72,8 +72,8 @@ void check(const Driver& driver, CUresult result, const char* call);
 // GPUs on which this process has a primary context: that of CUDA's runtime.
 [[nodiscard]] int devices_in_use(const Driver& driver);
 
-// Waits for all that the process has launched: in the current context, and in the primary ones of other GPUs, which may write to
-// memory of this one. Throws Error.
+// Waits for what was launched in the current context, and in the primary ones of other GPUs, which may write to memory of this
+// one. Throws Error.
 void synchronize_devices(const Driver& driver);
 
 // Attributes of a kernel function; its id is left 0. `function` may be a CUkernel, as launches may name one.

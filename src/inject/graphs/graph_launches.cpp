@@ -24,7 +24,7 @@ GraphLaunchCall read_graph_launch(CUpti_CallbackId entry, const CUpti_CallbackDa
   return {per_thread.hGraphExec, per_thread.hStream != nullptr ? per_thread.hStream : CU_STREAM_PER_THREAD};
 }
 
-void GraphLaunches::made(CUgraphExec executable, CUgraph graph) {
+void GraphLaunches::made(CUgraphExec executable, CUgraph graph, CUcontext context) {
   const cupti::GraphFunctions* functions = cupti::GraphFunctions::open();
   if (functions == nullptr) return;
   destroyed(executable);  // of what another of its address was, nobody may have told
@@ -46,6 +46,7 @@ void GraphLaunches::made(CUgraphExec executable, CUgraph graph) {
   if (!known.unusable.empty()) return;
   nodes_ += read->nodes.size();
   known.graph = read;
+  known.context = context;
 }
 
 void GraphLaunches::made_for_gpu() {
@@ -88,6 +89,14 @@ void GraphLaunches::clear() {
   std::vector<std::shared_ptr<Graph>> gone;
   const std::lock_guard lock(mutex_);
   for (auto& [executable, known] : known_) gone.push_back(take(known));
+}
+
+void GraphLaunches::context_ends(CUcontext context) {
+  std::vector<std::shared_ptr<Graph>> gone;
+  const std::lock_guard lock(mutex_);
+  for (auto& [executable, known] : known_) {
+    if (known.context == context) gone.push_back(take(known));
+  }
 }
 
 void GraphLaunches::count_unusable(const Known& known) {

@@ -49,8 +49,11 @@ class GraphLaunches {
 
   explicit GraphLaunches(const cupti::Driver& driver) : driver_(driver) {}
 
-  // At the exit of the call, which has made `executable` of `graph`: the graph is read. CUPTI is to tell of what is cloned then.
-  void made(CUgraphExec executable, CUgraph graph);
+  // At the exit of the call, which has made `executable` of `graph` in `context`: the graph is read. CUPTI is to tell of what is
+  // cloned then.
+  void made(CUgraphExec executable, CUgraph graph, CUcontext context);
+  // Clones must not outlive it.
+  void context_ends(CUcontext context);
   // It can be launched by kernels, which only kernels inside of a graph can do. So from now on all graphs are launched whole.
   void made_for_gpu();
   // It is not what was read any more.
@@ -75,6 +78,7 @@ class GraphLaunches {
  private:
   struct Known {
     std::shared_ptr<Graph> graph;  // null where it is unusable, or done
+    CUcontext context = nullptr;
     std::string unusable;
     bool launched = false;
   };

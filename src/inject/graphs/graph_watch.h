@@ -24,7 +24,7 @@ class GraphWatch {
 
   [[nodiscard]] bool seen() const noexcept { return seen_; }
   [[nodiscard]] bool capturing() const noexcept { return capturing_ > 0; }
-  // Until the call that ends it, also where it has failed meanwhile.
+  // The stream is being captured: until the call that ends that, also where capturing has failed meanwhile.
   [[nodiscard]] bool records(CUstream stream) const {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     return driver_.cuStreamIsCapturing(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;

@@ -51,6 +51,7 @@ void KernelReplay::take_counters() {
 }
 
 void KernelReplay::release_counters() {
+  pause_.reset();
   profiler_.reset();
   turn_ = {};
 }

@@ -156,9 +156,10 @@ void PassScheduler::add_sample(Key key) {
 }
 
 void PassScheduler::take_back() {
-  --states_[window_.back()].in_window;
+  State& state = states_[window_.back()];
+  --state.in_window;
+  if (++state.failures >= kMostFailures) state.given_up = true;
   window_.pop_back();
-  holds_all_ = false;
 }
 
 // Of the passes that the key lacks, the one that gains most for its price; of equals the first.

@@ -48,7 +48,7 @@ class PassScheduler {
   [[nodiscard]] std::size_t pass() const noexcept { return pass_; }
   // Whether the window that is open has no room for another sample, or all that is still wanted.
   [[nodiscard]] bool full() const noexcept { return window_.size() >= most_samples_ || holds_all_; }
-  // The last sample of the window that is open was no launch: the driver refused it.
+  // The last sample of the window that is open was no launch: the driver refused it. The window is to be closed.
   void take_back();
   // The window was closed, and its samples count. `ns`: what opening and closing it took, which the next of the pass will too.
   void end_window(double ns);
@@ -66,7 +66,7 @@ class PassScheduler {
   // Whether the key lacks samples, and its last kStuckLaunches launches were none.
   [[nodiscard]] bool is_stuck(Key key) const;
 
-  // A key that was in so many windows that failed is given up.
+  // A key that was in so many windows that failed, or was refused so many times, with no sample in between, is given up.
   static constexpr unsigned kMostFailures = 8;
   static constexpr std::uint64_t kStuckLaunches = 1024;
   // A window that has not found a sample for so many launches, several steps of a large model, is closed, so that those that it

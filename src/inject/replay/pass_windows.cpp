@@ -158,19 +158,17 @@ bool PassWindows::leave(bool refused) {
     const std::chrono::nanoseconds cost = Clock::now() - since_;
     launches_.back().record.cost_ns = static_cast<std::uint64_t>(cost.count());
     spent_ += cost;
-    if (refused) take_back();
     if (!refused && !scheduler_->full()) return false;
-    close_window();
-    return true;
+    if (refused) {
+      scheduler_->take_back();
+      launches_.pop_back();
+    }
+    const bool has_some = !launches_.empty();
+    close_window(refused);
+    return has_some;
   } catch (...) {
     forget_window();
   }
-}
-
-void PassWindows::take_back() {
-  scheduler_->take_back();
-  launches_.pop_back();
-  refused_ = true;
 }
 
 void PassWindows::open_window(Ledger::Entry entry) {
@@ -197,12 +195,12 @@ void PassWindows::take_session() {
   session_.emplace(library_, context_, image_->bytes(), most_launches_);
 }
 
-void PassWindows::close_window() {
+void PassWindows::close_window(bool refused) {
   if (!std::exchange(window_open_, false)) return;
   const auto begin = Clock::now();
   evaluator_->wait_for_room();  // what was measured before is read from the same image
   const auto end = Clock::now();
-  session_->end(launches_.size(), std::exchange(refused_, false));
+  session_->end(launches_.size(), refused);
   window_cost_ += Clock::now() - end;
   spent_ += Clock::now() - begin;
   const Pass& pass = passes_.at(scheduler_->pass());
@@ -227,7 +225,6 @@ void PassWindows::forget_window() {
   pause_.reset();
   scheduler_->forget_window();
   launches_.clear();
-  refused_ = false;
   give_back();
   try {
     std::rethrow_exception(failure);

@@ -52,8 +52,8 @@ class PassWindows {
   // Whether the launch is measured, and leave() is to be called at its exit. Throws Error; the window is then forgotten, as in
   // all that follows.
   [[nodiscard]] bool enter(MeasuredLaunch launch);
-  // Whether a window was closed. `refused`: by the driver, so there was no launch; it ends its window, as whether CUPTI counts a
-  // range of it is not known.
+  // Whether a window with launches was closed. `refused`: by the driver, so there was none; it ends its window, as whether CUPTI
+  // counts a range of it is not known.
   bool leave(bool refused);
   // Gives the GPU's counters back until they are needed again.
   void release_counters();
@@ -74,9 +74,8 @@ class PassWindows {
   [[nodiscard]] bool held_in_vain() const noexcept;
   [[nodiscard]] bool others_wait();
   void open_window(Ledger::Entry entry);
-  void take_back();
   void take_session();
-  void close_window();
+  void close_window(bool refused = false);
   void give_back() noexcept;
   [[noreturn]] void forget_window();
 
@@ -95,8 +94,8 @@ class PassWindows {
   std::uint64_t launches_seen_ = 0;
   std::optional<cupti::ProfilingSession> session_;
 
-  bool window_open_ = false, refused_ = false;  // the last launch was
-  std::chrono::nanoseconds window_cost_{0};     // but for its launches
+  bool window_open_ = false;
+  std::chrono::nanoseconds window_cost_{0};  // but for its launches
   std::vector<MeasuredLaunch> launches_;
   std::optional<cupti::ActivityPause> pause_;  // while a launch is measured
   Clock::time_point since_;                    // its entry

@@ -7,10 +7,14 @@
 
 namespace dlkprof::inject {
 
+capture::SkipReason SassCollector::reason_against(const Launch& launch) {
+  return failed_ ? capture::SkipReason::failed : services_.reason_against(launch);
+}
+
 bool SassCollector::wants(Launch& launch) {
   services_.saw(launch);
   if (!launch.selected()) return false;
-  const auto against = failed_ ? capture::SkipReason::failed : services_.reason_against(launch);
+  const auto against = reason_against(launch);
   if (against == capture::SkipReason::none) return services_->ledger.take_sample(launch.entry, 1);
   services_->ledger.skipped(launch.entry, against, false);
   return false;
@@ -21,6 +25,10 @@ void SassCollector::skip(const Launch& launch, capture::SkipReason reason) {
 }
 
 bool SassCollector::enter(Launch& launch) {
+  if (const auto against = reason_against(launch); against != capture::SkipReason::none) {  // by now
+    skip(launch, against);
+    return false;
+  }
   const CUcontext context = launch.data.context;
   try {
     Counting counting{launch.entry, launch.record.index, launch.record.key, nullptr};

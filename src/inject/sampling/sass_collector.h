@@ -36,6 +36,7 @@ class SassCollector final : public Collector {
     capture::LaunchKey key;
     cupti::SassCounter* counter = nullptr;
   };
+  [[nodiscard]] capture::SkipReason reason_against(const Launch& launch);
   [[nodiscard]] cupti::SassCounter& counter_of(const capture::DeviceRecord& device);
   void fetch(const Counting& counting, const CUpti_CallbackData& data);
   void give_up(Ledger::Entry entry, const std::exception& error) noexcept;

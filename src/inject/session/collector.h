@@ -23,7 +23,7 @@ class Collector {
   [[nodiscard]] virtual bool wants(Launch& launch) = 0;
   // The launch is alone. Whether leave() is to be called at its exit.
   [[nodiscard]] virtual bool enter(Launch&) { return false; }
-  // That launch, which was wanted, is not to be measured: what is now the case forbids it.
+  // That launch, which was wanted, is not to be measured after all.
   virtual void skip(const Launch&, capture::SkipReason) {}
   // At its exit, still alone. Whether nothing can be selected any more.
   [[nodiscard]] virtual bool leave(const CUpti_CallbackData&) { return false; }

@@ -20,8 +20,8 @@ void CollectorServices::mark_overhead() const {
   call.held = true;
 }
 
-void CollectorServices::add_untimed(const Launch& launch) const {
-  if (!parts_.options.timeline) return;
+std::optional<capture::ActivityEvent> CollectorServices::untimed(const Launch& launch) const {
+  if (!parts_.options.timeline) return std::nullopt;
   capture::ActivityEvent activity = untimed_activity(launch.record, launch.data.correlationId);
   if (const NodeLaunches* nodes = this_thread().nodes) {
     activity.correlation = nodes->graph_launch;
@@ -32,17 +32,43 @@ void CollectorServices::add_untimed(const Launch& launch) const {
     activity.cluster = launch.call.cluster;
     activity.dynamic_shared_bytes = launch.call.dynamic_shared_bytes;
   }
-  parts_.timeline.add(activity, launch.data.symbolName);
+  return activity;
 }
 
-void CollectorServices::saw(const Launch& launch) { collectives_ = collectives_ || launch.function->collective; }
+void CollectorServices::add_untimed(const Launch& launch) const {
+  if (const auto activity = untimed(launch)) parts_.timeline.add(*activity, launch.data.symbolName);
+}
+
+void CollectorServices::add(const std::optional<capture::ActivityEvent>& untimed, const CUpti_CallbackData& exit) const {
+  if (untimed && !is_refused(exit)) parts_.timeline.add(*untimed, exit.symbolName);
+}
+
+bool CollectorServices::saw_values() {
+  if (values_.exchange(true)) return false;
+  parts_.recorder.note(
+      capture::Severity::warning, "kernels are not made alone any more, so they are not measured",
+      "streams wait for values in memory (cuStreamWaitValue), and the call that writes one may be behind a launch "
+      "that waits for them",
+      "Use --replay-mode sample, which has no launch wait.");
+  return true;
+}
+
+// For good, once it was so. What cannot be asked is taken to be so.
+bool CollectorServices::has_several_gpus() noexcept {
+  try {
+    several_gpus_ = several_gpus_ || cupti::devices_in_use(parts_.driver) > 1;
+  } catch (const std::exception&) {
+    several_gpus_ = true;
+  }
+  return several_gpus_;
+}
 
 // Where the process has several GPUs, a collective of one waits for launches for the others, which would wait for this one.
-capture::SkipReason CollectorServices::reason_against(const Launch& launch) const {
+capture::SkipReason CollectorServices::reason_against(const Launch& launch) {
   using capture::SkipReason;
   if (parts_.graphs.is_captured(launch.call)) return SkipReason::captured;
   if (launch.call.cooperative) return SkipReason::cooperative;
-  const bool waits = launch.function->collective || (collectives_ && cupti::devices_in_use(parts_.driver) > 1);
+  const bool waits = launch.function->collective || values_ || (collectives_ && has_several_gpus());
   return waits ? SkipReason::collective : SkipReason::none;
 }
 

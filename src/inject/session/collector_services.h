@@ -1,8 +1,10 @@
 // What the collectors need of the session.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,21 +42,31 @@ class CollectorServices {
   void use_profiler();
   // From here on the call that this thread is in takes the profiler's time.
   void mark_overhead() const;
-  // A launch that activity does not see, as counters are collected of it.
+  // Of a launch that activity does not see, as counters are collected of it; none without a timeline.
+  [[nodiscard]] std::optional<capture::ActivityEvent> untimed(const Launch& launch) const;
   void add_untimed(const Launch& launch) const;
+  // At its exit, where the driver has not refused it.
+  void add(const std::optional<capture::ActivityEvent>& untimed, const CUpti_CallbackData& exit) const;
   // A launch came, whether or not it is selected.
-  void saw(const Launch& launch);
+  void saw(const Launch& launch) { collectives_ = collectives_ || launch.function->collective; }
+  // The program has streams wait for values in memory, which other calls write. Whether it is the first time.
+  [[nodiscard]] bool saw_values();
+  [[nodiscard]] bool has_values() const noexcept { return values_; }
   // Why a launch cannot be made alone, with what it does before and after; none: it can.
-  [[nodiscard]] capture::SkipReason reason_against(const Launch& launch) const;
+  [[nodiscard]] capture::SkipReason reason_against(const Launch& launch);
   // The id that record_metric_set() will give next.
   [[nodiscard]] std::uint32_t next_metric_set() const noexcept { return metric_sets_ + 1; }
   [[nodiscard]] std::uint32_t record_metric_set(std::uint32_t device, const cupti::CollectionPlan& plan,
                                                 const std::vector<std::string>& unavailable);
 
  private:
+  [[nodiscard]] bool has_several_gpus() noexcept;
+
   const Parts parts_;
   bool profiler_used_ = false;
   bool collectives_ = false;  // there were some
+  bool several_gpus_ = false;
+  std::atomic<bool> values_{false};
   std::uint32_t metric_sets_ = 0;
 };
 

@@ -61,6 +61,7 @@ DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
     return std::any_of(prefixes.begin(), prefixes.end(), [call](const char* prefix) { return call.starts_with(prefix); });
   };
   const bool moves = starts_with({"cuMemcpy", "cuMemset", "cuMemAlloc", "cuMemFree", "cuMemMap", "cuMemUnmap", "cuMemPrefetch"});
+  const bool values = starts_with({"cuStreamWaitValue", "cuStreamWriteValue", "cuStreamBatchMemOp"});
   const bool writes = starts_with({"cuStreamWriteValue", "cuStreamBatchMemOp", "cuMemBatchDecompress"});
   const bool waits = starts_with({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
   const bool graph = starts_with({"cuGraphLaunch"});
@@ -72,6 +73,7 @@ DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
   role.gated = ((moves || writes) && replays) || ((graph || capture) && alone);
   role.timed = (moves || waits || graph) && wanted.timeline;
   role.only_timed = role.timed && !role.gated && !graph;
+  role.of_values = values && replays;
   if (windows) role.of_graph = graph_role_of(call);
   return role;
 }
@@ -83,7 +85,8 @@ void DriverCalls::watch(CUpti_SubscriberHandle subscriber, bool on) const {
   for (const auto id : kLaunchEntries) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kGraphLaunches) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (CUpti_CallbackId id = 0; id < roles_.size(); ++id) {
-    if (roles_[id].gated || roles_[id].timed || roles_[id].of_graph != OfGraph::nothing) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+    if (roles_[id].gated || roles_[id].of_values || roles_[id].timed || roles_[id].of_graph != OfGraph::nothing)
+      enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   }
   for (const auto id : kCaptureBegins) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kCaptureEnds) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);

@@ -27,6 +27,8 @@ class DriverCalls {
 
   // The call changes GPU memory or launches a graph, so it waits while a launch is measured alone.
   [[nodiscard]] bool is_gated(CUpti_CallbackId id) const noexcept { return id < roles_.size() && roles_[id].gated; }
+  // A stream writes a value to memory, or waits for one.
+  [[nodiscard]] bool is_of_values(CUpti_CallbackId id) const noexcept { return id < roles_.size() && roles_[id].of_values; }
   [[nodiscard]] bool is_timed(CUpti_CallbackId id) const noexcept { return id < roles_.size() && roles_[id].timed; }
   // It goes on the timeline, and the session does nothing else about it.
   [[nodiscard]] bool is_only_timed(CUpti_CallbackId id) const noexcept { return id < roles_.size() && roles_[id].only_timed; }
@@ -44,7 +46,7 @@ class DriverCalls {
 
  private:
   struct Role {
-    bool gated = false, timed = false, only_timed = false;
+    bool gated = false, of_values = false, timed = false, only_timed = false;
     OfGraph of_graph = OfGraph::nothing;
   };
   [[nodiscard]] static Role role_of(const char* name, const Wanted& wanted);

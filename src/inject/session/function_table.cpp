@@ -16,10 +16,10 @@ constexpr std::array kWaiting{
     "cross_device_reduce",      // vLLM and SGLang: custom_all_reduce.cuh
     "shot_all_reduce",          // PyTorch's symmetric memory: one_, two_ and multimem_one_ (CUDASymmetricMemoryOps.cu)
     "multimem_all_",            // the same: multimem_all_reduce_kernel, multimem_all_gather_kernel
-    "wait_signal_kernel",       // the same (CUDASymmetricMemory.cu)
+    "symmetric_memory",         // its namespace: barrier_kernel, put_signal_kernel, wait_signal_kernel (CUDASymmetricMemory.cu)
     "ShotAllReduceKernel",      // TensorRT-LLM: customAllReduceKernels.cu
     "allreduce_fusion_kernel",  // TensorRT-LLM and FlashInfer: trtllm_allreduce_fusion.cuh
-    "deep_ep",                  // DeepEP's namespace
+    "7deep_ep",                 // DeepEP's namespace, as it is mangled
 };
 
 bool is_collective(const std::string& mangled) {

@@ -20,7 +20,7 @@ struct KernelFunction {
   capture::FunctionRecord record;
   select::NameMatch match = select::NameMatch::no;
   std::uint32_t name_id = 0;  // select::Selector::name_id
-  bool collective = false;    // NCCL: its blocks wait for other GPUs
+  bool collective = false;    // its blocks wait for other GPUs
 };
 
 class FunctionTable {

@@ -68,8 +68,8 @@ bool KernelCollector::enter(Launch& launch) {
     release_counters();
     return false;
   }
-  if (failed_) {  // while this thread waited
-    skip(launch, capture::SkipReason::failed);
+  if (const auto against = reason_against(launch); against != capture::SkipReason::none) {  // by now
+    skip(launch, against);
     return false;
   }
   --waiting_;
@@ -78,11 +78,10 @@ bool KernelCollector::enter(Launch& launch) {
   try {
     const cupti::CurrentContext current(services_->driver, launch.data.context);
     begin(measuring, launch);
-  } catch (const LaunchRefused& error) {
-    give_up(launch.entry, error, true);
-    replays_.erase(launch.data.context);
+  } catch (const LaunchRefused&) {
+    leave_out(measuring);
   } catch (const std::exception& error) {
-    give_up(launch.entry, error, false);
+    give_up(launch.entry, error);
     if (measuring.replay == nullptr) failed_ = true;  // counters cannot be set up: nor will they be next time
     replays_.erase(launch.data.context);              // ends whatever state the failure left in the context
   }
@@ -96,7 +95,7 @@ void KernelCollector::begin(Measuring& measuring, const Launch& launch) {
   if (is_too_dear(launch, *measuring.replay)) return;
   measuring.replay->begin(launch.call);
   const bool timed = measuring.replay->caches() == capture::CacheControl::all;  // the program's own launch comes after the passes
-  if (!timed) services_.add_untimed(launch);
+  if (!timed) measuring.untimed = services_.untimed(launch);
   measuring_ = std::move(measuring);
 }
 
@@ -124,7 +123,7 @@ bool KernelCollector::is_too_dear(const Launch& launch, const KernelReplay& repl
   const double seconds = cupti::replay_memory_seconds(memory.used_bytes, memory.free_bytes, replay.plan().passes);
   if (seconds <= cupti::kReplayBudgetSeconds) return false;
   services_->ledger.skipped(launch.entry, capture::SkipReason::memory, true);
-  if (std::exchange(told_too_dear_, true)) return true;  // figures change from launch to launch
+  if (std::exchange(told_too_dear_, true)) return true;  // notes are said once each, but its figures change
   constexpr double kGigabyte = 1e9;
   services_->recorder.note(
       capture::Severity::warning, "kernels are not replayed, as saving and restoring GPU memory would take too long",
@@ -141,6 +140,7 @@ bool KernelCollector::is_too_dear(const Launch& launch, const KernelReplay& repl
 bool KernelCollector::leave(const CUpti_CallbackData& data) {
   if (!measuring_) return false;
   Measuring measuring = *std::exchange(measuring_, std::nullopt);
+  services_.add(measuring.untimed, data);
   end(data, measuring);
   return selector_.exhausted() && waiting_ == 0;
 }
@@ -150,8 +150,10 @@ void KernelCollector::end(const CUpti_CallbackData& data, Measuring& measuring) 
   try {
     const cupti::CurrentContext current(services_->driver, data.context);
     record.values = measuring.replay->end();
+    if (is_refused(data)) return leave_out(measuring);
   } catch (const std::exception& error) {
-    give_up(measuring.entry, error, is_refused(data));
+    if (is_refused(data)) return leave_out(measuring);
+    give_up(measuring.entry, error);
     replays_.erase(data.context);  // ends whatever state the failure left in the context
     return;
   }
@@ -179,10 +181,15 @@ void KernelCollector::keep_counters(const capture::LaunchRecord& launch, std::sp
   if (!builds_on_base) base = {launch.index, {image.begin(), image.end()}};
 }
 
-void KernelCollector::give_up(Ledger::Entry entry, const std::exception& error, bool refused) noexcept {
+void KernelCollector::leave_out(Measuring& measuring) noexcept {
+  services_->ledger.skipped(measuring.entry, capture::SkipReason::failed, true);
+  measuring.replay->release_counters();  // whatever state it left them in
+}
+
+void KernelCollector::give_up(Ledger::Entry entry, const std::exception& error) noexcept {
   services_->ledger.skipped(entry, capture::SkipReason::failed, true);
   services_->recorder.note("a kernel could not be measured", error);
-  if (!refused && ++failures_in_a_row_ >= kFailuresToStop) failed_ = true;
+  if (++failures_in_a_row_ >= kFailuresToStop) failed_ = true;
 }
 
 void KernelCollector::release_counters() noexcept {

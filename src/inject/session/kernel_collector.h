@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -51,6 +52,7 @@ class KernelCollector final : public Collector {
     Ledger::Entry entry = 0;
     capture::LaunchRecord record;
     std::chrono::steady_clock::time_point since;
+    std::optional<capture::ActivityEvent> untimed{};  // where the program's own launch is the one that is counted
   };
   struct Base {
     std::uint64_t launch_index = 0;
@@ -62,8 +64,9 @@ class KernelCollector final : public Collector {
   [[nodiscard]] bool is_too_dear(const Launch& launch, const KernelReplay& replay);
   void end(const CUpti_CallbackData& data, Measuring& measuring);
   void keep_counters(const capture::LaunchRecord& launch, std::span<const std::uint8_t> image);
-  // `refused`: by the driver, so it is the program's affair.
-  void give_up(Ledger::Entry entry, const std::exception& error, bool refused) noexcept;
+  // The driver has refused the launch, which is the program's affair.
+  void leave_out(Measuring& measuring) noexcept;
+  void give_up(Ledger::Entry entry, const std::exception& error) noexcept;
 
   CollectorServices& services_;
   const select::Selector& selector_;
@@ -75,7 +78,7 @@ class KernelCollector final : public Collector {
   std::uint64_t counters_used_at_ = 0;  // the launch measured last, while counters are held; else 0
   int waiting_ = 0;                     // launches taken but not begun, as the gate is not theirs yet
   int failures_in_a_row_ = 0;
-  bool failed_ = false;
+  std::atomic<bool> failed_{false};
   bool told_too_dear_ = false;
 };
 

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/event_clock.h"
-#include "base/lock_within.h"
 #include "base/unnoticed.h"
 #include "capture/ranks.h"
 #include "cupti/activity.h"
@@ -252,7 +251,7 @@ void Session::finish_collecting() noexcept {
   constexpr auto kLongestWait = std::chrono::seconds(1);
   if (recorder_.is_in_child()) return;  // which has no threads of ours
   pm_sampling_.finish();
-  if (const auto gate = lock_within(kLongestWait, gate_)) collecting([](Collector& collector) { collector.finish(); });
+  if (const auto gate = gate_.alone_within(kLongestWait)) collecting([](Collector& collector) { collector.finish(); });
 }
 
 void Session::finish() noexcept {
@@ -287,7 +286,7 @@ void Session::fail(const std::exception& error) noexcept {
   recorder_.note("profiling has ended, the program runs on", error);
   try {
     // Who is not in a launch cannot know that no other thread is measuring.
-    const bool alone = this_thread().gate != ThreadState::Gate::none;
+    const bool alone = this_thread().hold != ThreadState::Hold::none;
     collecting([alone](Collector& collector) { collector.stop(alone); });
     timing_.abandon();
     const OwnCalls own;

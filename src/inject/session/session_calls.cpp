@@ -69,11 +69,15 @@ void Session::on_driver_call(ThreadState& thread, CUpti_CallbackId id, const CUp
 }
 
 // Calls that change GPU memory, or run kernels that do, wait while a launch is being replayed: what they write between two
-// passes would be undone when memory is restored.
+// passes would be undone when memory is restored. Of those that write or wait for values only the first does: from then on
+// nothing is replayed, and a launch that is measured may wait for what they write.
 void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
   const bool gated = calls_.is_gated(id);
-  if (gated && entry && active_) {
+  const bool values = entry && active_ && calls_.is_of_values(id);
+  const bool waits = gated && entry && active_ && (!values || !services_.has_values());
+  if (values) (void)services_.saw_values();
+  if (waits) {
     thread.enter_shared(gate_);
     if (!active_) thread.leave(gate_);  // ended while this thread waited: no exit callback may come
   }
@@ -103,9 +107,8 @@ void Session::on_resource(const ThreadState& thread, CUpti_CallbackId id, const 
 
 void Session::on_context_end(CUcontext context) {
   counter_.context_ends(context);
-  const OwnCalls own;
-  graphs_.launches().clear();  // clones of graphs are of a context, and must not outlive it  // ending PC sampling and taking the
-                               // counters down calls the driver
+  const OwnCalls own;  // ending PC sampling and taking the counters down calls the driver
+  graphs_.launches().context_ends(context);
   if (pc_sampling_) pc_sampling_->context_ends(context);
   collecting([context](Collector& collector) { collector.context_ends(context); });
 }
@@ -117,7 +120,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     thread.enter_shared(gate_);
     if (!active_) return thread.leave(gate_);  // ended while this thread waited: no exit callback will come
   }
-  if (thread.gate != ThreadState::Gate::alone && count_quickly(call, data.context, thread)) return;
+  if (thread.hold != ThreadState::Hold::alone && count_quickly(call, data.context, thread)) return;
   Launch launch = count(call, data, thread);
   if (thread.nodes != nullptr) thread.nodes->kernels.push_back(launch.entry);
   if (pc_sampling_ && !thread.sampled.contains(data.context, counter_.epoch()) && !graphs_.is_captured(call)) {
@@ -127,12 +130,12 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (graphs_.capturing()) return leave_out(thread, launch, wanted);
-  if (thread.gate != ThreadState::Gate::alone) {
+  if (thread.hold != ThreadState::Hold::alone) {
     services_.mark_overhead();
     thread.enter_alone(gate_);
   }
   if (!active_) {
-    collecting([&](Collector& collector) { collector.skip(launch, capture::SkipReason::failed); });
+    if (wanted) collecting([&](Collector& collector) { collector.skip(launch, capture::SkipReason::failed); });
     return thread.leave(gate_);
   }
   if (graphs_.capturing()) return leave_out(thread, launch, wanted);  // begun while this thread waited
@@ -181,7 +184,7 @@ void Session::on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUp
     if (done && !options_.timeline) ending_.due = true;
   }
   if (thread.nodes != nullptr) return;  // the graph launch is not at its exit
-  if (thread.gate == ThreadState::Gate::alone && active_ && !graphs_.capturing()) {
+  if (thread.hold == ThreadState::Hold::alone && active_ && !graphs_.capturing()) {
     if (ending_.due) end_early();
     if (ending_.detach_due && active_) detach();
   }

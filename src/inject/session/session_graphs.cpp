@@ -77,7 +77,7 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
     if (is_for_gpu(id, data)) graphs_.launches().made_for_gpu();
     const auto& call = *static_cast<const cuGraphInstantiateWithFlags_params*>(data.functionParams);  // all begin like this
     const bool wanted = active_ && collecting([&](Collector& collector) { return collector.wants_nodes(data.context, {}); });
-    if (wanted) graphs_.launches().made(*call.phGraphExec, call.hGraph);
+    if (wanted) graphs_.launches().made(*call.phGraphExec, call.hGraph, data.context);
     return;
   }
   const CUgraphExec executable = *static_cast<const CUgraphExec*>(data.functionParams);  // the first argument

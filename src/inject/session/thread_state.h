@@ -57,8 +57,8 @@ struct alignas(64) ThreadState {
     gone = true;
   }
 
-  enum class Gate : std::uint8_t { none, shared, alone };
-  Gate gate = Gate::none;
+  enum class Hold : std::uint8_t { none, shared, alone };
+  Hold hold = Hold::none;   // of the session's gate
   bool ours = false;        // the calls made now are the profiler's own (OwnCalls)
   bool collecting = false;  // the collector is to be told of the exit of this launch
   std::uint32_t system_id = static_cast<std::uint32_t>(gettid());
@@ -71,22 +71,22 @@ struct alignas(64) ThreadState {
   CUgraphExec turn_graph_to = nullptr;          // what the next graph launch of ours is turned to
 
   // Inside of a graph that is launched node by node the gate is held alone for all of them.
-  void enter_shared(inject::Gate& mutex) {
+  void enter_shared(Gate& gate) {
     if (nodes != nullptr) return;
-    mutex.lock_shared();
-    gate = Gate::shared;
+    gate.lock_shared();
+    hold = Hold::shared;
   }
-  void enter_alone(inject::Gate& mutex) {
-    if (gate == Gate::alone) return;
-    leave(mutex);
-    mutex.lock();
-    gate = Gate::alone;
+  void enter_alone(Gate& gate) {
+    if (hold == Hold::alone) return;
+    leave(gate);
+    gate.lock();
+    hold = Hold::alone;
   }
-  void leave(inject::Gate& mutex) {
+  void leave(Gate& gate) {
     if (nodes != nullptr) return;
-    if (gate == Gate::shared) mutex.unlock_shared();
-    if (gate == Gate::alone) mutex.unlock();
-    gate = Gate::none;
+    if (hold == Hold::shared) gate.unlock_shared();
+    if (hold == Hold::alone) gate.unlock();
+    hold = Hold::none;
   }
 };
 

@@ -26,7 +26,7 @@ bool WindowCollector::usable(const Launch& launch) {
 // not known.
 bool WindowCollector::forbids(const Launch& launch) {
   devices_.insert(launch.device->index);
-  if (cautious_) return launch.function->collective || devices_.size() > 1;
+  if (cautious_) return launch.function->collective || devices_.size() > 1 || services_.has_values();
   return launch.function->collective && (devices_.size() > 1 || cupti::devices_in_use(services_->driver) > 1);
 }
 
@@ -72,7 +72,7 @@ bool WindowCollector::enter(Launch& launch) {
     PassWindows& windows = windows_of(launch);
     if (!known && !windows.launched(launch.entry, wanted)) return false;
     const bool measured = windows.enter({begun(launch.record), launch.entry});
-    if (measured) services_.add_untimed(launch);
+    if (measured) untimed_ = services_.untimed(launch);
     return measured;
   } catch (const std::exception& error) {
     fail(error);
@@ -81,6 +81,7 @@ bool WindowCollector::enter(Launch& launch) {
 }
 
 bool WindowCollector::leave(const CUpti_CallbackData& data) {
+  services_.add(std::exchange(untimed_, std::nullopt), data);
   try {
     const cupti::CurrentContext current(services_->driver, data.context);
     const auto held = windows_.find(data.context);
@@ -184,7 +185,7 @@ bool WindowCollector::is_settled(const Launch&) {
 // Also where measuring has ended: nothing may be in the midst of being evaluated afterwards.
 void WindowCollector::finish() noexcept {
   if (!services_->recorder.usable()) stop(true);  // nobody will read what lacks counters
-  if (!over_) end("");
+  if (!over_) end(due_.value_or(""));
   for (auto& [context, held] : windows_) held.windows->wait_for_values();
 }
 

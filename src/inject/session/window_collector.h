@@ -58,10 +58,11 @@ class WindowCollector final : public Collector {
   CollectorServices& services_;
   const bool cautious_;
   std::map<CUcontext, Context> windows_;
-  std::set<std::uint32_t> devices_;  // that launches came for
-  std::optional<std::string> due_;   // why measuring is to end, which the next launch that is alone does
-  bool over_ = false;                // nothing is measured in windows any more
-  bool forbidden_ = false;           // for good: see forbids()
+  std::set<std::uint32_t> devices_;                // that launches came for
+  std::optional<std::string> due_;                 // why measuring is to end, which the next launch that is alone does
+  bool over_ = false;                              // nothing is measured in windows any more
+  bool forbidden_ = false;                         // for good: see forbids()
+  std::optional<capture::ActivityEvent> untimed_;  // of the launch that is measured
   int failures_in_a_row_ = 0;
 };
 

@@ -251,6 +251,14 @@ class AutoTest(EndToEndTest):
         self.profile_unharmed("cooperative:1", "train:1", "device:1", "train:1", "cooperative:2", metrics=ONE_PASS)
         self.assertEqual(2, self.capture().summary["left_alone"])
 
+    def test_nothing_is_made_alone_where_streams_wait_for_values(self):
+        for mode in ("auto", "kernel"):
+            with self.subTest(mode=mode):
+                options = ["--force", f"--replay-mode={mode}", "--samples=2"]
+                told = self.profile_unharmed("values:3", "train:3", "cooperative:2", options=options).stderr
+                self.assertIn("streams wait for values in memory", " ".join(told.split()))
+                self.assertEqual(OF_ONE, self.capture().summary["measured"])  # before the first
+
     def test_raw_counters_are_of_replays(self):
         for option in ("--keep-counters", "--cache-control=all"):
             with self.subTest(option=option):

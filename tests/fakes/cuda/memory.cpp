@@ -95,6 +95,18 @@ CUresult cuMemsetD8(CUdeviceptr address, unsigned char value, std::size_t bytes)
   return CUDA_SUCCESS;
 }
 
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr address, cuuint32_t value, unsigned flags) {
+  FAKE_ENTRY(cuStreamWriteValue32_v2);
+  const cuStreamWriteValue32_v2_params params{stream, address, value, flags};
+  const fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuStreamWriteValue32_v2, "cuStreamWriteValue32_v2", &params);
+  const auto context = fakes::current_context();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  const std::lock_guard lock(context->mutex);
+  fakes::finish(context);
+  std::memcpy(fakes::host(address), &value, sizeof value);
+  return CUDA_SUCCESS;
+}
+
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
   FAKE_ENTRY(cuMemcpyHtoD_v2);
   cuMemcpyHtoD_v2_params params{to, from, bytes};

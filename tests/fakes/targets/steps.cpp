@@ -256,6 +256,13 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
        [](A a) {
          launch_special("cooperative", a.number(0), [](Training& t) { t.launch_cooperative("volta_sgemm_128x64_nn"); });
        }},
+      {"values",  // iterations after which a value is written
+       [](A a) {
+         launch_special("values", a.number(0), [](Training& t) {
+           t.iterate();
+           t.write_value(1);
+         });
+       }},
       {"refused",  // iterations with a launch that the driver refuses
        [](A a) {
          launch_special("refused", a.number(0), [](Training& t) {

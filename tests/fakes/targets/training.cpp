@@ -128,6 +128,8 @@ bool Training::upload(std::uint8_t value) {
   return bytes == back;
 }
 
+void Training::write_value(std::uint32_t value) { CHECK(cuStreamWriteValue32(stream_, uploaded_, value, 0)); }
+
 std::string Training::checksum() const {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const auto address : {data_, other_}) {

@@ -34,6 +34,8 @@ class Training {
   void reload();
   // Overwrites a buffer of its own on the GPU from the host and reads it back; whether it came back whole.
   [[nodiscard]] bool upload(std::uint8_t value);
+  // Writes one as streams do that others wait for.
+  void write_value(std::uint32_t value);
   // Of all buffers; waits for the GPU.
   [[nodiscard]] std::string checksum() const;
 

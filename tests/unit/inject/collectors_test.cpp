@@ -155,6 +155,7 @@ TEST_F(CollectorsTest, KernelLaunchesThatTheDriverRefusesAreNoFailures) {
   EXPECT_EQ(measured, 0);
   EXPECT_EQ(reason_of(5), SkipReason::failed);
   EXPECT_TRUE(collector.can_measure());
+  EXPECT_EQ(ends, 1) << "it is set up once";
 }
 
 TEST_F(CollectorsTest, KernelWaitsForAllGpusOfTheProcess) {
@@ -164,8 +165,8 @@ TEST_F(CollectorsTest, KernelWaitsForAllGpusOfTheProcess) {
   EXPECT_EQ(calls("cuDevicePrimaryCtxRetain"), 0);
   counted::state().devices = 3;
   EXPECT_TRUE(run(collector, launch(2)));
-  EXPECT_EQ(calls("cuDevicePrimaryCtxRetain"), 3);
-  EXPECT_EQ(calls("cuDevicePrimaryCtxRelease"), 3);
+  EXPECT_EQ(calls("cuDevicePrimaryCtxRetain"), 2) << "besides the launch's own";
+  EXPECT_EQ(calls("cuDevicePrimaryCtxRelease"), 2);
 }
 
 TEST_F(CollectorsTest, KernelReplaysNothingBesideCollectivesOfSeveralGpus) {
@@ -178,6 +179,36 @@ TEST_F(CollectorsTest, KernelReplaysNothingBesideCollectivesOfSeveralGpus) {
   function.collective = false;
   EXPECT_FALSE(run(collector, launch(3)));
   EXPECT_EQ(reason_of(3), SkipReason::collective);
+}
+
+TEST_F(CollectorsTest, KernelLooksForCollectivesAgainOnceALaunchIsAlone) {
+  KernelCollector collector(services, selector);
+  counted::state().ranges = 1;
+  counted::state().devices = 2;
+  Launch waits = launch(1);
+  EXPECT_TRUE(collector.wants(waits));
+  function.collective = true;
+  Launch collective = launch(2);
+  EXPECT_FALSE(collector.wants(collective));
+  function.collective = false;
+  EXPECT_FALSE(collector.enter(waits));
+  const auto changes = ledger.changes(true);
+  ASSERT_TRUE(changes);
+  EXPECT_EQ(changes->keys.front().reason, SkipReason::collective);
+  EXPECT_EQ(changes->keys.front().measured, 0U) << "the sample is given back";
+}
+
+TEST_F(CollectorsTest, NothingIsMadeAloneOnceStreamsWaitForValues) {
+  counted::state().ranges = 1;
+  WindowCollector windows(services, true);
+  EXPECT_TRUE(run(windows, launch(1)));
+  EXPECT_TRUE(services.saw_values());
+  EXPECT_FALSE(services.saw_values()) << "the second time";
+  EXPECT_FALSE(run(windows, launch(2)));
+  windows.finish();
+  KernelCollector kernels(services, selector);
+  EXPECT_FALSE(run(kernels, launch(3)));
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 0);
 }
 
 TEST_F(CollectorsTest, KernelReplaysNothingOnceTheProcessEnds) {
@@ -244,6 +275,15 @@ TEST_F(CollectorsTest, WindowKeepsLaunchesBeforeOneThatTheDriverRefuses) {
     EXPECT_EQ(measured_of[first + 2], 0U);
     EXPECT_EQ(measured_of[first + 3], 1U);
   }
+}
+
+TEST_F(CollectorsTest, WhatIsAlwaysRefusedIsGivenUp) {
+  CUresult result = CUDA_ERROR_INVALID_VALUE;
+  data.functionReturnValue = &result;
+  WindowCollector collector(services, false);
+  for (int i = 0; i < 20; ++i) (void)run(collector, launch(1));
+  EXPECT_EQ(calls("cuptiProfilerEndPass"), static_cast<int>(PassScheduler::kMostFailures));
+  collector.finish();
 }
 
 TEST_F(CollectorsTest, AWindowMayHoldNothingButALaunchThatTheDriverRefused) {
@@ -457,10 +497,11 @@ TEST_F(SourceCollectorTest, LeavesOutWhatCannotBeMadeAlone) {
 
 TEST_F(SourceCollectorTest, OthersWaitForTheLaunchThatIsCounted) { EXPECT_TRUE(collector.takes_turns()); }
 
-TEST_F(SourceCollectorTest, CountsNothingWhereACaptureBeganWhileItWaited) {
+TEST_F(SourceCollectorTest, LooksAgainOnceALaunchIsAlone) {
   Launch counting = launch(1);
   ASSERT_TRUE(collector.wants(counting));
-  collector.skip(counting, SkipReason::captured);  // as the session finds
+  graphs.capture_begins();
+  EXPECT_FALSE(collector.enter(counting));
   EXPECT_EQ(reason_of(1), SkipReason::captured);
   EXPECT_EQ(calls("cuptiSassMetricsEnable"), 0);
 }

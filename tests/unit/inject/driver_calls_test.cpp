@@ -35,6 +35,11 @@ class DriverCallsTest : public testing::Test {
     return DriverCalls(library, wanted).is_gated(id);
   }
 
+  [[nodiscard]] bool is_of_values(CUpti_CallbackId id) const {
+    const cupti::Library library = cupti::Library::from(functions_);
+    return DriverCalls(library, {.collect = Collect::automatic}).is_of_values(id);
+  }
+
   cupti::Functions functions_;
 };
 
@@ -54,6 +59,11 @@ TEST_F(DriverCallsTest, WhatWritesToMemoryWaitsForReplaysAlone) {
       EXPECT_FALSE(waits({.timeline = true, .collect = collect}, id));
     }
   }
+}
+
+TEST_F(DriverCallsTest, KnowsWhatWritesValuesThatStreamsWaitFor) {
+  EXPECT_TRUE(is_of_values(CUPTI_DRIVER_TRACE_CBID_cuStreamWriteValue32_v2));
+  EXPECT_FALSE(is_of_values(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2));
 }
 
 }  // namespace
