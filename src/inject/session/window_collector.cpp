@@ -55,7 +55,7 @@ bool WindowCollector::enter(Launch& launch) {
   if (over_) return false;
   if (forbidden_) {
     services_.mark_overhead();
-    end("the process works together with other GPUs");
+    end(services_.has_values() ? "streams wait for values in memory" : "the process works together with other GPUs");
     return false;
   }
   if (due_) {
