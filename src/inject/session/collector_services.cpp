@@ -43,14 +43,13 @@ void CollectorServices::add(const std::optional<capture::ActivityEvent>& untimed
   if (untimed && !is_refused(exit)) parts_.timeline.add(*untimed, exit.symbolName);
 }
 
-bool CollectorServices::saw_values() {
-  if (values_.exchange(true)) return false;
+void CollectorServices::saw_values() {
+  if (values_.exchange(true)) return;
   parts_.recorder.note(
       capture::Severity::warning, "kernels are not made alone any more, so they are not measured",
       "streams wait for values in memory (cuStreamWaitValue), and the call that writes one may be behind a launch "
       "that waits for them",
       "Use --replay-mode sample, which has no launch wait.");
-  return true;
 }
 
 // For good, once it was so. What cannot be asked is taken to be so.

@@ -49,8 +49,8 @@ class CollectorServices {
   void add(const std::optional<capture::ActivityEvent>& untimed, const CUpti_CallbackData& exit) const;
   // A launch came, whether or not it is selected.
   void saw(const Launch& launch) { collectives_ = collectives_ || launch.function->collective; }
-  // The program has streams wait for values in memory, which other calls write. Whether it is the first time.
-  [[nodiscard]] bool saw_values();
+  // The program has streams wait for values in memory, which other calls write: said once.
+  void saw_values();
   [[nodiscard]] bool has_values() const noexcept { return values_; }
   // Why a launch cannot be made alone, with what it does before and after; none: it can.
   [[nodiscard]] capture::SkipReason reason_against(const Launch& launch);

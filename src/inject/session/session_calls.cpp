@@ -76,7 +76,7 @@ void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   const bool gated = calls_.is_gated(id);
   const bool values = entry && active_ && calls_.is_of_values(id);
   const bool waits = gated && entry && active_ && (!values || !services_.has_values());
-  if (values) (void)services_.saw_values();
+  if (values) services_.saw_values();
   if (waits) {
     thread.enter_shared(gate_);
     if (!active_) thread.leave(gate_);  // ended while this thread waited: no exit callback may come
