@@ -169,6 +169,8 @@ enum class SkipReason : std::uint8_t {
   captured = 3,     // recorded into a CUDA graph, not run
   failed = 4,       // measuring it failed; a notice says why
   memory = 5,       // a replay would take too long to save and restore GPU memory
+  refused = 6,      // the driver refused it: nothing ran
+  values = 7,       // streams of the program wait for values in memory, which later calls may write
 };
 
 // What became of the launches of one key so far. Written again as figures grow: the last one counts.

@@ -90,23 +90,23 @@ struct LaunchCountRow {
 };
 void columns(const auto& visit, Of<LaunchCountRow> auto& row) {
   auto& counts = row.counts;
-  visit(
-      Head{"launch_count", "What became of the launches of one configuration."}, row_id("From 0."),
-      reference("process", counts.process, "process"),
-      nullable(reference("config", counts.config, "config",
-                         "NULL: all of a function that no filter takes, which are counted together.")),
-      nullable(reference("kernel", counts.kernel, "kernel", "NULL: not described.")),
-      number("device", counts.device, "", kOrdinal), number("launches", counts.launches, "launches", "Seen."),
-      number("matched", counts.matched, "launches", "That the selector takes."), number("measured", counts.measured, "launches"),
-      number("near_missed", counts.near_missed, "launches", "That it would take in another form of their name."),
-      number("skipped", counts.skipped, "launches", "Selected, but not to be measured."),
-      number("timed", counts.timed, "launches", "That activity records timed; measured ones are not among them."),
-      number("timed_gpu_ns", counts.timed_gpu_ns, "ns", "GPU time of these."),
-      up_to(
-          "skip_reason", counts.reason, model::kLastSkipReason,
-          "0 none, 1 cooperative, 2 collective, 3 captured into a graph, 4 failed, 5 replay too slow for the GPU memory in use."),
-      text("incomplete", derived(model::words_of(row.incomplete).name),
-           "Why it was not measured as often as asked, as in view coverage; empty: it was."));
+  visit(Head{"launch_count", "What became of the launches of one configuration."}, row_id("From 0."),
+        reference("process", counts.process, "process"),
+        nullable(reference("config", counts.config, "config",
+                           "NULL: all of a function that no filter takes, which are counted together.")),
+        nullable(reference("kernel", counts.kernel, "kernel", "NULL: not described.")),
+        number("device", counts.device, "", kOrdinal), number("launches", counts.launches, "launches", "Seen."),
+        number("matched", counts.matched, "launches", "That the selector takes."),
+        number("measured", counts.measured, "launches"),
+        number("near_missed", counts.near_missed, "launches", "That it would take in another form of their name."),
+        number("skipped", counts.skipped, "launches", "Selected, but not to be measured."),
+        number("timed", counts.timed, "launches", "That activity records timed; measured ones are not among them."),
+        number("timed_gpu_ns", counts.timed_gpu_ns, "ns", "GPU time of these."),
+        up_to("skip_reason", counts.reason, model::kLastSkipReason,
+              "0 none, 1 cooperative, 2 collective, 3 captured into a graph, 4 failed, 5 memory, 6 refused, 7 values: see "
+              "incomplete."),
+        text("incomplete", derived(model::words_of(row.incomplete).name),
+             "Why it was not measured as often as asked, as in view coverage; empty: it was."));
 }
 
 struct SampledRow {

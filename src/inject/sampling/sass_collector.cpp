@@ -60,7 +60,7 @@ bool SassCollector::leave(const CUpti_CallbackData& data) {
 void SassCollector::fetch(const Counting& counting, const CUpti_CallbackData& data) {
   if (is_refused(data)) {
     counting.counter->cancel();
-    return services_->ledger.skipped(counting.entry, capture::SkipReason::failed, true);
+    return services_->ledger.skipped(counting.entry, capture::SkipReason::refused, true);
   }
   cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
   code_.record(counting.index, counting.key, counting.counter->metrics(), counting.counter->end());

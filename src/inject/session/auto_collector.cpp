@@ -20,7 +20,7 @@ bool AutoCollector::chooses_replay(Launch& launch) {
   if (windows_first() && !windows_.is_forbidden()) return windows_.is_stuck(launch) && replay_once(launch);
   const auto against = kernels_.reason_against(launch);
   if (against != SkipReason::none) {
-    if (has_windows && against != SkipReason::failed) return false;
+    if (has_windows && against != SkipReason::failed && against != SkipReason::refused) return false;
     services_->ledger.skipped(launch.entry, against, false);
     launch.window_samples = 0;
     return false;

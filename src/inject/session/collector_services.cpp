@@ -67,7 +67,8 @@ capture::SkipReason CollectorServices::reason_against(const Launch& launch) {
   using capture::SkipReason;
   if (parts_.graphs.is_captured(launch.call)) return SkipReason::captured;
   if (launch.call.cooperative) return SkipReason::cooperative;
-  const bool waits = launch.function->collective || values_ || (collectives_ && has_several_gpus());
+  if (values_) return SkipReason::values;
+  const bool waits = launch.function->collective || (collectives_ && has_several_gpus());
   return waits ? SkipReason::collective : SkipReason::none;
 }
 

@@ -19,6 +19,9 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kIdleLaunches = 1000;
 // After so many launches in a row that could not be measured the next will not be either.
 constexpr int kFailuresToStop = 3;
+// A configuration that the driver has refused so often in a row is tried no more: each time takes 0.4 s (H200;
+// results/2026-11-27-h200/runs.md).
+constexpr unsigned kMostRefusals = 3;
 
 }  // namespace
 
@@ -37,7 +40,10 @@ bool KernelCollector::wants(Launch& launch) {
 
 capture::SkipReason KernelCollector::reason_against(const Launch& launch) const {
   const capture::SkipReason against = services_.reason_against(launch);
-  return against == capture::SkipReason::none && failed_ ? capture::SkipReason::failed : against;
+  if (against != capture::SkipReason::none) return against;
+  if (failed_) return capture::SkipReason::failed;
+  const auto refusals = refusals_.find(launch.entry);
+  return refusals != refusals_.end() && refusals->second >= kMostRefusals ? capture::SkipReason::refused : against;
 }
 
 bool KernelCollector::take(Launch& launch, std::optional<std::uint64_t> samples) {
@@ -162,6 +168,7 @@ void KernelCollector::end(const CUpti_CallbackData& data, Measuring& measuring) 
   record.passes = static_cast<std::uint32_t>(measuring.replay->plan().passes);
   record.cost_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - measuring.since).count());
   failures_in_a_row_ = 0;
+  refusals_.erase(measuring.entry);
   services_->recorder.append(record);
   if (services_->options.keep_counters) keep_counters(record, measuring.replay->image());
   measuring.replay->let_others();
@@ -181,9 +188,11 @@ void KernelCollector::keep_counters(const capture::LaunchRecord& launch, std::sp
   if (!builds_on_base) base = {launch.index, {image.begin(), image.end()}};
 }
 
-void KernelCollector::leave_out(Measuring& measuring) noexcept {
-  services_->ledger.skipped(measuring.entry, capture::SkipReason::failed, true);
-  measuring.replay->release_counters();  // whatever state it left them in
+// Counters are set up anew, as it is not known which pass would come next: 0.4 s on an H200.
+void KernelCollector::leave_out(const Measuring& measuring) {
+  services_->ledger.skipped(measuring.entry, capture::SkipReason::refused, true);
+  ++refusals_[measuring.entry];
+  measuring.replay->release_counters();
 }
 
 void KernelCollector::give_up(Ledger::Entry entry, const std::exception& error) noexcept {

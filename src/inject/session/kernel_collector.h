@@ -65,7 +65,7 @@ class KernelCollector final : public Collector {
   void end(const CUpti_CallbackData& data, Measuring& measuring);
   void keep_counters(const capture::LaunchRecord& launch, std::span<const std::uint8_t> image);
   // The driver has refused the launch, which is the program's affair.
-  void leave_out(Measuring& measuring) noexcept;
+  void leave_out(const Measuring& measuring);
   void give_up(Ledger::Entry entry, const std::exception& error) noexcept;
 
   CollectorServices& services_;
@@ -73,6 +73,7 @@ class KernelCollector final : public Collector {
   std::map<CUcontext, Replay> replays_;
   std::optional<Measuring> measuring_;
   std::map<std::uint32_t, Base> bases_;  // by metric set: the first image kept, which the others build on
+  std::map<Ledger::Entry, unsigned> refusals_;
   std::uint64_t largest_allocation_ = 0;
   std::uint64_t taken_at_ = 0;          // the launch that was last to be measured
   std::uint64_t counters_used_at_ = 0;  // the launch measured last, while counters are held; else 0

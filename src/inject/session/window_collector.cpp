@@ -73,6 +73,7 @@ bool WindowCollector::enter(Launch& launch) {
     if (!known && !windows.launched(launch.entry, wanted)) return false;
     const bool measured = windows.enter({begun(launch.record), launch.entry});
     if (measured) untimed_ = services_.untimed(launch);
+    measuring_ = launch.entry;
     return measured;
   } catch (const std::exception& error) {
     fail(error);
@@ -82,10 +83,12 @@ bool WindowCollector::enter(Launch& launch) {
 
 bool WindowCollector::leave(const CUpti_CallbackData& data) {
   services_.add(std::exchange(untimed_, std::nullopt), data);
+  const bool refused = is_refused(data);
+  if (refused) services_->ledger.skipped(measuring_, capture::SkipReason::refused, false);
   try {
     const cupti::CurrentContext current(services_->driver, data.context);
     const auto held = windows_.find(data.context);
-    if (held != windows_.end() && held->second.windows->leave(is_refused(data))) {
+    if (held != windows_.end() && held->second.windows->leave(refused)) {
       failures_in_a_row_ = 0;
       services_->on_measured();
     }

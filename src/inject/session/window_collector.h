@@ -62,7 +62,8 @@ class WindowCollector final : public Collector {
   std::optional<std::string> due_;                 // why measuring is to end, which the next launch that is alone does
   bool over_ = false;                              // nothing is measured in windows any more
   bool forbidden_ = false;                         // for good: see forbids()
-  std::optional<capture::ActivityEvent> untimed_;  // of the launch that is measured
+  Ledger::Entry measuring_ = 0;                    // the launch that is measured
+  std::optional<capture::ActivityEvent> untimed_;  // of it
   int failures_in_a_row_ = 0;
 };
 

@@ -98,8 +98,8 @@ Wanted wanted_of(const capture::ProcessRecord& process) {
 }
 
 Incomplete as_incomplete(capture::SkipReason reason) {
-  constexpr std::array kOfReasons{Incomplete::not_measured, Incomplete::cooperative, Incomplete::collective,
-                                  Incomplete::captured,     Incomplete::failed,      Incomplete::memory};
+  using enum Incomplete;
+  constexpr std::array kOfReasons{not_measured, cooperative, collective, captured, failed, memory, refused, values};
   return kOfReasons.at(static_cast<std::size_t>(reason));
 }
 

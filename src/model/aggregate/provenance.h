@@ -61,11 +61,13 @@ enum class Incomplete : std::uint8_t {
   no,
   not_matched,  // the selector does not take it
   near_missed,  // neither, but its pattern matches another form of the name
-  cooperative,  // these five: as SkipReason
+  cooperative,  // these seven: as SkipReason
   collective,
   captured,
   failed,
   memory,
+  refused,
+  values,
   not_asked,     // --replay-mode none, sample
   not_measured,  // matched, but none of its launches was measured
   too_few,       // fewer than --samples were
@@ -95,6 +97,8 @@ inline constexpr std::array kIncompleteWords{
     IncompleteWords{"captured", "captured into a CUDA graph, not run by itself"},
     IncompleteWords{"failed", "measuring failed; the notices say why"},
     IncompleteWords{"memory", "replaying it would take too long: there is much GPU memory to save and restore"},
+    IncompleteWords{"refused", "the driver refused the launch"},
+    IncompleteWords{"values", "streams wait for values in memory, so launches are not made alone: use --replay-mode sample"},
     IncompleteWords{"not asked", "launches are not measured one by one with --replay-mode none and sample"},
     IncompleteWords{"not measured", "matched, but skipped, not repeated as several passes need, or collection had ended by then"},
     IncompleteWords{"too few", "fewer of its launches were measured than --samples asks for"},

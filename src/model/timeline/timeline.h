@@ -21,7 +21,7 @@ inline constexpr std::uint32_t kNone = ~std::uint32_t{0};
 // The last values of enumerations that this version knows.
 inline constexpr capture::ReplayMode kLastReplayMode = capture::ReplayMode::iteration;
 inline constexpr capture::CacheControl kLastCacheControl = capture::CacheControl::all;
-inline constexpr capture::SkipReason kLastSkipReason = capture::SkipReason::memory;
+inline constexpr capture::SkipReason kLastSkipReason = capture::SkipReason::values;
 
 struct Thread {
   std::uint32_t process = 0;  // index into Timeline::processes

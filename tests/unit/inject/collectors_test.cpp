@@ -153,9 +153,28 @@ TEST_F(CollectorsTest, KernelLaunchesThatTheDriverRefusesAreNoFailures) {
   for (std::uint32_t which = 1; which <= 5; ++which) EXPECT_TRUE(run(collector, launch(which)));
   EXPECT_EQ(calls("cuptiRangeProfilerStart"), 5);
   EXPECT_EQ(measured, 0);
-  EXPECT_EQ(reason_of(5), SkipReason::failed);
+  EXPECT_EQ(reason_of(5), SkipReason::refused);
   EXPECT_TRUE(collector.can_measure());
   EXPECT_EQ(ends, 1) << "it is set up once";
+  EXPECT_EQ(calls("cuptiRangeProfilerDisable"), 5) << "the next one begins with the first pass";
+}
+
+TEST_F(CollectorsTest, KernelTriesWhatIsAlwaysRefusedThreeTimes) {
+  KernelCollector collector(services, selector);
+  CUresult refused = CUDA_ERROR_INVALID_VALUE;
+  data.functionReturnValue = &refused;
+  counted::state().ranges = 1;
+  options.samples.reset();
+  const auto launch_as = [&](CUresult result) {
+    refused = result;
+    return run(collector, launch(1));
+  };
+  EXPECT_TRUE(launch_as(CUDA_ERROR_INVALID_VALUE));
+  EXPECT_TRUE(launch_as(CUDA_ERROR_INVALID_VALUE));
+  EXPECT_TRUE(launch_as(CUDA_SUCCESS)) << "after which they count anew";
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(launch_as(CUDA_ERROR_INVALID_VALUE));
+  EXPECT_FALSE(launch_as(CUDA_ERROR_INVALID_VALUE));
+  EXPECT_EQ(reason_of(1), SkipReason::refused);
 }
 
 TEST_F(CollectorsTest, KernelWaitsForAllGpusOfTheProcess) {
@@ -292,6 +311,7 @@ TEST_F(CollectorsTest, AWindowMayHoldNothingButALaunchThatTheDriverRefused) {
   for (std::uint32_t which = 1; which <= 5; ++which) EXPECT_TRUE(run(collector, launch(which)));
   EXPECT_EQ(calls("cuptiProfilerEndPass"), 5);
   EXPECT_EQ(calls("cuptiProfilerBeginSession"), 1) << "none of them failed";
+  EXPECT_EQ(reason_of(5), SkipReason::refused);
   collector.finish();
 }
 

@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
         Hostile{"UPDATE launch_count SET config = 2", "table launch_count: config is 2"},
         Hostile{"UPDATE launch_count SET kernel = 9", "table launch_count: kernel is 9"},
         Hostile{"UPDATE launch_count SET measured = -1", "measured is -1"},
-        Hostile{"UPDATE launch_count SET skip_reason = 6", "skip_reason is 6"},
+        Hostile{"UPDATE launch_count SET skip_reason = 8", "skip_reason is 8"},
         Hostile{"UPDATE config SET kernel = 3 WHERE id = 0", "table config: kernel is 3"},
         Hostile{"UPDATE about SET first_ns = last_ns + 1", "table about: last_ns is 4000"},
         Hostile{"DELETE FROM about", "table about: it is missing"}));
