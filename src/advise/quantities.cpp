@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/aggregate/config_counters.h"
+
 namespace dlkprof::advise {
 namespace {
 
@@ -33,8 +35,7 @@ std::optional<double> cheap_tensor_pipe(const Values& values) {
 std::vector<QuantitySource> pipe_sources() {
   using enum Quantity;
   return {
-      // Not from monitors' counters: sampled ones were far from replayed ones (results/2026-11-27-reading.md).
-      {achieved_occupancy, "occupancy", {{"sm__warps_active.avg.pct_of_peak_sustained_active"}}},
+      {achieved_occupancy, "occupancy", {{"sm__warps_active.avg.pct_of_peak_sustained_active"}, {model::kAchievedOccupancy}}},
       {theoretical_occupancy, "occupancy", {{"theoretical_occupancy_pct"}, {"sm__maximum_warps_per_active_cycle_pct"}}},
       {tensor_pipe,
        "tensor",

@@ -5,11 +5,12 @@
 
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of some
 parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates,
-diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, speed, detaching,
-sampling, endurance, shapes, source, overhead, timeline, emission, python, jax, graphs, graph_counters, compiled, sweep, screen,
-nccl, ranks; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
+diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, occupancy, speed,
+detaching, sampling, endurance, shapes, source, overhead, timeline, emission, python, jax, graphs, graph_counters, compiled, sweep,
+screen, nccl, ranks; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
 DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
-DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, graphs, graph_counters, compiled and selection that are to run.
+DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, detaching, graphs, graph_counters, compiled and
+selection that are to run.
 """
 
 import json
@@ -41,6 +42,7 @@ import part_instructions
 import part_iteration
 import part_jax
 import part_nccl
+import part_occupancy
 import part_overhead
 import part_python
 import part_quick
@@ -72,6 +74,7 @@ MODULES = (
     part_application,
     part_instructions,
     part_quick,
+    part_occupancy,
     part_speed,
     part_detaching,
     part_sampling,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string_view>
 
 #include "base/error.h"
 #include "model/aggregate/occupancy.h"
@@ -29,8 +30,22 @@ ConfigCounters::Figure figure_of(const std::string& metric, const std::vector<do
   return figure;
 }
 
+// Shares of elapsed cycles: NVPerf would read the active cycles of each multiprocessor for a share of active ones, where the
+// share of them says the same. Of compute shaders' warps: the neighbour tpc__warps_active_realtime counts twice as many where
+// there are few, and fewer where there are many (results/2026-11-27-h200/runs.md).
+struct WarpShares {
+  const char* warps;
+  const char* active;
+};
+constexpr WarpShares kWarpShares[] = {
+    {"TPC.TriageCompute.tpc__warps_active_shader_cs_realtime.avg.pct_of_peak_sustained_elapsed",
+     "TPC.TriageCompute.sm__cycles_active.avg.pct_of_peak_sustained_elapsed"},
+    {"sm__warps_active.avg.pct_of_peak_sustained_elapsed", "sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}};
+// As much more than there can be may be due to few samples.
+constexpr double kMostOfPossible = 1.25;
+
 // None where GPU or function are not described, or the launch is not possible.
-std::optional<double> theoretical_percent(const Timeline& timeline, const Config& config) {
+std::optional<Occupancy> theoretical(const Timeline& timeline, const Config& config) {
   const capture::FunctionRecord* function = function_of(timeline, config);
   if (function == nullptr || timeline.devices.empty()) return std::nullopt;
   auto device = std::find_if(timeline.devices.begin(), timeline.devices.end(),
@@ -38,10 +53,31 @@ std::optional<double> theoretical_percent(const Timeline& timeline, const Config
   // A process may know its GPU by another number; GPUs of one program are taken for alike.
   if (device == timeline.devices.end()) device = timeline.devices.begin();
   try {
-    return theoretical_occupancy(device->record, *function, config.key).percent;
+    return theoretical_occupancy(device->record, *function, config.key);
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+std::optional<double> mean_of(const ConfigCounters& counters, std::string_view metric) {
+  const auto found =
+      std::find_if(counters.figures.begin(), counters.figures.end(),
+                   [metric](const ConfigCounters::Figure& figure) { return std::string_view(figure.metric) == metric; });
+  return found == counters.figures.end() ? std::nullopt : std::optional(found->mean);
+}
+
+// None where counters do not tell. Samples at the ends of a launch are of its neighbours too, which outweigh a kernel of one
+// block: more warps than its grid has, or than fit into the multiprocessors that are active, are not its own.
+std::optional<double> achieved_percent(const ConfigCounters& counters, const std::optional<Occupancy>& possible) {
+  for (const WarpShares& shares : kWarpShares) {
+    const auto warps = mean_of(counters, shares.warps), active = mean_of(counters, shares.active);
+    if (!warps || !active || *active <= 0) continue;
+    const bool sampled = counters.sampled != nullptr && counters.sampled->contains(shares.warps);
+    const double most = possible ? possible->percent * std::min({1.0, possible->waves, *active / 100}) : *active;
+    if (sampled && *warps > kMostOfPossible * most) continue;
+    return 100 * *warps / *active;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -77,8 +113,11 @@ ConfigCounters counters_of_config(const Timeline& timeline, std::uint32_t config
     }
     counters.figures.push_back(figure);
   }
-  if (const auto percent = theoretical_percent(timeline, timeline.configs[config]); percent && counters.samples > 0) {
-    counters.figures.push_back({.metric = kTheoreticalOccupancy, .mean = *percent});
+  if (counters.samples > 0) {
+    const auto occupancy = theoretical(timeline, timeline.configs[config]);
+    if (occupancy) counters.figures.push_back({.metric = kTheoreticalOccupancy, .mean = occupancy->percent});
+    const auto achieved = achieved_percent(counters, occupancy);
+    if (achieved) counters.figures.push_back({.metric = kAchievedOccupancy, .mean = *achieved});
   }
   if (const auto launches = timeline.measured_launches.find(config); launches != timeline.measured_launches.end()) {
     for (const MeasuredLaunch& launch : launches->second) {

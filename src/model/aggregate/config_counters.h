@@ -14,6 +14,8 @@ namespace dlkprof::model {
 // Theoretical occupancy needs no counter (model/aggregate/occupancy.h). It stands among the metrics of what was measured, so
 // that rows have it of the same launches as the achieved one.
 inline constexpr const char* kTheoreticalOccupancy = "theoretical_occupancy_pct";
+// By counters that are no occupancy themselves, those of the set quick.
+inline constexpr const char* kAchievedOccupancy = "achieved_occupancy_pct";
 
 struct ConfigCounters {
   struct Figure {

@@ -4,8 +4,9 @@ import dataclasses
 import sys
 
 import graph_ops
+from configuration_figures import in_samples
 from harness import check, is_asked_for
-from part_sampling import compare, sampled_shares
+from part_sampling import ENOUGH, compare
 from tools import PROGRAMS, median_step_ms
 
 PART = "graphs"
@@ -127,13 +128,24 @@ def judge_sampled(bench):
 
 
 def judge_alike(bench):
-    """A kernel keeps the GPU as busy in a graph as in the run without one."""
+    """A launch configuration keeps the GPU as busy in a graph as in the run without one. A kernel of several may not: a
+    graph changes how many samples each of them has."""
     shares = {}
     for name, more in (("graphed", ("--graph",)), ("eager", ())):
         base = base_of(f"alike_{name}")
-        profiled(bench, base, ("--replay-mode", "sample"), words_of(bench, (*SAMPLED, *more)))
-        shares[name] = sampled_shares(bench.dlkprof.report(bench.dlkprof.capture(base), "sampling"))
+        _, database = profiled(bench, base, ("--replay-mode", "sample"), words_of(bench, (*SAMPLED, *more)))
+        shares[name] = shares_of(in_samples(database, ENOUGH, least_ns=0))
     return compare(shares["graphed"], shares["eager"])
+
+
+def shares_of(configurations):
+    """(configuration, metric) -> share of peak in per cent."""
+    return {
+        (" ".join(map(str, key)), metric): value
+        for key, figures in configurations.items()
+        for metric, value in figures.items()
+        if "pct_of_peak" in metric
+    }
 
 
 def size_of(works):

@@ -35,6 +35,12 @@ TEST(Quantities, TheTensorPipeOfActiveCyclesFollowsFromCheapCounters) {
   EXPECT_EQ(find({{pipe, 0}, {active, 0}}, Quantity::tensor_pipe), std::nullopt) << "no multiprocessor was active";
 }
 
+TEST(Quantities, CountedOccupancyComesBeforeWhatFollowsFromQuick) {
+  const char* counted = "sm__warps_active.avg.pct_of_peak_sustained_active";
+  EXPECT_EQ(find({{"achieved_occupancy_pct", 25}}, Quantity::achieved_occupancy), 25);
+  EXPECT_EQ(find({{"achieved_occupancy_pct", 25}, {counted, 24}}, Quantity::achieved_occupancy), 24);
+}
+
 // Else a hint would send people to a section that does not have it.
 TEST(Quantities, TheirSectionsCollectThem) {
   const auto catalogue = cupti::Catalogue::load(std::filesystem::path(DLKPROF_SOURCE_DIR) / "metrics");
