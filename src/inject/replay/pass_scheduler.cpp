@@ -35,6 +35,11 @@ constexpr double kLeastPatience = 1;
 constexpr double kLate = 1.5;
 constexpr double kLateWorth = 6;
 constexpr double kLateAfterNs = 4e9;
+// A configuration that comes in every round counts as one that may not come again once it has come so many times as often as it
+// has had passes: the program may end before it has them all. Simulated with 17 launches in a window: where lengths vary, 99.6 %
+// of what is launched often has all passes, not 98.9, as one kernel that comes once a step lacked one; the ResNet-50's windows
+// take 6.7 s, not 6.5, and 6.9 with 2.
+constexpr double kOverdue = 3;
 
 }  // namespace
 
@@ -100,14 +105,17 @@ bool PassScheduler::launched(Key key, std::uint64_t wanted) {
 // finds use for almost any window.
 void PassScheduler::count_missed(const State& state) {
   const double left = static_cast<double>(state.lacking) / static_cast<double>(passes());
-  const bool regular = launches_ - state.regular_since > kForeseen;
+  const double launches_a_pass = lateness(state);
+  const bool regular = launches_a_pass < kOverdue && launches_ - state.regular_since > kForeseen;
   const double worth = regular ? kRegularRound / static_cast<double>(std::max<std::uint64_t>(1, round_)) : 1;
-  missed_ += is_urgent(pass_) ? 1 : worth / (left * left) * (is_late(state) ? kLateWorth : 1);
+  missed_ += is_urgent(pass_) ? 1 : worth / (left * left) * (launches_a_pass >= kLate ? kLateWorth : 1);
 }
 
-bool PassScheduler::is_late(const State& state) const noexcept {
+// Its launches, by the samples of passes that it has had; 0 while it is early.
+double PassScheduler::lateness(const State& state) const noexcept {
+  if (spent_ns_ <= kLateAfterNs) return 0;
   const auto had = static_cast<double>(passes() - state.lacking + 1);  // and the one that this launch may be
-  return spent_ns_ > kLateAfterNs && static_cast<double>(state.launches) >= kLate * had;
+  return static_cast<double>(state.launches) / (had * static_cast<double>(std::max<std::uint64_t>(1, state.wanted)));
 }
 
 bool PassScheduler::is_worth_window(Key key) const {

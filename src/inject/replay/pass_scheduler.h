@@ -118,7 +118,7 @@ class PassScheduler {
   [[nodiscard]] double expectation() const noexcept;
   void count_lacking(Key key);
   void count_missed(const State& state);
-  [[nodiscard]] bool is_late(const State& state) const noexcept;
+  [[nodiscard]] double lateness(const State& state) const noexcept;
   [[nodiscard]] Plan choose_pass(Key key);
   void add_sample(Key key);
   void foresee(Key key);

@@ -324,6 +324,19 @@ TEST(PassScheduler, WaitsLessForWhatIsLate) {
   EXPECT_GT(before, 3 * after);
 }
 
+// As where lengths vary: the kernels of each step are new, but for one, which comes once in all of them.
+TEST(PassScheduler, FindsAllPassesOfWhatComesOnceAStepAmongOthers) {
+  constexpr int kKernels = 40, kLayers = 6;
+  Simulation simulation(quick_and_basic(), 17, true);
+  for (Key step = 1; step <= 60; ++step) {
+    for (int layer = 0; layer < kLayers; ++layer) {
+      for (Key kernel = 0; kernel < kKernels; ++kernel) simulation.launch(kKernels * step + kernel);
+      if (layer == kLayers / 2) simulation.launch(0);
+    }
+  }
+  EXPECT_TRUE(simulation.scheduler.complete(0));
+}
+
 TEST(PassScheduler, KnowsWhatIsStuck) {
   PassScheduler scheduler(basic(), kRoom, false);
   for (std::uint64_t i = 0; i + 1 < PassScheduler::kStuckLaunches; ++i) (void)scheduler.launched(1, 1);
