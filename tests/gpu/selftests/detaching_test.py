@@ -1,0 +1,58 @@
+"""Part detaching: a slower program, and one that dlkprof is still in, must not pass."""
+
+import unittest
+from unittest import mock
+
+import part_detaching
+from harness import CheckFailed, Skipped
+from side_by_side import Times
+
+LEFT = "Undisturbed median 3.1 ms; mean 3.2 ms +- 0.1 ms, n = 412, in 31.2 s without the profiler"
+
+
+def turns(ratio):
+    """A set of four pairs, the last of which is twice as fast as the others."""
+    times = {}
+    for number, step in enumerate((4.0, 4.1, 4.2, 2.0)):
+        times[f"alone_{number}"] = [step, step * 1.1, step]
+        times[f"ours_{number}"] = [ratio * step, ratio * step * 1.1, 3 * step]
+    return times
+
+
+class DetachingTest(unittest.TestCase):
+    def judged(self, *ratios):
+        def take_turns(_bench, _variants, times, *_):
+            times[0].sets += [turns(ratio) for ratio in ratios]
+
+        bench = mock.Mock()
+        bench.commands.seconds_left.side_effect = [100, 0]
+        with (
+            mock.patch.object(part_detaching, "take_turns", take_turns),
+            mock.patch.object(part_detaching, "environment_of", return_value={}),
+            mock.patch.object(part_detaching, "captures_let_go", return_value=4),
+        ):
+            return part_detaching.beside_alone(bench, "default", ())
+
+    def test_compares_turns_of_the_same_pair(self):
+        self.assertEqual(part_detaching.ratios_of(Times(128, [turns(1.25)])), [1.25] * 4)
+
+    def test_passes_where_steps_are_as_long_as_alone(self):
+        self.assertIn("1.0000 of that alone", self.judged(1.0, 1.0))
+
+    def test_fails_where_steps_are_longer(self):
+        with self.assertRaises(CheckFailed):
+            self.judged(1.02, 1.02)
+
+    def test_says_nothing_of_few_pairs(self):
+        with self.assertRaises(Skipped):
+            self.judged(1.0)
+
+    def test_fails_where_dlkprof_stayed(self):
+        part_detaching.check_let_go(LEFT)
+        for screen in ("Iteration median 3.1 ms", f"{LEFT} (CUPTI stayed loaded)"):
+            with self.assertRaises(CheckFailed):
+                part_detaching.check_let_go(screen)
+
+
+if __name__ == "__main__":
+    unittest.main()
