@@ -27,7 +27,7 @@ namespace {
 
 using inject::PassScheduler;
 
-constexpr std::size_t kMostSamples = 17;  // of a window, with --max-memory 300
+constexpr std::size_t kMostSamples = 46;  // of a window, with 300 MB
 constexpr std::uint64_t kOften = 20;      // launches
 constexpr unsigned kRuns = 27;
 constexpr double kMs = 1e6, kSampleMs = 1.11;  // with what closing takes for each launch

@@ -36,9 +36,8 @@ constexpr double kLate = 1.5;
 constexpr double kLateWorth = 6;
 constexpr double kLateAfterNs = 4e9;
 // A configuration that comes in every round counts as one that may not come again once it has come so many times as often as it
-// has had passes: the program may end before it has them all. Simulated with 17 launches in a window: where lengths vary, 99.6 %
-// of what is launched often has all passes, not 98.9, as one kernel that comes once a step lacked one; the ResNet-50's windows
-// take 6.7 s, not 6.5, and 6.9 with 2.
+// has had passes: the program may end before it has them all. Where lengths vary 99.5 % of what is launched often then has all
+// passes, not 98.8, as one kernel that comes once a step lacked one; the ResNet-50's windows take as long.
 constexpr double kOverdue = 3;
 
 }  // namespace
