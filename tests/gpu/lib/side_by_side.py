@@ -37,6 +37,7 @@ class Variant:
     name: str
     environment: dict
     emit_nvtx: bool = False
+    takes_counters: bool = False  # a GPU's, which no other process can have meanwhile
 
 
 @dataclasses.dataclass
@@ -106,13 +107,7 @@ def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10, then=lamb
     with contextlib.ExitStack() as stack:
         players = [stack.enter_context(Player(bench, variant, loop)) for variant in variants]
         for one in times:
-            for player in players:
-                player.start(one.batch_size)  # all at once: importing PyTorch takes seconds
-            for player in players:
-                player.answer(START_S)
-            for _ in range(loop.warm_up_turns - 1):
-                for player in players:
-                    player.turn()
+            warm_up(players, one.batch_size, loop)
             taken = {variant.name: [] for variant in variants}
             for turn in range(rounds):
                 if time.monotonic() > deadline or bench.commands.seconds_left() < LEAST_LEFT_S:
@@ -129,11 +124,27 @@ def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10, then=lamb
         return players[0].steps
 
 
+def warm_up(players, batch_size, loop):
+    """All at once, as importing PyTorch takes seconds; but those that take the GPU's counters one after another."""
+    for group in (
+        [player for player in players if not player.takes_counters],
+        *([player] for player in players if player.takes_counters),
+    ):
+        for player in group:
+            player.start(batch_size)
+        for player in group:
+            player.answer(START_S)
+        for _ in range(loop.warm_up_turns - 1):
+            for player in group:
+                player.turn()
+
+
 class Player:
     """A process of turns.py in the environment of a variant."""
 
     def __init__(self, bench, variant, loop):
         self.name = variant.name
+        self.takes_counters = variant.takes_counters
         self._loop = loop
         self._log = open(bench.commands.logs / f"turns_{variant.name}.err", "ab")
         emit = ["--emit_nvtx"] if variant.emit_nvtx else []

@@ -13,7 +13,7 @@ KEY = ("Kernel Name", "Grid Size", "Block Size", "Dynamic Shared Memory (byte/bl
 MOST_POINTS = 2.0  # apart in the median
 FARTHEST = 25.0
 FEWEST = 5  # configurations
-ENOUGH, LEAST_NS = 50, 10_000  # launches with samples, and how long they take
+ENOUGH, LEAST_NS = 20, 10_000  # launches with samples, and how long they take
 
 
 def run(bench):

@@ -5,7 +5,7 @@ from unittest import mock
 
 import part_detaching
 from harness import CheckFailed, Skipped
-from side_by_side import Times
+from side_by_side import Loop, Times, warm_up
 
 LEFT = "Undisturbed median 3.1 ms; mean 3.2 ms +- 0.1 ms, n = 412, in 31.2 s without the profiler"
 
@@ -17,6 +17,16 @@ def turns(ratio):
         times[f"alone_{number}"] = [step, step * 1.1, step]
         times[f"ours_{number}"] = [ratio * step, ratio * step * 1.1, 3 * step]
     return times
+
+
+class Told:
+    """A process that is told to begin and to go on."""
+
+    def __init__(self, name, calls, takes_counters):
+        self.takes_counters = takes_counters
+        self.start = lambda batch_size: calls.append((name, batch_size))
+        self.answer = lambda seconds: None
+        self.turn = lambda: calls.append((name, "turn"))
 
 
 class DetachingTest(unittest.TestCase):
@@ -32,6 +42,14 @@ class DetachingTest(unittest.TestCase):
             mock.patch.object(part_detaching, "captures_let_go", return_value=4),
         ):
             return part_detaching.beside_alone(bench, "default", ())
+
+    def test_counters_are_one_processs_at_a_time(self):
+        calls = []
+        warm_up([Told("alone", calls, False), Told("first", calls, True), Told("second", calls, True)], 128, Loop("", 20, 3))
+        self.assertEqual([name for name, _ in calls], 3 * ["alone"] + 3 * ["first"] + 3 * ["second"])
+
+    def test_says_what_processes_alone_differ_by(self):
+        self.assertEqual(part_detaching.apart_alone(Times(128, [turns(1.25)])), "0.9756 to 2.1000, n 3")
 
     def test_compares_turns_of_the_same_pair(self):
         self.assertEqual(part_detaching.ratios_of(Times(128, [turns(1.25)])), [1.25] * 4)
