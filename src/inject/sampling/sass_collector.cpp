@@ -8,7 +8,9 @@
 namespace dlkprof::inject {
 
 capture::SkipReason SassCollector::reason_against(const Launch& launch) {
-  return failed_ ? capture::SkipReason::failed : services_.reason_against(launch);
+  if (failed_) return capture::SkipReason::failed;
+  const auto against = services_.reason_against(launch);
+  return against == capture::SkipReason::none && refusals_.are_expected(launch.entry) ? capture::SkipReason::refused : against;
 }
 
 bool SassCollector::wants(Launch& launch) {
@@ -60,11 +62,13 @@ bool SassCollector::leave(const CUpti_CallbackData& data) {
 void SassCollector::fetch(const Counting& counting, const CUpti_CallbackData& data) {
   if (is_refused(data)) {
     counting.counter->cancel();
+    refusals_.refused(counting.entry);
     return services_->ledger.skipped(counting.entry, capture::SkipReason::refused, true);
   }
   cupti::check(services_->driver, services_->driver.cuCtxSynchronize(), "cuCtxSynchronize");
   code_.record(counting.index, counting.key, counting.counter->metrics(), counting.counter->end());
   failures_in_a_row_ = 0;
+  refusals_.measured(counting.entry);
   services_->on_measured();
 }
 

@@ -14,6 +14,7 @@
 #include "inject/sampling/pc_sampling.h"
 #include "inject/session/collector.h"
 #include "inject/session/collector_services.h"
+#include "inject/session/refusals.h"
 
 namespace dlkprof::inject {
 
@@ -45,6 +46,7 @@ class SassCollector final : public Collector {
   PcSampling& code_;
   std::map<std::uint32_t, cupti::SassCounter> counters_;  // by CUDA ordinal
   std::optional<Counting> counting_;
+  Refusals refusals_;
   int failures_in_a_row_ = 0;
   bool failed_ = false;  // nothing is counted any more
 };

@@ -19,9 +19,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kIdleLaunches = 1000;
 // After so many launches in a row that could not be measured the next will not be either.
 constexpr int kFailuresToStop = 3;
-// A configuration that the driver has refused so often in a row is tried no more: each time takes 0.4 s (H200;
-// results/2026-11-27-h200/runs.md).
-constexpr unsigned kMostRefusals = 3;
 
 }  // namespace
 
@@ -42,8 +39,7 @@ capture::SkipReason KernelCollector::reason_against(const Launch& launch) const 
   const capture::SkipReason against = services_.reason_against(launch);
   if (against != capture::SkipReason::none) return against;
   if (failed_) return capture::SkipReason::failed;
-  const auto refusals = refusals_.find(launch.entry);
-  return refusals != refusals_.end() && refusals->second >= kMostRefusals ? capture::SkipReason::refused : against;
+  return refusals_.are_expected(launch.entry) ? capture::SkipReason::refused : against;
 }
 
 bool KernelCollector::take(Launch& launch, std::optional<std::uint64_t> samples) {
@@ -168,7 +164,7 @@ void KernelCollector::end(const CUpti_CallbackData& data, Measuring& measuring) 
   record.passes = static_cast<std::uint32_t>(measuring.replay->plan().passes);
   record.cost_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - measuring.since).count());
   failures_in_a_row_ = 0;
-  refusals_.erase(measuring.entry);
+  refusals_.measured(measuring.entry);
   services_->recorder.append(record);
   if (services_->options.keep_counters) keep_counters(record, measuring.replay->image());
   measuring.replay->let_others();
@@ -191,7 +187,7 @@ void KernelCollector::keep_counters(const capture::LaunchRecord& launch, std::sp
 // Counters are set up anew, as it is not known which pass would come next: 0.4 s on an H200.
 void KernelCollector::leave_out(const Measuring& measuring) {
   services_->ledger.skipped(measuring.entry, capture::SkipReason::refused, true);
-  ++refusals_[measuring.entry];
+  refusals_.refused(measuring.entry);
   measuring.replay->release_counters();
 }
 

@@ -13,6 +13,7 @@
 #include "inject/replay/kernel_replay.h"
 #include "inject/session/collector.h"
 #include "inject/session/collector_services.h"
+#include "inject/session/refusals.h"
 
 namespace dlkprof::inject {
 
@@ -73,7 +74,7 @@ class KernelCollector final : public Collector {
   std::map<CUcontext, Replay> replays_;
   std::optional<Measuring> measuring_;
   std::map<std::uint32_t, Base> bases_;  // by metric set: the first image kept, which the others build on
-  std::map<Ledger::Entry, unsigned> refusals_;
+  Refusals refusals_;
   std::uint64_t largest_allocation_ = 0;
   std::uint64_t taken_at_ = 0;          // the launch that was last to be measured
   std::uint64_t counters_used_at_ = 0;  // the launch measured last, while counters are held; else 0

@@ -533,6 +533,15 @@ TEST_F(SourceCollectorTest, ALaunchThatTheDriverRefusesIsNoFailure) {
   EXPECT_EQ(calls("cuptiSassMetricsDisable"), 5);
 }
 
+TEST_F(SourceCollectorTest, TriesWhatIsAlwaysRefusedThreeTimes) {
+  CUresult refused = CUDA_ERROR_INVALID_VALUE;
+  data.functionReturnValue = &refused;
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(reason_of(1), SkipReason::refused);
+  EXPECT_TRUE(run(collector, launch(2))) << "another may be launched";
+}
+
 TEST_F(SourceCollectorTest, ThreeFailuresInARowEndIt) {
   counted::state().failing = {"cuptiSassMetricsFlushData"};
   for (std::uint32_t which = 0; which < 5; ++which) (void)run(collector, launch(which));
