@@ -53,7 +53,7 @@ void add_selecting(CLI::App& app, capture::Selection& selection, TypedProfile& t
       ->capture_default_str();
   add("-y,--delay", options.delay_seconds, "<seconds>", "Measure nothing in the first seconds")->check(not_negative());
   add("-d,--duration", options.duration_seconds, "<seconds>",
-      "Measure for this many seconds; the program runs on (default: to its end)")
+      "Measure for this many seconds; the program runs on (default or 0: to its end)")
       ->check(not_negative());
 }
 
