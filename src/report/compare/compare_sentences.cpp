@@ -123,8 +123,8 @@ void say_gpu(const Comparison& of, Sentences& said) {
   if (of.base->utilization && of.other->utilization) {
     const double before = of.base->utilization->median;
     const double after = of.other->utilization->median;
-    std::string text = fmt::format("The GPU works for {} of the median iteration with {} and for {} with {}", share_text_of(before),
-                                   run_label(*of.base), share_text_of(after), run_label(*of.other));
+    std::string text = fmt::format("The GPU works for {} of the median iteration with {} and for {} with {}",
+                                   share_text_of(before), run_label(*of.base), share_text_of(after), run_label(*of.other));
     if (std::min(before, after) < kHalfIdle) {
       text += fmt::format(": with {} the GPU waits for longer than it works, so the CPU sets the time of an iteration",
                           std::max(before, after) < kHalfIdle ? "both" : run_label(before < after ? *of.base : *of.other));
