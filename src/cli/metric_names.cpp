@@ -12,10 +12,12 @@
 
 namespace dlkprof::cli {
 
-void check_metrics_exist(const std::vector<std::string>& metrics, const std::filesystem::path& cupti_path) {
-  if (metrics.empty()) return;
-  const auto& library = cupti::open_library(cupti_path);
+void check_metrics_exist(const std::vector<std::string>& metrics, const cupti::Catalogue& catalogue,
+                         const std::filesystem::path& cupti_path) {
   auto unknown = metrics;
+  std::erase_if(unknown, [&catalogue](const std::string& metric) { return catalogue.asks_for(metric); });
+  if (unknown.empty()) return;
+  const auto& library = cupti::open_library(cupti_path);
   std::vector<std::string> bases;
   for (const auto& chip : cupti::Host::chips(library)) {
     const auto host = cupti::Host::create(library, chip);
@@ -34,7 +36,7 @@ void check_metrics_exist(const std::vector<std::string>& metrics, const std::fil
 }
 
 void check_metrics_measured(const std::vector<std::string>& metrics, const model::Timeline& timeline,
-                            const std::filesystem::path& cupti_path) {
+                            const cupti::Catalogue& catalogue, const std::filesystem::path& cupti_path) {
   std::vector<std::string> missing = metrics;
   std::erase_if(missing, [&timeline](const std::string& metric) {
     return std::any_of(timeline.measured.begin(), timeline.measured.end(),
@@ -42,7 +44,7 @@ void check_metrics_measured(const std::vector<std::string>& metrics, const model
   });
   if (missing.empty()) return;
   try {
-    check_metrics_exist(missing, cupti_path);
+    check_metrics_exist(missing, catalogue, cupti_path);
   } catch (const UsageError&) {
     throw;
   } catch (const Error&) {

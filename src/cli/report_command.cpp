@@ -228,7 +228,7 @@ int report_again(ReportCommand command) {
   const IgnoredSignal guard(SIGXFSZ);  // a file that may not grow (ulimit -f) is to be an error, not our end
   const model::Profile profile = analyse(load(command, source), command.folding);
   check_has_ops(reports, profile);
-  check_metrics_measured(command.metrics, profile.timeline, command.cupti_path);
+  check_metrics_measured(command.metrics, profile.timeline, catalogue, command.cupti_path);
   if (command.keeps && source.is_database()) keep(source, profile);
   if (command.outputs.database && profile.has_ops()) write_database(command.outputs, profile);
   const report::Page page{text_width(STDOUT_FILENO), is_styled(STDOUT_FILENO)};

@@ -172,6 +172,13 @@ bool expected_on(const SectionRow& row, const std::string& chip) {
   return row.only.empty() ? !lists(row.absent) : lists(row.only);
 }
 
+bool Catalogue::asks_for(const std::string& metric) const noexcept {
+  return std::ranges::any_of(sections_, [&metric](const Section& section) {
+    return std::ranges::any_of(
+        section.rows, [&metric](const SectionRow& row) { return std::ranges::find(row.metrics, metric) != row.metrics.end(); });
+  });
+}
+
 std::vector<capture::MetricRequest> requests(const std::vector<Section>& sections) {
   std::vector<capture::MetricRequest> all;
   for (const Section& section : sections) {

@@ -44,6 +44,8 @@ class Catalogue {
   // Throw UsageError with the closest name.
   [[nodiscard]] const Section& section(const std::string& name) const;
   [[nodiscard]] const MetricSet& set(const std::string& name) const;
+  // Whether a row asks for it: then some chip has it.
+  [[nodiscard]] bool asks_for(const std::string& metric) const noexcept;
 
  private:
   std::vector<Section> sections_;  // in the order in which they are shown

@@ -78,7 +78,7 @@ int run_profile(int argc, char** argv) {
     throw UsageError("there is no program to profile", "", "Example: dlkprof --kernel-id ::regex:gemm: python train.py");
   }
   if (capture::is_of_another_rank(command->options.ranks)) return run_unprofiled(*command);
-  check_profile(*command);
+  check_profile(*command, catalogue);
   const ProfileOutcome outcome = profile(std::move(*command), catalogue);
   if (!outcome.not_started.empty()) say("dlkprof: the program cannot be started: {}\n", outcome.not_started);
   return outcome.program.exit_code;

@@ -281,10 +281,10 @@ capture::ProfileOptions options_for(const ProfileCommand& command) {
   return options;
 }
 
-void check_profile(const ProfileCommand& command) {
+void check_profile(const ProfileCommand& command, const cupti::Catalogue& catalogue) {
   cupti::require_profiler();
   (void)select::Selector::compile(command.options.selection);
-  check_metrics_exist(command.extra_metrics, command.options.cupti_path);
+  check_metrics_exist(command.extra_metrics, catalogue, command.options.cupti_path);
   (void)injected_library();
   (void)python_environment(command);
 }

@@ -22,7 +22,7 @@ inline constexpr const char* kToldToEndFact = "told_to_end";  // the signal that
 
 // What can be found wrong with the options before anything is started. Throws UsageError; Error where the installation is
 // incomplete.
-void check_profile(const ProfileCommand& command);
+void check_profile(const ProfileCommand& command, const cupti::Catalogue& catalogue);
 
 // Makes the folder for what comes, and makes sure that files can be made in it and that none is in the way. Makes the path of the
 // folder absolute. Throws UsageError.

@@ -76,8 +76,8 @@ CompareCommand comparison_of(const SweepCommand& command, const std::vector<Swee
 }
 
 // All that can be found wrong, before the first program starts.
-void check_sweep(const SweepCommand& command, std::vector<SweepRun>& runs) {
-  check_profile(command.profile);
+void check_sweep(const SweepCommand& command, const cupti::Catalogue& catalogue, std::vector<SweepRun>& runs) {
+  check_profile(command.profile, catalogue);
   check_comparison_files(comparison_of(command, {}));
   for (SweepRun& run : runs) {
     if (!run.kept) check_place(run.profile);
@@ -179,7 +179,7 @@ int sweep(const SweepCommand& command, const cupti::Catalogue& catalogue) {
     print_runs(runs);
     return 0;
   }
-  check_sweep(command, runs);
+  check_sweep(command, catalogue, runs);
   remove_comparison_files(comparison_of(command, {}));
   const int signal = make_runs(runs, catalogue);
   tell_what_is_missing(runs);

@@ -119,6 +119,17 @@ TEST_P(SectionsOn, EverySetCanBeCollected) {
 INSTANTIATE_TEST_SUITE_P(EveryChip, SectionsOn, testing::ValuesIn(chips_or_none()),
                          [](const testing::TestParamInfo<std::string>& chip) { return chip.param; });
 
+// So dlkprof asks NVPerf of no metric that the catalogue has.
+TEST(Sections, AskForNothingThatNoChipHas) {
+  std::set<std::string> unknown;
+  for (const auto& request : requests(catalogue().sections())) unknown.insert(request.names.begin(), request.names.end());
+  for (const std::string& chip : chips_or_none()) {
+    const Host host = Host::create(Library::open(), chip);
+    std::erase_if(unknown, [&host](const std::string& metric) { return host.offers(metric); });
+  }
+  EXPECT_THAT(unknown, IsEmpty());
+}
+
 TEST(Sections, KnowTheirChips) {
   const std::vector<std::string> chips = Host::chips(Library::open());
   for (const Section& section : catalogue().sections()) {
