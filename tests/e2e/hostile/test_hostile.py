@@ -12,7 +12,7 @@ import unittest
 from harness import WAYS, EndToEndTest
 
 SOAK = bool(os.environ.get("DLKPROF_SOAK"))
-SANITIZED = bool(os.environ.get("DLKPROF_SANITIZE"))  # a replay then takes thirty times as long
+SANITIZED = bool(os.environ.get("DLKPROF_SANITIZE"))  # which slows every replay
 
 # Of what takes longer, where not soaking.
 FEW_WAYS = ("none", "timeline")
