@@ -179,6 +179,7 @@ class BurstsTest(SampledTest):
             with self.subTest(call=call):
                 done, times = self.bursts(*program, "exit:5", env={"FAKE_CUPTI_FAIL": call})
                 self.assertEqual(5, done.code)
-                if "Subscribe" in call:  # of the two bursts before: where the machine is busy, one alone may be over too soon
+                if "Subscribe" in call:
                     self.assertEqual(2, times)
-                    self.assertTrue(self.report_rows("sampling"))
+                    # What the two bursts before took is kept. Whether a kernel ran meanwhile depends on how busy this machine is.
+                    self.assertGreater(self.query("SELECT count(*) FROM utilization")[0][0], 0)
