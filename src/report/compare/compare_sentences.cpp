@@ -123,7 +123,7 @@ void say_gpu(const Comparison& of, Sentences& said) {
   if (of.base->utilization && of.other->utilization) {
     const double before = of.base->utilization->median;
     const double after = of.other->utilization->median;
-    std::string text = fmt::format("The GPU works for {} of the median iteration with {} and for {} with {}",
+    std::string text = fmt::format("The GPU works for a median of {} of an iteration with {} and of {} with {}",
                                    share_text_of(before), run_label(*of.base), share_text_of(after), run_label(*of.other));
     if (std::min(before, after) < kHalfIdle) {
       text += fmt::format(": with {} the GPU waits for longer than it works, so the CPU sets the time of an iteration",

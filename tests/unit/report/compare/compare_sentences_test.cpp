@@ -23,9 +23,10 @@ TEST(CompareSentencesTest, SaysWhatTheWholeDoes) {
   const auto said = said_of(test::sample_runs());
   EXPECT_THAT(said, Contains("An iteration takes 4.80 ms with b4 and 4 ms with b512: 0.833x at 128x the samples (p < 0.001)."));
   EXPECT_THAT(said, Contains("Throughput is 833 samples/s with b4 and 128,000 with b512: 154x."));
-  EXPECT_THAT(said,
-              Contains("The GPU works for 0.3 % of the median iteration with b4 and for 7.6 % with b512: with both the GPU waits "
-                       "for longer than it works, so the CPU sets the time of an iteration."));
+  EXPECT_THAT(
+      said,
+      Contains("The GPU works for a median of 0.3 % of an iteration with b4 and of 7.6 % with b512: with both the GPU waits "
+               "for longer than it works, so the CPU sets the time of an iteration."));
   EXPECT_THAT(said,
               Contains("Kernels that fill less than one wave of the GPU take 100.0 % of the GPU time with b4 and 0.0 % with "
                        "b512."));
