@@ -131,6 +131,7 @@ void JobMerger::write(const fs::path& path) {
     Rank rank = database.read(source->number);
     renaming_->apply(rank);
     writer.add(number, rank);
+    if (!rank.identity.number) ++merged_.unnumbered;
     if (!rank.ended || rank.damaged > 0) merged_.cut.push_back(number);
     merged_.world_size = std::max(merged_.world_size, rank.world_size);
     present.push_back(number);
@@ -173,6 +174,12 @@ Merged merge_jobs(const std::vector<fs::path>& files, const fs::path& path, cons
 std::vector<std::string> warnings_of(const Merged& merged) {
   std::vector<std::string> lines;
   for (const std::string& failure : merged.failures) lines.push_back(failure);
+  if (merged.ranks > 1 && merged.unnumbered > 0) {
+    lines.push_back(
+        fmt::format("{} of {} captures do not say which rank they are of, and got numbers in the order of hosts and "
+                    "processes: if they are of runs apart, compare them with dlkprof compare instead",
+                    merged.unnumbered, merged.ranks));
+  }
   if (merged.missing_count > 0) {
     lines.push_back(fmt::format("{} of {} ranks are missing: {}", merged.missing_count, merged.world_size,
                                 first_ones(merged.missing, merged.missing_count)));

@@ -14,6 +14,7 @@ namespace dlkprof::job {
 struct Merged {
   std::size_t ranks = 0;
   std::uint32_t world_size = 0;          // the most that a rank says; 0: none does
+  std::size_t unnumbered = 0;            // ranks that do not say which they are: the order gave them their numbers
   std::vector<std::uint32_t> missing;    // of it, the first ones
   std::uint64_t missing_count = 0;       // all of them
   std::vector<std::uint32_t> cut;        // ranks whose captures were cut short, or had damaged records

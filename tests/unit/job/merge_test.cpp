@@ -101,6 +101,19 @@ TEST_F(MergeTest, TellsMissingRanks) {
   EXPECT_THAT(warnings_of(merged), Contains("2 of 8 ranks are missing: 2, 7"));
 }
 
+TEST_F(MergeTest, TellsRunsThatDoNotSayWhichRankTheyAreOf) {
+  std::vector<Rank> ranks = simulate({.ranks = 3, .iterations = 2});
+  write_job(path("all"), ranks);
+  EXPECT_THAT(warnings_of(merge_jobs({path("all")}, path("numbered"))), IsEmpty());
+  for (const std::size_t i : {0U, 2U}) ranks[i].identity.number.reset();
+  write_job(path("all"), ranks);
+  const std::vector<std::string> told = warnings_of(merge_jobs({path("all")}, path("unnumbered")));
+  EXPECT_THAT(told, Contains(HasSubstr("2 of 3 captures do not say which rank they are of")));
+  ranks.resize(1);
+  write_job(path("one"), ranks);
+  EXPECT_THAT(warnings_of(merge_jobs({path("one")}, path("lone"))), testing::Not(Contains(HasSubstr("do not say"))));
+}
+
 TEST_F(MergeTest, CountsAProcessOnce) {
   std::vector<std::filesystem::path> files = files_of({.ranks = 3, .iterations = 2});
   merge_jobs(files, path("once"));
