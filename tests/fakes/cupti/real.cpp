@@ -50,8 +50,7 @@ std::atomic<bool> g_finalized{false};
 // By its whole path: the name libcupti.so.13 is ours. So is that of NVPerf, for which the real one asks by name.
 void* real_symbol(const char* name) {
   if (std::string_view(name).starts_with("cuptiProfilerHost")) {
-    static void* const nvperf = dlopen(std::filesystem::path(FAKE_REAL_CUPTI).replace_filename("libnvperf_host.so").c_str(),
-                                       RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
+    static void* const nvperf = dlopen(FAKE_REAL_NVPERF, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
     (void)nvperf;  // without it the real one says what is wrong
   }
   static void* const library = dlopen(FAKE_REAL_CUPTI, RTLD_NOW | RTLD_LOCAL);
