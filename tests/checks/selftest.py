@@ -18,6 +18,7 @@ import installation  # noqa: E402
 import links  # noqa: E402
 import listed  # noqa: E402
 import sections  # noqa: E402
+import tidy  # noqa: E402
 
 
 class Commits(unittest.TestCase):
@@ -50,6 +51,56 @@ class Commits(unittest.TestCase):
 
     def test_a_change_of_the_source_says_why(self):
         self.assertEqual(self.faults("Fold graphs", body="\n"), ["it changes src and has no body that says why"])
+
+
+class Tidy(unittest.TestCase):
+    """With a compiler that copies what it is to preprocess, and a clang-tidy that notes when it looks at something."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        self.source = self.root / "text.cpp"
+        self.source.write_text("int a;\n")
+        self.script("compiler", 'cat "$4"')
+        self.script(
+            "clang-tidy",
+            'case $1 in --version) echo 16;; --dump-config) cat "$0.config";; *) echo >>"$0.looked"; cat "$0.says"; exit $(wc -l <"$0.says");; esac',
+        )
+        for name in ("config", "says", "looked"):
+            (self.root / f"clang-tidy.{name}").touch()
+        self.kept, tidy.KEPT = tidy.KEPT, self.root / "kept"
+
+    def tearDown(self):
+        tidy.KEPT = self.kept
+
+    def script(self, name, text):
+        (self.root / name).write_text(f"#!/bin/sh\n{text}\n")
+        (self.root / name).chmod(0o755)
+
+    def looks(self, *options):
+        """Whether clang-tidy is called, and how it ends."""
+        looked = self.root / "clang-tidy.looked"
+        before = looked.read_text()
+        compiler = [self.root / "compiler", "-O1", "-Wall", "-c", self.source, "-o", self.root / "text.o"]
+        code = tidy.main([str(word) for word in (self.root / "clang-tidy", *options, self.source, "--", *compiler)])
+        return looked.read_text() != before, code
+
+    def test_what_was_clean_is_not_looked_at_again(self):
+        self.assertEqual(self.looks(), (True, 0))
+        self.assertEqual(self.looks(), (False, 0))
+        for change in (
+            lambda: self.source.write_text("int a;  // NOLINT\n"),
+            lambda: (self.root / "clang-tidy.config").write_text("Checks: all"),
+        ):
+            change()
+            self.assertEqual(self.looks(), (True, 0))
+            self.assertEqual(self.looks(), (False, 0))
+        self.assertEqual(self.looks("--quiet"), (True, 0))
+
+    def test_what_it_finds_is_found_again(self):
+        (self.root / "clang-tidy.says").write_text("an error\n")
+        self.assertEqual([self.looks(), self.looks()], [(True, 1), (True, 1)])
 
 
 class Listed(unittest.TestCase):
