@@ -21,6 +21,7 @@ Usage: ./setup.sh <verb> [options]
   demo    build and install dlkprof, then show it at work on recorded captures; on a GPU machine, live as well
   test    everything that continuous integration checks
             test quick: of that what needs no sanitizer and no profiled program, for daily work
+            test all: and profiled programs and failing calls under the sanitizers, before a release
             test dev: build file by file what the others build several files at a time, which shows missing includes
   build   build dlkprof and install it under build/install
   soak    try for hours what must not harm: hostile programs, kills at random moments, fuzzing (docs/reference/safety.md);
@@ -168,16 +169,26 @@ test_preset() {
   tests_passed=$((tests_passed + $(awk '/tests passed, 0 tests failed out of/ {n += $NF} END {print n + 0}' "$log")))
 }
 
-check_everything() {
+# Builds and tests the sanitizers' presets, with ctest's further arguments.
+check_sanitized() {
   local preset
+  for preset in asan tsan; do
+    timed build_preset "$preset"
+    timed test_preset "$preset" "$@"
+  done
+}
+
+check_what_ci_does() {
   timed test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds
   timed build_preset ci
   timed python3 -B tests/checks/reader_build.py build/ci .
   timed test_preset ci --label-exclude '^source$'
-  for preset in asan tsan; do
-    timed build_preset "$preset"
-    timed test_preset "$preset"
-  done
+  check_sanitized --exclude-regex '^e2e|EveryChip'
+}
+
+check_everything() {
+  check_what_ci_does
+  check_sanitized --tests-regex '^e2e'
 }
 
 check_quickly() {
@@ -192,12 +203,13 @@ check_file_by_file() {
 }
 
 verb_test() {
-  local tests=check_everything
+  local tests=check_what_ci_does
   case ${1:-} in
     "") ;;
     quick) tests=check_quickly ;;
+    all) tests=check_everything ;;
     dev) tests=check_file_by_file ;;
-    *) die "test takes nothing, quick or dev, and not $1" ;;
+    *) die "test takes nothing, quick, all or dev, and not $1" ;;
   esac
   need_packages "${build_packages[@]}" "${test_packages[@]}"
   need_page_tools
