@@ -49,7 +49,7 @@ class BrowserTest(unittest.TestCase):
         plan = cls.folder / "plan.json"
         plan.write_text(json.dumps(cls.steps()), encoding="utf-8")
         run = subprocess.run(
-            ["node", SOURCE / "viewer/test/browser.mjs", browser, plan], capture_output=True, text=True, timeout=280
+            ["node", SOURCE / "viewer/test/browser.mjs", browser, plan], capture_output=True, text=True, timeout=600
         )
         if run.returncode != 0:
             raise AssertionError(run.stderr)
