@@ -16,7 +16,7 @@ def output(*command):
 
 def hash_of(tidy, source, compiler):
     """The same in any folder: no path goes into it. Comments do, as NOLINT is one."""
-    found = hashlib.sha256(repr(tidy[1:]).encode())
+    found = hashlib.sha256(repr([tidy[1:], [word for word in compiler if "/" not in word]]).encode())
     found.update(output(tidy[0], "--version") + output(tidy[0], "--dump-config", source))
     written = compiler.index("-o")  # what it would write
     found.update(output(*compiler[:written], *compiler[written + 2 :], "-E", "-CC", "-P"))

@@ -78,11 +78,11 @@ class Tidy(unittest.TestCase):
         (self.root / name).write_text(f"#!/bin/sh\n{text}\n")
         (self.root / name).chmod(0o755)
 
-    def looks(self, *options):
+    def looks(self, *options, warnings="-Wall"):
         """Whether clang-tidy is called, and how it ends."""
         looked = self.root / "clang-tidy.looked"
         before = looked.read_text()
-        compiler = [self.root / "compiler", "-O1", "-Wall", "-c", self.source, "-o", self.root / "text.o"]
+        compiler = [self.root / "compiler", "-O1", warnings, "-c", self.source, "-o", self.root / "text.o"]
         code = tidy.main([str(word) for word in (self.root / "clang-tidy", *options, self.source, "--", *compiler)])
         return looked.read_text() != before, code
 
@@ -97,6 +97,7 @@ class Tidy(unittest.TestCase):
             self.assertEqual(self.looks(), (True, 0))
             self.assertEqual(self.looks(), (False, 0))
         self.assertEqual(self.looks("--quiet"), (True, 0))
+        self.assertEqual(self.looks(warnings="-Wextra"), (True, 0))
 
     def test_what_it_finds_is_found_again(self):
         (self.root / "clang-tidy.says").write_text("an error\n")
