@@ -169,7 +169,14 @@ test_preset() {
   tests_passed=$((tests_passed + $(awk '/tests passed, 0 tests failed out of/ {n += $NF} END {print n + 0}' "$log")))
 }
 
-# Builds and tests the sanitizers' presets, with ctest's further arguments.
+check_release() {
+  timed test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds
+  timed build_preset ci
+  timed python3 -B tests/checks/reader_build.py build/ci .
+  timed test_preset ci --label-exclude '^source$'
+}
+
+# With ctest's further arguments.
 check_sanitized() {
   local preset
   for preset in asan tsan; do
@@ -179,16 +186,13 @@ check_sanitized() {
 }
 
 check_what_ci_does() {
-  timed test_preset ci --label-regex '^source$' # what needs no build comes first: it fails in seconds
-  timed build_preset ci
-  timed python3 -B tests/checks/reader_build.py build/ci .
-  timed test_preset ci --label-exclude '^source$'
+  check_release
   check_sanitized --exclude-regex '^e2e|EveryChip'
 }
 
 check_everything() {
-  check_what_ci_does
-  check_sanitized --tests-regex '^e2e'
+  check_release
+  check_sanitized
 }
 
 check_quickly() {

@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 
+ROOT = pathlib.Path(__file__).parents[1]
 KEPT = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "dlkprof-tidy"
 
 
@@ -15,11 +16,12 @@ def output(*command):
 
 
 def hash_of(tidy, source, compiler):
-    """The same in any folder: no path goes into it. Comments do, as NOLINT is one."""
+    """The same wherever the project lies. Comments go into it, as NOLINT is one, and so do includes and macros that nobody uses."""
     found = hashlib.sha256(repr([tidy[1:], [word for word in compiler if "/" not in word]]).encode())
     found.update(output(tidy[0], "--version") + output(tidy[0], "--dump-config", source))
     written = compiler.index("-o")  # what it would write
-    found.update(output(*compiler[:written], *compiler[written + 2 :], "-E", "-CC", "-P"))
+    text = output(*compiler[:written], *compiler[written + 2 :], "-E", "-CC", "-P", "-dD", "-dI")
+    found.update(text.replace(os.fsencode(ROOT), b""))
     return found.hexdigest()
 
 

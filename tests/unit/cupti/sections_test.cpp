@@ -57,7 +57,9 @@ std::string unit_for(const std::string& dimension) {
 
 // In a test for all chips, as each process that asks NVPerf anything fills its tables first, which takes longer than one chip.
 void on_every_chip(const std::function<void(const std::string&, const Host&)>& test) {
-  for (const std::string& chip : Host::chips(Library::open())) {
+  const std::vector<std::string> chips = Host::chips(Library::open());
+  EXPECT_THAT(chips, Not(IsEmpty()));
+  for (const std::string& chip : chips) {
     SCOPED_TRACE(chip);
     const Host host = Host::create(Library::open(), chip);
     // One question for all rows is much faster than one a row; what it leaves open is asked row by row.
