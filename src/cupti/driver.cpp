@@ -64,6 +64,7 @@ class PrimaryContext {
   PrimaryContext& operator=(const PrimaryContext&) = delete;
   ~PrimaryContext() { (void)driver_.cuDevicePrimaryCtxRelease(device_); }
 
+  [[nodiscard]] CUcontext get() const noexcept { return context_; }
   void synchronize() const {
     const CurrentContext current(driver_, context_);
     check(driver_, driver_.cuCtxSynchronize(), "cuCtxSynchronize");
@@ -86,6 +87,15 @@ void synchronize_devices(const Driver& driver) {
   for (const CUdevice device : used_devices(driver)) {
     if (device != own) PrimaryContext(driver, device).synchronize();
   }
+}
+
+std::vector<CUcontext> contexts_of_others(const Driver& driver, CUcontext context) {
+  std::vector<CUcontext> contexts;
+  for (const CUdevice device : used_devices(driver)) {
+    const PrimaryContext primary(driver, device);
+    if (primary.get() != context) contexts.push_back(primary.get());
+  }
+  return contexts;
 }
 
 capture::DeviceRecord read_device(const Driver& driver, CUdevice device, std::string chip) {

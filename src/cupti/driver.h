@@ -5,6 +5,7 @@
 #include <cuda.h>
 
 #include <string>
+#include <vector>
 
 #include "dlkprof/capture_format.h"
 
@@ -28,6 +29,10 @@ namespace dlkprof::cupti {
   X(cuCtxPushCurrent, cuCtxPushCurrent_v2, ::cuCtxPushCurrent)                            \
   X(cuCtxPopCurrent, cuCtxPopCurrent_v2, ::cuCtxPopCurrent)                               \
   X(cuCtxSynchronize, cuCtxSynchronize, ::cuCtxSynchronize)                               \
+  X(cuCtxRecordEvent, cuCtxRecordEvent, ::cuCtxRecordEvent)                               \
+  X(cuEventCreate, cuEventCreate, ::cuEventCreate)                                        \
+  X(cuEventDestroy, cuEventDestroy_v2, ::cuEventDestroy)                                  \
+  X(cuEventQuery, cuEventQuery, ::cuEventQuery)                                           \
   X(cuFuncGetAttribute, cuFuncGetAttribute, ::cuFuncGetAttribute)                         \
   X(cuKernelGetFunction, cuKernelGetFunction, ::cuKernelGetFunction)                      \
   X(cuStreamIsCapturing, cuStreamIsCapturing, ::cuStreamIsCapturing)                      \
@@ -75,6 +80,8 @@ void check(const Driver& driver, CUresult result, const char* call);
 // Waits for what was launched in the current context, and in the primary ones of other GPUs, which may write to memory of this
 // one. Throws Error.
 void synchronize_devices(const Driver& driver);
+// The primary contexts that are in use, but for that one. Throws Error.
+[[nodiscard]] std::vector<CUcontext> contexts_of_others(const Driver& driver, CUcontext context);
 
 // Attributes of a kernel function; its id is left 0. `function` may be a CUkernel, as launches may name one.
 [[nodiscard]] capture::FunctionRecord read_function(const Driver& driver, CUfunction function, std::string mangled_name);

@@ -7,10 +7,10 @@ INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samp
 parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates,
 diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, occupancy, speed,
 detaching, sampling, endurance, shapes, source, overhead, timeline, emission, python, jax, graphs, graph_counters, compiled, sweep,
-screen, nccl, ranks; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
+screen, nccl, ranks, waits; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
 DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
-DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, detaching, graphs, graph_counters, compiled and
-selection that are to run.
+DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, detaching, graphs, graph_counters, compiled, waits
+and selection that are to run.
 """
 
 import json
@@ -56,6 +56,7 @@ import part_source
 import part_speed
 import part_sweep
 import part_timeline
+import part_waits
 from harness import FAIL, PASS, Commands, Row, Scoreboard, markdown_table, text_table
 from tools import Bench, Dlkprof, Ncu
 
@@ -94,6 +95,7 @@ MODULES = (
     part_screen,
     part_nccl,
     part_ranks,
+    part_waits,
 )
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0

@@ -21,7 +21,7 @@ export async function shown(page, act, argument, isAtOnce = false) {
           resolve(list.getEntries()[0].renderTime - start);
         };
         new PerformanceObserver(give).observe({type: "element"});
-        setTimeout(() => reject(new Error(`${source} showed nothing`)), 30000);
+        setTimeout(() => reject(new Error(`${source} showed nothing`)), 90000);
       });
       const changed = new Promise((resolve) => new MutationObserver(resolve).observe(main, {attributeFilter: ["data-shown"]}));
       start = performance.now();

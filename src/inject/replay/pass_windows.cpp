@@ -134,14 +134,17 @@ bool PassWindows::others_wait() {
   return turn_.held() && Clock::now() - turn_since_ > kTurn && turn_.is_wanted();
 }
 
-bool PassWindows::enter(MeasuredLaunch launch) {
+bool PassWindows::enter(MeasuredLaunch launch, Clock::time_point since) {
   since_ = Clock::now();
+  const auto waited = since_ - since;
+  spent_ += waited;
   try {
     if (held_in_vain() || others_wait()) release_counters();
     const PassScheduler::Step step = scheduler_->take(launch.entry);
     if (step == PassScheduler::Step::close) close_window();
     if (step == PassScheduler::Step::none || step == PassScheduler::Step::close) return false;
     if (step == PassScheduler::Step::window) open_window(launch.entry);
+    launch.record.cost_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(waited).count());
     launches_.push_back(std::move(launch));
     pause_.emplace();
     session_->enable();
@@ -156,7 +159,7 @@ bool PassWindows::leave(bool refused) {
     session_->disable();
     pause_.reset();
     const std::chrono::nanoseconds cost = Clock::now() - since_;
-    launches_.back().record.cost_ns = static_cast<std::uint64_t>(cost.count());
+    launches_.back().record.cost_ns += static_cast<std::uint64_t>(cost.count());
     spent_ += cost;
     if (!refused && !scheduler_->full()) return false;
     if (refused) {

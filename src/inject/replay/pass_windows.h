@@ -28,6 +28,8 @@ namespace dlkprof::inject {
 
 class PassWindows {
  public:
+  using Clock = std::chrono::steady_clock;
+
   struct Asked {
     cupti::CollectionPlan plan;
     std::vector<std::string> unavailable;
@@ -50,8 +52,8 @@ class PassWindows {
   // At a launch's entry. `wanted`: samples of its configuration. Whether it is to be made alone, and enter() be called.
   [[nodiscard]] bool launched(Ledger::Entry entry, std::uint64_t wanted);
   // Whether the launch is measured, and leave() is to be called at its exit. Throws Error; the window is then forgotten, as in
-  // all that follows.
-  [[nodiscard]] bool enter(MeasuredLaunch launch);
+  // all that follows. `since`: what it took from then on is measuring.
+  [[nodiscard]] bool enter(MeasuredLaunch launch, Clock::time_point since = Clock::now());
   // Whether a window with launches was closed. `refused`: by the driver, so there was none; it ends its window, as whether CUPTI
   // counts a range of it is not known.
   bool leave(bool refused);
@@ -63,8 +65,6 @@ class PassWindows {
   void wait_for_values() noexcept { evaluator_->finish(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
-
   struct Pass {
     std::size_t plan = 0, pass = 0;
     double close_launch_ns = 0;  // of what closing its windows takes: for each launch

@@ -41,12 +41,18 @@ bool AutoCollector::replay_once(Launch& launch) {
 
 bool AutoCollector::enter(Launch& launch) {
   if (launch.replayed) {
-    replay_began_ = std::chrono::steady_clock::now();
+    replay_began_ = launch.alone_since;
     windows_.release_counters();  // a GPU's counters have one user
     return kernels_.enter(launch);
   }
   kernels_.release_counters();
   return windows_.enter(launch);
+}
+
+void AutoCollector::skip(const Launch& launch, capture::SkipReason reason) {
+  if (!launch.replayed) return windows_.skip(launch, reason);
+  replayed_.erase(launch.entry);
+  kernels_.skip(launch, reason);
 }
 
 bool AutoCollector::leave(const CUpti_CallbackData& data) {

@@ -27,7 +27,7 @@ class AutoCollector final : public Collector {
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
   [[nodiscard]] bool wants(Launch& launch) override;
   [[nodiscard]] bool enter(Launch& launch) override;
-  void skip(const Launch& launch, capture::SkipReason reason) override { kernels_.skip(launch, reason); }
+  void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   // Once it is known that windows come first.
   [[nodiscard]] bool wants_nodes(CUcontext context, std::span<const Ledger::Entry> known) const override {

@@ -1,5 +1,7 @@
 #include "inject/session/collector_services.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/clock.h"
@@ -45,11 +47,23 @@ void CollectorServices::add(const std::optional<capture::ActivityEvent>& untimed
 
 void CollectorServices::saw_values() {
   if (values_.exchange(true)) return;
-  parts_.recorder.note(
-      capture::Severity::warning, "kernels are not made alone any more, so they are not measured",
-      "streams wait for values in memory (cuStreamWaitValue), and the call that writes one may be behind a launch "
-      "that waits for them",
-      "Use --replay-mode sample, which has no launch wait.");
+  note_nothing_is_alone(
+      "streams wait for values in memory (cuStreamWaitValue), and the call that writes one may be behind a launch that waits for "
+      "them");
+}
+
+void CollectorServices::tell_of_vain_waits() {
+  if (!vain_waits_.are_many()) return;
+  note_nothing_is_alone(fmt::format(
+      "{} times what was launched before was not done within some seconds, so it may wait for what the program does next (a "
+      "kernel or a host function for a flag)",
+      VainWaits::kMost));
+}
+
+void CollectorServices::note_nothing_is_alone(const std::string& cause) {
+  if (told_.exchange(true)) return;
+  parts_.recorder.note(capture::Severity::warning, "kernels are not made alone any more, so they are not measured", cause,
+                       "Use --replay-mode sample, which has no launch wait.");
 }
 
 // For good, once it was so. What cannot be asked is taken to be so.
@@ -67,7 +81,7 @@ capture::SkipReason CollectorServices::reason_against(const Launch& launch) {
   using capture::SkipReason;
   if (parts_.graphs.is_captured(launch.call)) return SkipReason::captured;
   if (launch.call.cooperative) return SkipReason::cooperative;
-  if (values_) return SkipReason::values;
+  if (waits_for_program()) return SkipReason::values;
   const bool waits = launch.function->collective || (collectives_ && has_several_gpus());
   return waits ? SkipReason::collective : SkipReason::none;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "cupti/host.h"
 #include "cupti/library.h"
 #include "inject/graphs/graph_watch.h"
+#include "inject/session/gpu_wait.h"
 #include "inject/session/launch_counter.h"
 #include "inject/session/ledger.h"
 #include "inject/session/recorder.h"
@@ -49,9 +51,17 @@ class CollectorServices {
   void add(const std::optional<capture::ActivityEvent>& untimed, const CUpti_CallbackData& exit) const;
   // A launch came, whether or not it is selected.
   void saw(const Launch& launch) { collectives_ = collectives_ || launch.function->collective; }
-  // The program has streams wait for values in memory, which other calls write: said once.
+  // What was launched may wait for what the program does next: streams for values in memory, which later calls write; or what
+  // launches waited for in vain. So none is made alone any more, which is said once.
   void saw_values();
   [[nodiscard]] bool has_values() const noexcept { return values_; }
+  [[nodiscard]] VainWaits& vain_waits() noexcept { return vain_waits_; }
+  [[nodiscard]] bool waits_for_program() const noexcept { return values_ || vain_waits_.are_many(); }
+  void tell_of_vain_waits();
+  // Whether all of the context is done within that time. No capture may be going on.
+  [[nodiscard]] bool is_done(CUcontext context, std::chrono::steady_clock::duration longest) const noexcept {
+    return GpuEvents(parts_.driver, context, false).are_done_within(longest);
+  }
   // Why a launch cannot be made alone, with what it does before and after; none: it can.
   [[nodiscard]] capture::SkipReason reason_against(const Launch& launch);
   // The id that record_metric_set() will give next.
@@ -61,12 +71,15 @@ class CollectorServices {
 
  private:
   [[nodiscard]] bool has_several_gpus() noexcept;
+  void note_nothing_is_alone(const std::string& cause);
 
   const Parts parts_;
   bool profiler_used_ = false;
   bool collectives_ = false;  // there were some
   bool several_gpus_ = false;
   std::atomic<bool> values_{false};
+  std::atomic<bool> told_{false};  // that nothing is made alone any more
+  VainWaits vain_waits_;
   std::uint32_t metric_sets_ = 0;
 };
 

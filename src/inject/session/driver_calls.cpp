@@ -66,11 +66,12 @@ DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
   const bool waits = starts_with({"cuStreamSynchronize", "cuCtxSynchronize", "cuEventSynchronize"});
   const bool graph = starts_with({"cuGraphLaunch"});
   const bool capture = starts_with({"cuStreamBeginCapture"});
+  const bool hosts = starts_with({"cuLaunchHostFunc", "cuStreamAddCallback"});
   const bool replays = wanted.collect == Collect::kernel || wanted.collect == Collect::automatic;
   const bool windows = wanted.collect == Collect::iteration || wanted.collect == Collect::automatic;
   const bool alone = replays || windows || wanted.collect == Collect::source;  // some launches are made
   Role role;
-  role.gated = ((moves || writes) && replays) || ((graph || capture) && alone);
+  role.gated = ((moves || writes) && replays) || ((graph || capture || hosts) && alone);
   role.timed = (moves || waits || graph) && wanted.timeline;
   role.only_timed = role.timed && !role.gated && !graph;
   role.of_values = values && replays;

@@ -18,10 +18,6 @@ class Gate {
  public:
   static constexpr auto kLongestPause = std::chrono::milliseconds(2);
 
-  void lock() {
-    const Waiting waiting(waiting_);
-    mutex_.lock();
-  }
   [[nodiscard]] bool try_lock() { return mutex_.try_lock(); }
   // The lock owns nothing where it could not be held alone in time.
   [[nodiscard]] std::unique_lock<Gate> alone_within(std::chrono::steady_clock::duration longest) {

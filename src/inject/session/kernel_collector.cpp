@@ -76,7 +76,7 @@ bool KernelCollector::enter(Launch& launch) {
   }
   --waiting_;
   services_.mark_overhead();
-  Measuring measuring{nullptr, launch.entry, begun(launch.record), Clock::now()};
+  Measuring measuring{nullptr, launch.entry, begun(launch.record), launch.alone_since};
   try {
     const cupti::CurrentContext current(services_->driver, launch.data.context);
     begin(measuring, launch);

@@ -34,6 +34,8 @@ struct Launch {
   select::Verdict verdict = select::Verdict::unmatched;
   capture::LaunchRecord record;  // but for its values and how it was measured
 
+  std::chrono::steady_clock::time_point alone_since = std::chrono::steady_clock::now();  // where it is
+
   // The collectors' own, between wants() and enter().
   bool replayed = false;                        // it is to be
   std::optional<std::uint64_t> window_samples;  // wanted of its configuration in windows

@@ -11,6 +11,7 @@
 #include <cupti.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -63,11 +64,14 @@ class Session {
   [[nodiscard]] bool prepare_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, CUcontext context,
                                    std::optional<cupti::ActivityPause>& pause);
   [[nodiscard]] CUgraphExec launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, const GraphLaunchCall& call,
-                                         NodeLaunches& launches);
+                                         CUcontext context, NodeLaunches& launches);
   void on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_context_end(CUcontext context);
   void on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data);
   void on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> come_alone(ThreadState& thread, CUcontext context,
+                                                                                CUstream stream, bool all_gpus);
+  void end(ThreadState& thread, CUcontext context, CUstream stream);
   void leave_out(ThreadState& thread, const Launch& launch, bool wanted);
   [[nodiscard]] bool count_quickly(const LaunchCall& call, CUcontext context, ThreadState& thread);
   [[nodiscard]] Launch count(const LaunchCall& call, const CUpti_CallbackData& data, ThreadState& thread);

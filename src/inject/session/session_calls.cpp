@@ -1,4 +1,7 @@
 // The session's callbacks: what it does at the entries and exits of the driver's calls.
+#include <chrono>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "base/unnoticed.h"
@@ -109,6 +112,7 @@ void Session::on_context_end(CUcontext context) {
   counter_.context_ends(context);
   const OwnCalls own;  // ending PC sampling and taking the counters down calls the driver
   graphs_.launches().context_ends(context);
+  services_.vain_waits().forget();
   if (pc_sampling_) pc_sampling_->context_ends(context);
   collecting([context](Collector& collector) { collector.context_ends(context); });
 }
@@ -130,9 +134,14 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (graphs_.capturing()) return leave_out(thread, launch, wanted);
-  if (thread.hold != ThreadState::Hold::alone) {
-    services_.mark_overhead();
-    thread.enter_alone(gate_);
+  if (thread.hold != ThreadState::Hold::alone) services_.mark_overhead();
+  if (const auto since = come_alone(thread, data.context, call.stream, launch.replayed)) {
+    launch.alone_since = *since;
+  } else {
+    if (wanted) collecting([&](Collector& collector) { collector.skip(launch, capture::SkipReason::values); });
+    thread.enter_shared(gate_);
+    if (!active_) thread.leave(gate_);
+    return;
   }
   if (!active_) {
     if (wanted) collecting([&](Collector& collector) { collector.skip(launch, capture::SkipReason::failed); });
@@ -143,6 +152,32 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (thread.nodes == nullptr) return;
   if (thread.collecting) ++thread.nodes->measured;
   if (!thread.collecting) services_.add_untimed(launch);
+}
+
+// With the gate held alone and nothing left to do on the GPU (gpu_wait.h): since when. Others, whom what was launched may wait
+// for, pass again and again meanwhile. Nothing where it could not be; the gate is then not held. Inside of a graph that is
+// launched node by node it was so before the first.
+std::optional<std::chrono::steady_clock::time_point> Session::come_alone(ThreadState& thread, CUcontext context, CUstream stream,
+                                                                         bool all_gpus) {
+  using std::chrono::steady_clock;
+  constexpr std::chrono::seconds kLongestHold(30);  // of others, who may set counters up, and replay a launch
+  constexpr std::chrono::milliseconds kBetween(5);
+  if (thread.nodes != nullptr) return steady_clock::now();
+  thread.leave(gate_);
+  VainWaits& vain = services_.vain_waits();
+  if (vain.are_too_many()) return std::nullopt;
+  GpuWait wait(services_->driver, vain, context, all_gpus, services_.waits_for_program());
+  while (thread.enter_alone(gate_, kLongestHold)) {
+    const OwnCalls own(thread);
+    const auto since = steady_clock::now();
+    if (!active_ || graphs_.is_captured(stream) || wait.is_done()) return since;
+    thread.leave(gate_);
+    if (!wait.goes_on()) break;
+    std::this_thread::sleep_for(kBetween);
+  }
+  if (wait.goes_on()) vain.add(nullptr);
+  services_.tell_of_vain_waits();
+  return std::nullopt;
 }
 
 // While a stream is captured, on whatever thread: closing a window, giving counters back and ending would end the capture, as
@@ -184,9 +219,8 @@ void Session::on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUp
     if (done && !options_.timeline) ending_.due = true;
   }
   if (thread.nodes != nullptr) return;  // the graph launch is not at its exit
-  if (thread.hold == ThreadState::Hold::alone && active_ && !graphs_.capturing()) {
-    if (ending_.due) end_early();
-    if (ending_.detach_due && active_) detach();
+  if (thread.hold == ThreadState::Hold::alone && (ending_.due || ending_.detach_due)) {
+    if (const auto launch = read_launch(id, data.functionParams)) end(thread, data.context, launch->stream);
   }
   thread.leave(gate_);
   if (!active_.load(std::memory_order_relaxed)) return;
@@ -196,6 +230,14 @@ void Session::on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUp
     attachment_.detach_now();
   }
   timing_.end_if_due(counter_.launches());
+}
+
+// What cannot be done now the next launch tries, which comes alone for it.
+void Session::end(ThreadState& thread, CUcontext context, CUstream stream) {
+  if (!active_ || graphs_.capturing() || !come_alone(thread, context, stream, true) || !active_ || graphs_.is_captured(stream))
+    return;
+  if (ending_.due) end_early();
+  if (ending_.detach_due && active_) detach();
 }
 
 }  // namespace dlkprof::inject

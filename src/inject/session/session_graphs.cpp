@@ -1,5 +1,6 @@
 // The session's callbacks about CUDA graphs; and launches of graphs that are made node by node (graph_launches.h).
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <utility>
 
@@ -12,7 +13,8 @@
 namespace dlkprof::inject {
 namespace {
 
-constexpr int kMostIdle = 8;  // launches of a graph node by node, in a row, in which nothing is measured
+constexpr std::chrono::seconds kLongestGraph(3);  // that the launches of its nodes are waited for
+constexpr int kMostIdle = 8;                      // launches of a graph node by node, in a row, in which nothing is measured
 
 CUstream read_capture_end(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   const CUstream stream = static_cast<const cuStreamEndCapture_params*>(data.functionParams)->hStream;  // both are alike
@@ -102,11 +104,11 @@ void Session::launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CU
   const auto graph = graphs_.launches().find(call.executable);
   if (graph == nullptr || !wants_nodes(call, *graph, data.context)) return;
   services_.mark_overhead();
-  thread.enter_alone(gate_);
+  if (!come_alone(thread, data.context, call.stream, false)) return;
   std::optional<cupti::ActivityPause> pause;
   NodeLaunches nodes{.graph_launch = data.correlationId};
   if (active_ && prepare_nodes(thread, graph->nodes, call.stream, data.context, pause)) {
-    call.executable = launch_nodes(thread, graph->nodes, call, nodes);
+    call.executable = launch_nodes(thread, graph->nodes, call, data.context, nodes);
     std::sort(nodes.kernels.begin(), nodes.kernels.end());
     nodes.kernels.erase(std::unique(nodes.kernels.begin(), nodes.kernels.end()), nodes.kernels.end());
   }
@@ -133,10 +135,11 @@ bool Session::prepare_nodes(ThreadState& thread, const cupti::GraphNodes& nodes,
 }
 
 // What the call is to launch then. The session hears of each node's launch. Ends once all are done, so that records of activity
-// may go on; what kernels have done wrong the program hears from its own calls. Where a node is refused after others were
-// launched, the call gets no graph at all, and fails: better than a wrong result.
+// may go on, or after some seconds, as they may wait for what the program does next; what kernels have done wrong the program
+// hears from its own calls. Where a node is refused after others were launched, the call gets no graph at all, and fails: better
+// than a wrong result.
 CUgraphExec Session::launch_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, const GraphLaunchCall& call,
-                                  NodeLaunches& launches) {
+                                  CUcontext context, NodeLaunches& launches) {
   const OpenCall graph_call = std::exchange(thread.call, {});
   thread.nodes = &launches;
   CUresult result = CUDA_SUCCESS;
@@ -147,11 +150,12 @@ CUgraphExec Session::launch_nodes(ThreadState& thread, const cupti::GraphNodes& 
     result = nodes.launch(launched, call.stream);
   }
   const OwnCalls own(thread);
-  const bool context_lives = services_->driver.cuCtxSynchronize() == CUDA_SUCCESS;
+  const bool refused = result != CUDA_SUCCESS, done = services_.is_done(context, kLongestGraph);
+  const bool context_lives = !done || services_->driver.cuCtxSynchronize() == CUDA_SUCCESS;
   thread.nodes = nullptr;
   thread.call = graph_call;
-  launches.failed = result != CUDA_SUCCESS;
-  if (!launches.failed || !context_lives) return nodes.nothing();
+  launches.failed = refused || !done;
+  if (!refused || !context_lives) return nodes.nothing();
   return launched > 1 ? nullptr : call.executable;
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -76,11 +77,15 @@ struct alignas(64) ThreadState {
     gate.lock_shared();
     hold = Hold::shared;
   }
-  void enter_alone(Gate& gate) {
-    if (hold == Hold::alone) return;
+  // False where the gate could not be held alone in time: it is then not held.
+  [[nodiscard]] bool enter_alone(Gate& gate, std::chrono::steady_clock::duration longest) {
+    if (hold == Hold::alone) return true;
     leave(gate);
-    gate.lock();
+    auto lock = gate.alone_within(longest);
+    if (!lock) return false;
+    (void)lock.release();
     hold = Hold::alone;
+    return true;
   }
   void leave(Gate& gate) {
     if (nodes != nullptr) return;

@@ -26,16 +26,18 @@ bool WindowCollector::usable(const Launch& launch) {
 // not known.
 bool WindowCollector::forbids(const Launch& launch) {
   devices_.insert(launch.device->index);
-  if (cautious_) return launch.function->collective || devices_.size() > 1 || services_.has_values();
+  if (services_.waits_for_program()) return true;
+  if (cautious_) return launch.function->collective || devices_.size() > 1;
   return launch.function->collective && (devices_.size() > 1 || cupti::devices_in_use(services_->driver) > 1);
 }
 
 bool WindowCollector::wants(Launch& launch) {
   const bool may_measure = usable(launch);
   if (!may_measure) {
-    const bool is_told = launch.selected() && launch.function->collective && !cautious_;
-    if (is_told) services_->ledger.skipped(launch.entry, capture::SkipReason::collective, false);
-    return forbidden_ && !over_ && !windows_.empty();  // which enter() ends
+    const bool waits = services_.waits_for_program();
+    const bool is_told = launch.selected() && (launch.function->collective || waits) && !cautious_;
+    if (is_told) skip(launch, waits ? capture::SkipReason::values : capture::SkipReason::collective);
+    return forbidden_ && !over_ && !windows_.empty() && !services_.vain_waits().are_too_many();  // which enter() ends
   }
   if (due_) return true;
   if (!launch.selected() || is_captured(launch, services_->graphs.capturing())) return false;
@@ -51,11 +53,15 @@ bool WindowCollector::is_captured(const Launch& launch, bool captured) {
   return captured;
 }
 
+void WindowCollector::skip(const Launch& launch, capture::SkipReason reason) {
+  if (launch.selected()) services_->ledger.skipped(launch.entry, reason, false);
+}
+
 bool WindowCollector::enter(Launch& launch) {
   if (over_) return false;
   if (forbidden_) {
     services_.mark_overhead();
-    end(services_.has_values() ? "streams wait for values in memory" : "the process works together with other GPUs");
+    end(services_.waits_for_program() ? "what is launched waits for the program" : "the process works together with other GPUs");
     return false;
   }
   if (due_) {
@@ -71,7 +77,7 @@ bool WindowCollector::enter(Launch& launch) {
     const bool known = windows_.contains(launch.data.context);
     PassWindows& windows = windows_of(launch);
     if (!known && !windows.launched(launch.entry, wanted)) return false;
-    const bool measured = windows.enter({begun(launch.record), launch.entry});
+    const bool measured = windows.enter({begun(launch.record), launch.entry}, launch.alone_since);
     if (measured) untimed_ = services_.untimed(launch);
     measuring_ = launch.entry;
     return measured;
@@ -187,9 +193,21 @@ bool WindowCollector::is_settled(const Launch&) {
 
 // Also where measuring has ended: nothing may be in the midst of being evaluated afterwards.
 void WindowCollector::finish() noexcept {
-  if (!services_->recorder.usable()) stop(true);  // nobody will read what lacks counters
-  if (!over_) end(due_.value_or(""));
+  const bool closes = may_close();
+  if (!services_->recorder.usable()) stop(closes);  // nobody will read what lacks counters
+  if (!over_ && closes) end(due_.value_or(""));
+  if (!std::exchange(over_, true)) {
+    services_->recorder.note(capture::Severity::warning, "launches of the last window were not measured",
+                             "the GPU was not done with its work at the end of the process", "");
+  }
   for (auto& [context, held] : windows_) held.windows->wait_for_values();
+}
+
+// At the end of the process. Closing a window waits for the GPU, which may wait for the program.
+bool WindowCollector::may_close() noexcept {
+  constexpr std::chrono::seconds kLongest(1);
+  return services_->graphs.capturing() ||
+         std::all_of(windows_.begin(), windows_.end(), [&](const auto& held) { return services_.is_done(held.first, kLongest); });
 }
 
 void WindowCollector::fail(const std::exception& error) noexcept {

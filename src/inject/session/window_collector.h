@@ -23,6 +23,7 @@ class WindowCollector final : public Collector {
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
   [[nodiscard]] bool wants(Launch& launch) override;
   [[nodiscard]] bool enter(Launch& launch) override;
+  void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   [[nodiscard]] bool wants_nodes(CUcontext context, std::span<const Ledger::Entry> known) const override;
   void context_ends(CUcontext context) override { windows_.erase(context); }
@@ -46,6 +47,7 @@ class WindowCollector final : public Collector {
   };
 
   [[nodiscard]] bool forbids(const Launch& launch);
+  [[nodiscard]] bool may_close() noexcept;
   [[nodiscard]] bool is_captured(const Launch& launch, bool captured);
   [[nodiscard]] PassWindows& windows_of(const Launch& launch);
   [[nodiscard]] RangeEvaluator::Listener listener();

@@ -67,6 +67,22 @@ class HostileProgramTest(HostileProgram):
         alone = self.check("train:1", "cancel:60", "train:1")
         self.assertIn("60 cancelled", alone.stdout)
 
+    def test_host_functions_that_wait_for_what_comes_after(self):
+        """Launches that are to be measured wait for them for a while, and those later no more."""
+        told = self.profile_unharmed("host_waits:20", options=["--replay-mode=iteration"])
+        self.assertIn("not made alone any more", " ".join(told.stderr.split()))
+        self.assertIn("host waits", told.stdout)
+
+    def test_host_functions_that_wait_for_another_thread(self):
+        """Who waits for the GPU lets it pass."""
+        told = self.profile_unharmed("host_waits:30:thread", options=["--replay-mode=iteration", "-k", "regex:^(?!others)"])
+        self.assertNotIn("not made alone any more", " ".join(told.stderr.split()))
+        self.assertLess(0, self.capture().summary["measured"])
+
+    def test_a_host_function_without_an_end(self):
+        """Launches that are to be measured wait for it for a while, those later no more, and the end does not."""
+        self.check("train:1", "host_stuck", "train:9", "exit:7", ways=("iteration",))
+
     def test_a_stderr_that_cannot_be_written(self):
         for how in ("pipe", "file"):
             with self.subTest(how=how):

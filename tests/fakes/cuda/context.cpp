@@ -155,6 +155,7 @@ CUresult cuCtxSynchronize() {
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize, "cuCtxSynchronize", nullptr);
   fakes::finish(context);
+  fakes::wait_for_host_functions(context);
   return call.gives(CUDA_SUCCESS);
 }
 

@@ -84,6 +84,7 @@ struct DriverTable {
   void (*replay)(const KernelRun& run, std::size_t passes);
   bool (*idle)(CUcontext context);
   CUcontext (*current_context)();
+  void (*wait_for_host_functions)(CUcontext context);
   bool (*capturing)();  // some stream is being recorded into a graph
   bool (*shut_down)();  // the exit handlers of the driver have run
   std::uint32_t (*context_id)(CUcontext context);

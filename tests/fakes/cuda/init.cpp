@@ -73,6 +73,7 @@ const fakes::DriverTable* fake_driver_table() {
       .replay = fakes::replay,
       .idle = fakes::idle,
       .current_context = fakes::current_context,
+      .wait_for_host_functions = fakes::wait_for_host_functions,
       .capturing = fakes::capturing,
       .shut_down = [] { return fakes::g_shut_down.load(); },
       .context_id = [](CUcontext context) { return context->id; },

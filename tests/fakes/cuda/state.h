@@ -1,6 +1,7 @@
 // The fake driver's inside: handles are pointers to these, which cuda.h leaves open.
 #pragma once
 
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -18,6 +19,10 @@ struct CUctx_st {
   std::recursive_mutex mutex;  // of all below
   std::deque<fakes::KernelRun> queue;
   std::map<CUdeviceptr, std::vector<std::uint8_t>> memory;
+  std::mutex hosts_mutex;  // of what follows
+  std::condition_variable hosts_done;
+  std::set<std::uint64_t> hosts;  // host functions that are not done, by their number
+  std::uint64_t hosts_launched = 0;
 };
 
 struct CUstream_st {
@@ -93,6 +98,7 @@ void set_memory(const CUDA_MEMSET_NODE_PARAMS& set);
 [[nodiscard]] bool spoils_recording();
 void enqueue(KernelRun run);
 void finish(CUcontext context);
+void wait_for_host_functions(CUcontext context);
 std::uint32_t stream_id(CUcontext context, CUstream stream, bool per_thread);
 [[nodiscard]] bool capturing();
 [[nodiscard]] std::uint32_t next_correlation();

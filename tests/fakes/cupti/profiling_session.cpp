@@ -42,6 +42,9 @@ Session* session_of(CUcontext context, const char* function) {
 }
 
 // What the hardware is set up or read out for cannot be recorded into a graph.
+// As CUPTI does, without an end.
+void wait_for_all(CUcontext context) { driver()->wait_for_host_functions(context); }
+
 void no_capture(const char* function) {
   if (driver()->capturing()) misuse(std::string(function) + " while a stream is recorded");
 }
@@ -135,6 +138,7 @@ CUptiResult cuptiProfilerBeginSession(CUpti_Profiler_BeginSession_Params* params
 
 CUptiResult cuptiProfilerEndSession(CUpti_Profiler_EndSession_Params* params) {
   FAKE_GPU_CALL(cuptiProfilerEndSession);
+  fakes::wait_for_all(params->ctx);
   const std::lock_guard lock(fakes::state_mutex());
   auto* session = fakes::session_of(params->ctx, "cuptiProfilerEndSession");
   if (session == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
@@ -174,6 +178,7 @@ CUptiResult cuptiProfilerUnsetConfig(CUpti_Profiler_UnsetConfig_Params* params) 
 
 CUptiResult cuptiProfilerBeginPass(CUpti_Profiler_BeginPass_Params* params) {
   FAKE_GPU_CALL(cuptiProfilerBeginPass);
+  fakes::wait_for_all(params->ctx);
   const std::lock_guard lock(fakes::state_mutex());
   auto* session = fakes::session_of(params->ctx, "cuptiProfilerBeginPass");
   if (session == nullptr || session->passes == 0 || session->in_pass) return CUPTI_ERROR_INVALID_OPERATION;
@@ -185,6 +190,7 @@ CUptiResult cuptiProfilerBeginPass(CUpti_Profiler_BeginPass_Params* params) {
 
 CUptiResult cuptiProfilerEnableProfiling(CUpti_Profiler_EnableProfiling_Params* params) {
   FAKE_GPU_CALL(cuptiProfilerEnableProfiling);
+  fakes::wait_for_all(params->ctx);
   const std::lock_guard lock(fakes::state_mutex());
   auto* session = fakes::session_of(params->ctx, "cuptiProfilerEnableProfiling");
   if (session == nullptr || !session->in_pass) return CUPTI_ERROR_INVALID_OPERATION;
@@ -205,6 +211,7 @@ CUptiResult cuptiProfilerDisableProfiling(CUpti_Profiler_DisableProfiling_Params
 
 CUptiResult cuptiProfilerEndPass(CUpti_Profiler_EndPass_Params* params) {
   FAKE_GPU_CALL(cuptiProfilerEndPass);
+  fakes::wait_for_all(params->ctx);
   const std::lock_guard lock(fakes::state_mutex());
   auto* session = fakes::session_of(params->ctx, "cuptiProfilerEndPass");
   if (session == nullptr || !session->in_pass || session->enabled) return CUPTI_ERROR_INVALID_OPERATION;

@@ -88,6 +88,48 @@ void names(const std::string& text) {
   report("names", training.checksum());
 }
 
+// --- Host functions ---------------------------------------------------------------------------------------------------
+
+// host_waits:N - so many times: a host function in a stream waits for a flag that is set once more was launched.
+// host_waits:N:thread - which another thread does, once it has launched too.
+void host_waits(const std::string& text) {
+  g_launch_some();
+  CUcontext context = nullptr;
+  CHECK(cuCtxGetCurrent(&context));
+  static std::atomic<std::intptr_t> flag{0};
+  const auto wait = [](void* value) {
+    while (flag < reinterpret_cast<std::intptr_t>(value)) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  };
+  const bool on_another_thread = text.ends_with(":thread");
+  Training training(Entry::plain, nullptr), of_others(Entry::plain, nullptr);
+  for (std::intptr_t i = 1; i <= number_in(text); ++i) {
+    CHECK(cuLaunchHostFunc(nullptr, wait, reinterpret_cast<void*>(i)));
+    std::thread other;
+    if (on_another_thread) {
+      other = std::thread([&] {
+        CHECK(cuCtxSetCurrent(context));
+        of_others.launch("_Z6othersv");
+        flag = i;
+      });
+    }
+    training.iterate();
+    if (on_another_thread) other.join();
+    flag = i;
+    CHECK(cuCtxSynchronize());
+  }
+  report("host waits", training.checksum() + " " + of_others.checksum());
+}
+
+// host_stuck - a host function in a stream waits for ever.
+void host_stuck(const std::string&) {
+  g_launch_some();
+  const auto wait = [](void*) {
+    while (true) pause();
+  };
+  CHECK(cuLaunchHostFunc(nullptr, wait, nullptr));
+  report("host stuck", "");
+}
+
 // --- Ranges -----------------------------------------------------------------------------------------------------------
 
 void nest(const std::string& text) {
@@ -267,6 +309,8 @@ std::map<std::string, std::function<void(const std::string&)>> hostile_steps(voi
   g_launch_some = launch_some;
   return {{"named", named},
           {"names", names},
+          {"host_waits", host_waits},
+          {"host_stuck", host_stuck},
           {"nest", nest},
           {"wild_ranges", wild_ranges},
           {"signals", signals},

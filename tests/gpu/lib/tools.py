@@ -210,8 +210,8 @@ class Bench:
             return False
 
     def build_samples(self):
-        """Compiles the samples and the probe of this folder; CheckFailed where one does not compile."""
-        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), PROBES / "select_probe.cu", PROBES / "nvtx_probe.cu"]
+        """Compiles the samples and the probes of this folder; CheckFailed where one does not compile."""
+        sources = [*sorted((SAMPLES / "cuda").glob("*.cu")), *sorted(PROBES.glob("*.cu"))]
         build = ["sh", SAMPLES / "cuda" / "build.sh", "native", self.programs, *sources]
         done = self.commands.run("build", build, timeout=120)
         if done.code != 0:

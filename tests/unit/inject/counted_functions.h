@@ -23,6 +23,7 @@ struct State {
   std::size_t ranges = 0;         // that a decoded image has
   std::size_t used_bytes = 0, free_bytes = 100'000'000'000;
   int devices = 1;                        // whose primary contexts are in use
+  int queries_till_done = 0;              // of an event of a context
   std::chrono::milliseconds planning{0};  // that it takes
 };
 inline State& state() {
@@ -90,9 +91,18 @@ inline CUresult give_devices(int* devices) {
   *devices = state().devices;
   return CUDA_SUCCESS;
 }
+inline CUresult give_device(CUdevice* device) {
+  *device = 0;
+  return CUDA_SUCCESS;
+}
 inline CUresult in_use(CUdevice /*device*/, unsigned* /*flags*/, int* active) {
   *active = 1;
   return CUDA_SUCCESS;
+}
+
+inline CUresult is_event_done(CUevent /*event*/) {
+  if (fails("cuEventQuery")) return CUDA_ERROR_UNKNOWN;
+  return state().queries_till_done-- > 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 
 // One type for each function, by which its calls are told apart.
@@ -139,7 +149,9 @@ inline cupti::Driver driver() {
 #undef X
   table.cuMemGetInfo = give_memory;
   table.cuDeviceGetCount = give_devices;
+  table.cuCtxGetDevice = give_device;
   table.cuDevicePrimaryCtxGetState = in_use;
+  table.cuEventQuery = is_event_done;
   return cupti::Driver(table);
 }
 

@@ -39,6 +39,13 @@ class Launching {
   std::vector<std::thread> threads_;
 };
 
+bool hold_alone(Gate& gate) {
+  auto lock = gate.alone_within(std::chrono::minutes(1));
+  const bool held = lock.owns_lock();
+  (void)lock.release();
+  return held;
+}
+
 TEST(Gate, WhoIsToBeAloneComesBeforeThoseThatShareIt) {
   constexpr int kTimes = 20;
   constexpr long kMost = 2000;  // in the median; while one starves it is tens of thousands
@@ -47,7 +54,7 @@ TEST(Gate, WhoIsToBeAloneComesBeforeThoseThatShareIt) {
   std::vector<long> meanwhile;
   for (int i = 0; i < kTimes; ++i) {
     const long before = launching.launches();
-    gate.lock();
+    ASSERT_TRUE(hold_alone(gate));
     meanwhile.push_back(launching.launches() - before);
     gate.unlock();
     const long after = launching.launches();
@@ -61,8 +68,7 @@ TEST(Gate, WhoSharesItWaitsForNoneThatWaitsForAnother) {
   Gate gate;
   gate.lock_shared();
   std::thread alone([&] {
-    gate.lock();
-    gate.unlock();
+    if (hold_alone(gate)) gate.unlock();
   });
   while (!gate.is_waited_for()) std::this_thread::yield();
   std::thread other([&] {  // what this one may be waiting for
@@ -74,6 +80,15 @@ TEST(Gate, WhoSharesItWaitsForNoneThatWaitsForAnother) {
   other.join();
   gate.unlock_shared();
   alone.join();
+}
+
+TEST(Gate, WaitsToBeAloneNoLongerThanItIsTo) {
+  Gate gate;
+  gate.lock_shared();
+  EXPECT_FALSE(gate.alone_within(std::chrono::milliseconds(5)));
+  EXPECT_FALSE(gate.is_waited_for());
+  gate.unlock_shared();
+  EXPECT_TRUE(gate.alone_within(std::chrono::milliseconds(0)));
 }
 
 }  // namespace
