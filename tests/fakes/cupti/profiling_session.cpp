@@ -41,10 +41,10 @@ Session* session_of(CUcontext context, const char* function) {
   return &found->second;
 }
 
-// What the hardware is set up or read out for cannot be recorded into a graph.
 // As CUPTI does, without an end.
 void wait_for_all(CUcontext context) { driver()->wait_for_host_functions(context); }
 
+// What the hardware is set up or read out for cannot be recorded into a graph.
 void no_capture(const char* function) {
   if (driver()->capturing()) misuse(std::string(function) + " while a stream is recorded");
 }

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <limits>
 
-#include "base/error.h"
 #include "inject/session/collector_services.h"
 #include "support/temporary_directory.h"
 #include "unit/inject/counted_functions.h"
