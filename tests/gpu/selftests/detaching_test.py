@@ -1,6 +1,9 @@
 """Part detaching: a slower program, and one that dlkprof is still in, must not pass."""
 
+import json
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
 import part_detaching
@@ -34,7 +37,7 @@ class DetachingTest(unittest.TestCase):
         def take_turns(_bench, _variants, times, *_):
             times[0].sets += [turns(ratio) for ratio in ratios]
 
-        bench = mock.Mock()
+        bench = mock.Mock(out=Path(self.enterContext(tempfile.TemporaryDirectory())))
         bench.commands.seconds_left.return_value = 180
         with (
             mock.patch.object(
@@ -44,7 +47,9 @@ class DetachingTest(unittest.TestCase):
             mock.patch.object(part_detaching, "environment_of", return_value={}),
             mock.patch.object(part_detaching, "captures_let_go", return_value=4),
         ):
-            return part_detaching.beside_alone(bench, "default", (), Times(128), Loop("", 20, 3))
+            words = part_detaching.beside_alone(bench, "default", (), Times(128), Loop("", 20, 3))
+        self.assertEqual(json.loads((bench.out / "detaching_default.json").read_text()), [turns(ratio) for ratio in ratios])
+        return words
 
     def test_counters_are_one_processs_at_a_time(self):
         calls = []
