@@ -41,6 +41,7 @@ import part_identical
 import part_instructions
 import part_iteration
 import part_jax
+import part_layouts
 import part_nccl
 import part_occupancy
 import part_overhead
@@ -78,6 +79,7 @@ MODULES = (
     part_occupancy,
     part_speed,
     part_detaching,
+    part_layouts,
     part_sampling,
     part_endurance,
     part_shapes,

@@ -56,6 +56,7 @@ class Times:
 
     batch_size: int
     sets: list = dataclasses.field(default_factory=list)  # {variant: [ms]}
+    facts: list = dataclasses.field(default_factory=list)  # {variant: {what Player.facts says}}
 
     @property
     def rounds(self):
@@ -126,11 +127,12 @@ def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10, then=lamb
                 first = turn % len(players)
                 for player in (players[first:] + players[:first])[:: 1 - 2 * (turn % 2)]:
                     taken[player.name].append(player.turn())
-            if any(taken.values()):
-                one.sets.append(taken)
             for player in players:
                 then(player)
                 player.end()
+            if any(taken.values()):
+                one.sets.append(taken)
+                one.facts.append({player.name: player.facts(rounds) for player in players})
         return players[0].steps
 
 
@@ -169,6 +171,8 @@ class Player:
         )
         self.pid = self._process.pid
         self._places = Places(self.pid)
+        self._turns = []  # what turns.py answered
+        self._free_chunks = None
         self.steps = 0
 
     def __enter__(self):
@@ -200,12 +204,22 @@ class Player:
         last_words = " / ".join(done["stderr"].splitlines()[-2:])
         check(done["code"] == 0, f"{self.name} ended with {done['code']}: {last_words}")
         check("dlkprof: " not in done["stderr"], f"{self.name}: {last_words}")  # our Python part has given up
+        self._free_chunks = done.get("free_chunks")
+
+    def facts(self, turns):
+        """Of the last turns, medians of what a step has: page faults and context switches; and of how many free chunks the heap had."""
+        last = self._turns[-turns:]
+        return {
+            **{name: statistics.median(turn[name] for turn in last) / self._loop.steps for name in ("faults", "switches")},
+            "free_chunks": self._free_chunks,
+        }
 
     def answer(self, seconds):
         """How long a turn took, in seconds."""
         done = self._answer(seconds)
         check("seconds" in done, f"{self.name} ended: {' / '.join(str(done.get('stderr')).splitlines()[-2:])}")
         self.steps += self._loop.steps
+        self._turns.append(done)
         return done["seconds"]
 
     def _tell(self, what):

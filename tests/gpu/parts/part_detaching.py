@@ -67,13 +67,15 @@ def beside_alone(bench, name, options, times, loop):
         left += captures_let_go(bench, name)
         longest_s = max(longest_s, time.monotonic() - begin)
     ratios = ratios_of(times)
-    (bench.out / f"{PART}_{name}.json").write_text(json.dumps(times.sets))  # of several runs a median of all can be made
+    (bench.out / f"{PART}_{name}.json").write_text(
+        json.dumps([times.sets, times.facts])
+    )  # of several runs a median of all can be made
     low, high = interval(ratios)
     middle = statistics.median(ratios)
     words = (
         f"{statistics.median(times.of('alone_0')):.3f} ms alone, {middle:.4f} of that (95 % interval {low:.4f} to {high:.4f}, "
         f"{min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {ROUNDS} turns of {loop.steps} steps each; two "
-        f"processes alone: {apart_alone(times)}; {left} let go; addresses and hashes alike; {places.words()}"
+        f"processes alone: {apart_alone(times)}; {left} let go; addresses and hashes alike; {places.words()}; {facts_words(times)}"
     )
     if len(ratios) < PAIRS:
         raise Skipped(f"{PAIRS} pairs of processes are asked: {words}")
@@ -98,6 +100,24 @@ def apart_alone(times):
         for number in range(PAIRS_AT_ONCE - 1)
     ]
     return f"{min(ratios):.4f} to {max(ratios):.4f}, n {len(ratios)}"
+
+
+def facts_words(times):
+    """What else differs between the processes, if anything."""
+    return ", ".join(
+        f"{words} {' and '.join(f'{fact_of(times, name, variant):g}' for variant in ('alone', 'ours'))}"
+        for name, words in (
+            ("faults", "alone and ours: page faults a step"),
+            ("switches", "context switches a step"),
+            ("free_chunks", "free chunks in the heap at the end"),
+        )
+    )
+
+
+def fact_of(times, name, variant):
+    return statistics.median(
+        facts[name] or 0 for of_set in times.facts for process, facts in of_set.items() if process.startswith(variant)
+    )
 
 
 def captures_let_go(bench, name):

@@ -7,15 +7,18 @@ Each line of JSON on stdin is answered by one on stdout:
   "go"                   lets it run on to where it next does so
   "end"                  ends it there
 
-The answer is {"seconds": how long that took}, or, once the program has ended, {"code": its exit code, "stderr": text}.
+The answer is {"seconds": how long that took, "faults": minor page faults, "switches": context switches meanwhile}, or, once the
+program has ended, {"code": its exit code, "stderr": text, "free_chunks": of the C heap}.
 Several such processes, all of them warm, can so be compared within less than a second. With --emit_nvtx the program runs
 within PyTorch's own emit_nvtx.
 """
 
 import contextlib
+import ctypes
 import importlib
 import io
 import json
+import resource
 import runpy
 import sys
 import time
@@ -30,6 +33,10 @@ class Stops(io.TextIOBase):
         super().__init__()
         self._commands = commands
         self._answers = answers
+        self._start()
+
+    def _start(self):
+        self._before = usage()
         self._since = time.perf_counter()
 
     def writable(self):
@@ -37,15 +44,40 @@ class Stops(io.TextIOBase):
 
     def write(self, text):
         if "\n" in text:
-            tell(self._answers, {"seconds": time.perf_counter() - self._since})
+            seconds = time.perf_counter() - self._since
+            used = {name: now - before for (name, now), before in zip(usage().items(), self._before.values())}
+            tell(self._answers, {"seconds": seconds, **used})
             if json.loads(self._commands.readline() or '"end"') == "end":
                 raise SystemExit(0)
-            self._since = time.perf_counter()
+            self._start()
         return len(text)
 
 
 def tell(answers, what):
     print(json.dumps(what), file=answers, flush=True)
+
+
+def usage():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return {"faults": used.ru_minflt, "switches": used.ru_nvcsw + used.ru_nivcsw}
+
+
+class HeapFacts(ctypes.Structure):
+    """struct mallinfo2 of malloc.h."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+    ]
+
+
+def free_chunks():
+    """What malloc has to choose from, in all its arenas: None before glibc 2.33."""
+    ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
+    if not ask:
+        return None
+    ask.restype = HeapFacts
+    return ask().ordblks
 
 
 def emission():
@@ -72,7 +104,7 @@ def run(program, arguments, around, stdout):
         except Exception:
             traceback.print_exc()
             code = 1
-    return {"code": code, "stderr": stderr.getvalue()}
+    return {"code": code, "stderr": stderr.getvalue(), "free_chunks": free_chunks()}
 
 
 def main(words):

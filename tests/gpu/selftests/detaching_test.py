@@ -22,6 +22,14 @@ def turns(ratio):
     return times
 
 
+def facts():
+    return {
+        f"{variant}_{number}": {"faults": faults, "switches": 0.5, "free_chunks": 100 * faults}
+        for number in range(4)
+        for variant, faults in (("alone", 1), ("ours", 3))
+    }
+
+
 class Told:
     """A process that is told to begin and to go on."""
 
@@ -36,6 +44,7 @@ class DetachingTest(unittest.TestCase):
     def judged(self, *ratios):
         def take_turns(_bench, _variants, times, *_):
             times[0].sets += [turns(ratio) for ratio in ratios]
+            times[0].facts += [facts() for _ in ratios]
 
         bench = mock.Mock(out=Path(self.enterContext(tempfile.TemporaryDirectory())))
         bench.commands.seconds_left.return_value = 180
@@ -48,7 +57,8 @@ class DetachingTest(unittest.TestCase):
             mock.patch.object(part_detaching, "captures_let_go", return_value=4),
         ):
             words = part_detaching.beside_alone(bench, "default", (), Times(128), Loop("", 20, 3))
-        self.assertEqual(json.loads((bench.out / "detaching_default.json").read_text()), [turns(ratio) for ratio in ratios])
+        kept = json.loads((bench.out / "detaching_default.json").read_text())
+        self.assertEqual(kept, [[turns(ratio) for ratio in ratios], [facts() for _ in ratios]])
         return words
 
     def test_counters_are_one_processs_at_a_time(self):
@@ -63,7 +73,13 @@ class DetachingTest(unittest.TestCase):
         self.assertEqual(part_detaching.ratios_of(Times(128, [turns(1.25)])), [1.25] * 4)
 
     def test_passes_where_steps_are_as_long_as_alone(self):
-        self.assertIn("4.000 ms alone, 1.0000 of that", self.judged(1.0, 1.0))
+        words = self.judged(1.0, 1.0)
+        self.assertIn("4.000 ms alone, 1.0000 of that", words)
+        self.assertTrue(
+            words.endswith(
+                "page faults a step 1 and 3, context switches a step 0.5 and 0.5, free chunks in the heap at the end 100 and 300"
+            )
+        )
 
     def test_fails_where_steps_are_longer(self):
         with self.assertRaises(CheckFailed):
