@@ -48,6 +48,16 @@ function(dlkprof_test name)
   if(DLKPROF_SANITIZE MATCHES address)  # a process a test would spend most of its time on starting
     add_test(NAME unit.${name} COMMAND ${name}_test --gtest_brief=1 --gtest_filter=-EveryChip*)
     set_tests_properties(unit.${name} PROPERTIES TIMEOUT 900 LABELS ${label})
+  elseif(DLKPROF_SANITIZE)  # mutexes of many tests at one address of the stack are one to ThreadSanitizer, so a process a suite
+    set(suites ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
+    file(
+      GENERATE
+      OUTPUT ${suites}
+      CONTENT "set(program [[$<TARGET_FILE:${name}_test>]])
+set(label ${label})
+include([[${PROJECT_SOURCE_DIR}/cmake/test_suites.cmake]])
+")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${suites})
   else()
     gtest_discover_tests(${name}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120
                                                                                               LABELS ${label})

@@ -7,7 +7,7 @@ import statistics
 import time
 
 from harness import check
-from side_by_side import LEAST_LEFT_S, Loop, Times, Variant, interval, take_turns
+from side_by_side import LEAST_LEFT_S, Loop, Times, Variant, take_turns
 
 PART = "layouts"
 

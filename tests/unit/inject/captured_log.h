@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <variant>
@@ -95,10 +96,10 @@ class CapturedLog {
  public:
   CapturedLog() { options_.output_directory = directory_.path().string(); }
 
-  inject::Recorder& recorder() { return recorder_; }
-  inject::EventLog& log() { return log_; }
+  inject::Recorder& recorder() { return *recorder_; }
+  inject::EventLog& log() { return *log_; }
   // As the session does at the first launch.
-  void open() { recorder_.append(capture::ClockRecord{}); }
+  void open() { recorder_->append(capture::ClockRecord{}); }
 
   [[nodiscard]] std::vector<std::filesystem::path> files() const {
     std::vector<std::filesystem::path> all;
@@ -108,15 +109,16 @@ class CapturedLog {
   // What stands in the capture, without flushing first.
   [[nodiscard]] CapturedEvents written() const { return read_events(directory_.path() / "dlkprof.dlkcap"); }
   [[nodiscard]] CapturedEvents flushed() {
-    log_.flush();
+    log_->flush();
     return written();
   }
 
  private:
   TemporaryDirectory directory_;
   capture::ProfileOptions options_;
-  inject::Recorder recorder_{options_, 0, 0};
-  inject::EventLog log_{recorder_};
+  // On the heap, as ThreadSanitizer takes mutexes of different tests at one address of the stack for one.
+  std::unique_ptr<inject::Recorder> recorder_ = std::make_unique<inject::Recorder>(options_, 0, 0);
+  std::unique_ptr<inject::EventLog> log_ = std::make_unique<inject::EventLog>(*recorder_);
 };
 
 inline void on_other_thread(const auto& what) { std::thread(what).join(); }

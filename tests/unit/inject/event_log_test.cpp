@@ -10,6 +10,7 @@
 #include <csignal>
 #include <filesystem>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -62,13 +63,13 @@ TEST(EventLog, EndsWhileItIsToBeWritten) {
     const auto file = directory.path() / "dlkprof.dlkcap";
     capture::ProfileOptions options;
     options.output_directory = directory.path().string();
-    Recorder recorder(options, 0, 0);
-    recorder.append(capture::ClockRecord{});
+    const auto recorder = std::make_unique<Recorder>(options, 0, 0);  // on the heap as in captured_log.h
+    recorder->append(capture::ClockRecord{});
     const auto empty = std::filesystem::file_size(file);
     {
-      EventLog log(recorder);
-      add_ranges(log, 100);
-      log.flush_soon();
+      const auto log = std::make_unique<EventLog>(*recorder);
+      add_ranges(*log, 100);
+      log->flush_soon();
       std::this_thread::sleep_for(std::chrono::microseconds(round % 40 * 10));
       const bool waits = round == kRounds - 1;  // however slow the machine is, it is written once
       for (int tries = 0; waits && std::filesystem::file_size(file) == empty && tries < 10'000; ++tries)
@@ -138,8 +139,8 @@ TEST(EventLog, WritesFullBatchesUnasked) {
   CapturedLog captured;
   captured.open();
   {
-    EventLog log(captured.recorder());
-    add_ranges(log, 2 * capture::kEventsInABatch + 1);
+    const auto log = std::make_unique<EventLog>(captured.recorder());
+    add_ranges(*log, 2 * capture::kEventsInABatch + 1);
   }
   const auto written = captured.written();
   EXPECT_THAT(written.ranges, SizeIs(2 * capture::kEventsInABatch));
