@@ -172,7 +172,7 @@ class Player:
         self.pid = self._process.pid
         self._places = Places(self.pid)
         self._turns = []  # what turns.py answered
-        self._free_chunks = None
+        self._end = {}
         self.steps = 0
 
     def __enter__(self):
@@ -204,14 +204,14 @@ class Player:
         last_words = " / ".join(done["stderr"].splitlines()[-2:])
         check(done["code"] == 0, f"{self.name} ended with {done['code']}: {last_words}")
         check("dlkprof: " not in done["stderr"], f"{self.name}: {last_words}")  # our Python part has given up
-        self._free_chunks = done.get("free_chunks")
+        self._end = done
 
     def facts(self, turns):
-        """Of the last turns, medians of what a step has: page faults and context switches; and of how many free chunks the heap had."""
+        """Page faults and context switches of a step, medians of the last turns; at the end free chunks of the heap and kB in huge pages."""
         last = self._turns[-turns:]
         return {
             **{name: statistics.median(turn[name] for turn in last) / self._loop.steps for name in ("faults", "switches")},
-            "free_chunks": self._free_chunks,
+            **{name: self._end.get(name) for name in ("free_chunks", "huge_kb")},
         }
 
     def answer(self, seconds):

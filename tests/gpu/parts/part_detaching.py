@@ -110,6 +110,7 @@ def facts_words(times):
             ("faults", "alone and ours: page faults a step"),
             ("switches", "context switches a step"),
             ("free_chunks", "free chunks in the heap at the end"),
+            ("huge_kb", "kB in huge pages"),
         )
     )
 

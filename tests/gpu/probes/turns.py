@@ -8,7 +8,7 @@ Each line of JSON on stdin is answered by one on stdout:
   "end"                  ends it there
 
 The answer is {"seconds": how long that took, "faults": minor page faults, "switches": context switches meanwhile}, or, once the
-program has ended, {"code": its exit code, "stderr": text, "free_chunks": of the C heap}.
+program has ended, {"code": its exit code, "stderr": text, "free_chunks": of the C heap, "huge_kb": in huge pages}.
 Several such processes, all of them warm, can so be compared within less than a second. With --emit_nvtx the program runs
 within PyTorch's own emit_nvtx.
 """
@@ -80,6 +80,14 @@ def free_chunks():
     return ask().ordblks
 
 
+def huge_kb():
+    """Of its own memory what lies in huge pages, in kB; 0 where the kernel does not say."""
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("AnonHugePages:"))
+    return 0
+
+
 def emission():
     import torch
 
@@ -104,7 +112,7 @@ def run(program, arguments, around, stdout):
         except Exception:
             traceback.print_exc()
             code = 1
-    return {"code": code, "stderr": stderr.getvalue(), "free_chunks": free_chunks()}
+    return {"code": code, "stderr": stderr.getvalue(), "free_chunks": free_chunks(), "huge_kb": huge_kb()}
 
 
 def main(words):

@@ -24,7 +24,7 @@ def turns(ratio):
 
 def facts():
     return {
-        f"{variant}_{number}": {"faults": faults, "switches": 0.5, "free_chunks": 100 * faults}
+        f"{variant}_{number}": {"faults": faults, "switches": 0.5, "free_chunks": 100 * faults, "huge_kb": 2048}
         for number in range(4)
         for variant, faults in (("alone", 1), ("ours", 3))
     }
@@ -77,7 +77,7 @@ class DetachingTest(unittest.TestCase):
         self.assertIn("4.000 ms alone, 1.0000 of that", words)
         self.assertTrue(
             words.endswith(
-                "page faults a step 1 and 3, context switches a step 0.5 and 0.5, free chunks in the heap at the end 100 and 300"
+                "page faults a step 1 and 3, context switches a step 0.5 and 0.5, free chunks in the heap at the end 100 and 300, kB in huge pages 2048 and 2048"
             )
         )
 
