@@ -115,11 +115,11 @@ need_cuda() {
 
 # --- Verbs ---
 
-# Goes on after an error (-k 0), so that one run shows them all.
+# With cmake's further arguments. Goes on after an error (-k 0), so that one run shows them all.
 build_preset() {
-  say "Building $1"
+  say "Building $*"
   cmake --preset "$1" >&2
-  cmake --build --preset "$1" --parallel "$(nproc)" -- -k 0 >&2
+  cmake --build --preset "$@" --parallel "$(nproc)" -- -k 0 >&2
 }
 
 verb_build() {
@@ -192,6 +192,7 @@ check_what_ci_does() {
 
 check_everything() {
   check_release
+  timed build_preset tsan --target threaded_programs
   check_sanitized
 }
 

@@ -24,6 +24,7 @@ function(dlkprof_layer name)
 endfunction()
 
 add_custom_target(threaded_tests)
+add_custom_target(threaded_programs)  # what end-to-end tests need of a build under ThreadSanitizer
 
 # dlkprof_test(<name> <layers>...): the GoogleTest program of all of tests/unit/<name>. Its tests are labelled
 # `threads` where the layer is one of those above, `unit` elsewhere.
