@@ -6,8 +6,8 @@
 INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samples, results.json, results.md, and of some
 parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates,
 diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, occupancy, speed,
-detaching, sampling, endurance, shapes, source, overhead, timeline, emission, python, jax, graphs, graph_counters, compiled, sweep,
-screen, nccl, ranks, waits; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
+detaching, layouts, sampling, endurance, shapes, source, overhead, timeline, emission, python, jax, graphs, graph_counters, compiled,
+counts, sweep, screen, nccl, ranks, waits; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
 DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
 DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, detaching, graphs, graph_counters, compiled, waits
 and selection that are to run.

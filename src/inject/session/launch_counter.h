@@ -34,7 +34,7 @@ struct Launch {
   select::Verdict verdict = select::Verdict::unmatched;
   capture::LaunchRecord record;  // but for its values and how it was measured
 
-  std::chrono::steady_clock::time_point alone_since = std::chrono::steady_clock::now();  // where it is
+  std::chrono::steady_clock::time_point alone_since;  // set where it is to be measured: most launches are not, and read no clock
 
   // The collectors' own, between wants() and enter().
   bool replayed = false;                        // it is to be

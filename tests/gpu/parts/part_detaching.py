@@ -67,9 +67,8 @@ def beside_alone(bench, name, options, times, loop):
         left += captures_let_go(bench, name)
         longest_s = max(longest_s, time.monotonic() - begin)
     ratios = ratios_of(times)
-    (bench.out / f"{PART}_{name}.json").write_text(
-        json.dumps([times.sets, times.facts])
-    )  # of several runs a median of all can be made
+    # Of several runs a median of all can be made.
+    (bench.out / f"{PART}_{name}.json").write_text(json.dumps([times.sets, times.facts]))
     low, high = interval(ratios)
     middle = statistics.median(ratios)
     words = (

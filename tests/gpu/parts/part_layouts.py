@@ -26,8 +26,8 @@ def run(bench):
     if not bench.has_torch(PART, "PyTorch programs"):
         return
     for name, (alike, pads) in KINDS.items():
-        with bench.board.case(PART, f"cifar10.py, batch {BATCH_SIZE}, {name}") as row:
-            row.detail = differences(bench, Loop("cifar10.py", 20, WARM_UP_TURNS, laid_out_alike=alike), pads)
+        loop = Loop("cifar10.py", 20, WARM_UP_TURNS, laid_out_alike=alike)
+        bench.board.figure(PART, f"cifar10.py, batch {BATCH_SIZE}, {name}", differences(bench, loop, pads))
 
 
 def differences(bench, loop, pads):
@@ -42,8 +42,8 @@ def differences(bench, loop, pads):
     apart = [abs(first - second) for first, second in zip(*sets)]
     return (
         f"median steps of {len(every)} processes over their set's: {min(every):.4f} to {max(every):.4f}, deviation "
-        f"{100 * statistics.stdev(every):.2f} %; correlation of the two sets {statistics.correlation(*sets):.2f}, {100 * statistics.median(apart):.2f} % apart "
-        f"in the median; {ROUNDS} turns of {loop.steps} steps each"
+        f"{100 * statistics.stdev(every):.2f} %; correlation of the two sets {statistics.correlation(*sets):.2f}, "
+        f"{100 * statistics.median(apart):.2f} % apart in the median; {ROUNDS} turns of {loop.steps} steps each"
     )
 
 

@@ -49,9 +49,8 @@ class DetachingTest(unittest.TestCase):
         bench = mock.Mock(out=Path(self.enterContext(tempfile.TemporaryDirectory())))
         bench.commands.seconds_left.return_value = 180
         with (
-            mock.patch.object(
-                part_detaching.time, "monotonic", side_effect=[0, 0, 0, 100, 100]
-            ),  # a second set would take too long
+            # A second set would take too long.
+            mock.patch.object(part_detaching.time, "monotonic", side_effect=[0, 0, 0, 100, 100]),
             mock.patch.object(part_detaching, "take_turns", take_turns),
             mock.patch.object(part_detaching, "environment_of", return_value={}),
             mock.patch.object(part_detaching, "captures_let_go", return_value=4),
@@ -75,11 +74,8 @@ class DetachingTest(unittest.TestCase):
     def test_passes_where_steps_are_as_long_as_alone(self):
         words = self.judged(1.0, 1.0)
         self.assertIn("4.000 ms alone, 1.0000 of that", words)
-        self.assertTrue(
-            words.endswith(
-                "page faults a step 1 and 3, context switches a step 0.5 and 0.5, free chunks in the heap at the end 100 and 300, kB in huge pages 2048 and 2048"
-            )
-        )
+        self.assertIn("page faults a step 1 and 3, context switches a step 0.5 and 0.5, free chunks", words)
+        self.assertTrue(words.endswith("at the end 100 and 300, kB in huge pages 2048 and 2048"))
 
     def test_fails_where_steps_are_longer(self):
         with self.assertRaises(CheckFailed):

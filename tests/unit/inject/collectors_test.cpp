@@ -41,6 +41,7 @@ class CollectorsTest : public ::testing::Test {
     made.verdict = verdict;
     made.record.key = key;
     made.record.index = launches++;
+    made.alone_since = std::chrono::steady_clock::now();
     return made;
   }
   // What a session does of it; whether the launch was measured.
