@@ -16,19 +16,23 @@ from tools import PROBES, SAMPLES
 
 STEPS = 20  # of a turn: between two lines that cifar10.py prints, where it waits for the GPU
 WARM_UP_TURNS = 4  # of each process and batch size
+PAD, PAGE = "DLKPROF_TEST_PAD", 4096  # a variable of the environment, which lies above the stack; by how much it may move that
 START_S, TURN_S = 90, 30  # after which a process is given up
 LEAST_LEFT_S = 30
+USED = ("faults", "switches", "user_us", "system_us")  # what turns.py says of a turn
 
 
 @dataclasses.dataclass(frozen=True)
 class Loop:
     """A sample that trains, how many of its steps are a turn, and how many turns warm it up. `laid_out_alike`: all processes have the
-    same addresses and hashes, by which those whose steps the CPU bounds differ by 2 % (standard deviation; 1 % without)."""
+    same addresses and hashes, by which those whose steps the CPU bounds differ by 2 % (standard deviation; 1 % without). `one_by_one`:
+    they begin one after another, as no two can have a GPU's counters."""
 
     script: str
     steps: int
     warm_up_turns: int
     laid_out_alike: bool = False
+    one_by_one: bool = False
 
     @property
     def command(self):
@@ -47,7 +51,6 @@ class Variant:
     name: str
     environment: dict
     emit_nvtx: bool = False
-    takes_counters: bool = False  # a GPU's, which no other process can have meanwhile
 
 
 @dataclasses.dataclass
@@ -137,11 +140,8 @@ def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10, then=lamb
 
 
 def warm_up(players, batch_size, loop):
-    """All at once, as importing PyTorch takes seconds; but those that take the GPU's counters one after another."""
-    for group in (
-        [player for player in players if not player.takes_counters],
-        *([player] for player in players if player.takes_counters),
-    ):
+    """All at once, as importing PyTorch takes seconds, or one by one."""
+    for group in [[player] for player in players] if loop.one_by_one else [players]:
         for player in group:
             player.start(batch_size)
         for player in group:
@@ -156,7 +156,6 @@ class Player:
 
     def __init__(self, bench, variant, loop):
         self.name = variant.name
-        self.takes_counters = variant.takes_counters
         self._loop = loop
         self._log = open(bench.commands.logs / f"turns_{variant.name}.err", "ab")
         emit = ["--emit_nvtx"] if variant.emit_nvtx else []
@@ -207,10 +206,10 @@ class Player:
         self._end = done
 
     def facts(self, turns):
-        """Page faults and context switches of a step, medians of the last turns; at the end free chunks of the heap and kB in huge pages."""
+        """What a step used, medians of the last turns; at the end free chunks of the heap and kB in huge pages."""
         last = self._turns[-turns:]
         return {
-            **{name: statistics.median(turn[name] for turn in last) / self._loop.steps for name in ("faults", "switches")},
+            **{name: statistics.median(turn[name] for turn in last) / self._loop.steps for name in USED},
             **{name: self._end.get(name) for name in ("free_chunks", "huge_kb")},
         }
 

@@ -3,13 +3,14 @@
 import dataclasses
 import json
 import os
+import random
 import sqlite3
 import statistics
 import time
 
 import places
 from harness import Skipped, check, is_asked_for
-from side_by_side import LEAST_LEFT_S, Loop, Times, Variant, environment_of, interval, take_turns
+from side_by_side import LEAST_LEFT_S, PAD, PAGE, Loop, Times, Variant, environment_of, interval, take_turns
 from tools import median_step_ms
 
 PART = "detaching"
@@ -21,49 +22,41 @@ SLOWER = 1.01
 TOLD_APART = 0.02  # the undisturbed iteration time that is told, of the program's own alone
 BATCH_SIZE = 128  # cifar10.py's own: the CPU bounds its steps on an H200
 LARGE_BATCH_SIZE = 4096  # the GPU does
-# Turns are short and many: what a machine does meanwhile then falls on all. The first steps of each process come before all turns
-# that are compared: dlkprof has let go by then.
-LOOP = Loop("cifar10.py", 20, 50, laid_out_alike=True)
-LOOP_OF_GPU = Loop("cifar10.py", 4, 100, laid_out_alike=True)
-CASES = {  # options, batch size, loop
-    "default": ((), BATCH_SIZE, LOOP),
-    "pytorch": (("--mode=pytorch",), BATCH_SIZE, LOOP),
-    "large": ((), LARGE_BATCH_SIZE, LOOP_OF_GPU),
+# Turns are short and many: an H200 machine's speed drifts by 3 % from one 60 ms to the next (median) and by 6 % within half a second.
+# The first steps of each process come before all turns that are compared: dlkprof has let go by then.
+LOOP = Loop("cifar10.py", 5, 200, laid_out_alike=True, one_by_one=True)
+LOOP_OF_GPU = Loop("cifar10.py", 4, 100, laid_out_alike=True, one_by_one=True)
+CASES = {  # options, batch size, loop, rounds of turns
+    "default": ((), BATCH_SIZE, LOOP, 250),
+    "pytorch": (("--mode=pytorch",), BATCH_SIZE, LOOP, 250),
+    "large": ((), LARGE_BATCH_SIZE, LOOP_OF_GPU, 30),
 }
-# Processes that are alive at once are pairs: their turns have more in common than those of others.
-PAIRS_AT_ONCE, ROUNDS = 4, 30
+# Processes that are alive at once are pairs, whose turns follow each other.
+PAIRS_AT_ONCE = 4
 BUDGET_S = float(os.environ.get("DLKPROF_TEST_BUDGET_S", "270"))  # of a case
 
 
 def run(bench):
     if not bench.has_torch(PART, "PyTorch programs"):
         return
-    for name, (options, batch_size, loop) in CASES.items():
+    for name, (options, batch_size, loop, rounds) in CASES.items():
         if is_asked_for(name):
             with bench.board.case(PART, f"cifar10.py, batch {batch_size}, {' '.join(options) or 'default options'}: step") as row:
-                row.detail = beside_alone(bench, name, options, Times(batch_size), loop)
+                row.detail = beside_alone(bench, name, options, Times(batch_size), loop, rounds)
     if is_asked_for("told"):
         options = CASES["pytorch"][0]
         with bench.board.case(PART, f"cifar10.py, {' '.join(options)}: undisturbed time that is told") as row:
             row.detail = judge_told(bench, options)
 
 
-def beside_alone(bench, name, options, times, loop):
+def beside_alone(bench, name, options, times, loop, rounds):
     """Turn against turn of processes that are all alive, of which dlkprof has let go of half. Processes that run one after another
     differ by a tenth, which hides one per cent."""
     left, longest_s, deadline = 0, 0.0, time.monotonic() + min(BUDGET_S, bench.commands.seconds_left() - LEAST_LEFT_S)
-    bases = [f"{PART}_{name}_{number}" for number in range(PAIRS_AT_ONCE)]
-    variants = [
-        variant
-        for number, base in enumerate(bases)
-        for variant in (
-            Variant(f"alone_{number}", {}),
-            Variant(f"ours_{number}", environment_of(bench, base, options), takes_counters=True),
-        )
-    ]
+    sizes = random.Random(PART)
     while time.monotonic() + longest_s < deadline:
         begin = time.monotonic()
-        take_turns(bench, variants, [times], ROUNDS, deadline, loop)
+        take_turns(bench, pairs(bench, name, options, sizes), [times], rounds, deadline, loop)
         left += captures_let_go(bench, name)
         longest_s = max(longest_s, time.monotonic() - begin)
     ratios = ratios_of(times)
@@ -73,13 +66,27 @@ def beside_alone(bench, name, options, times, loop):
     middle = statistics.median(ratios)
     words = (
         f"{statistics.median(times.of('alone_0')):.3f} ms alone, {middle:.4f} of that (95 % interval {low:.4f} to {high:.4f}, "
-        f"{min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {ROUNDS} turns of {loop.steps} steps each; two "
-        f"processes alone: {apart_alone(times)}; {left} let go; addresses and hashes alike; {places.words()}; {facts_words(times)}"
+        f"{min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {rounds} turns of {loop.steps} steps each; two "
+        f"processes alone: {apart_alone(times)}; {left} let go; addresses and hashes alike, environments of random size; "
+        f"{places.words()}; {facts_words(times)}"
     )
     if len(ratios) < PAIRS:
         raise Skipped(f"{PAIRS} pairs of processes are asked: {words}")
     check(middle <= SLOWER, words)
     return words
+
+
+def pairs(bench, name, options, sizes):
+    """Who begins later may be slower, so of every second pair the one alone does. What dlkprof puts into the environment makes it
+    larger, which alone moves the stack: environments have many sizes."""
+    variants = []
+    for number in range(PAIRS_AT_ONCE):
+        both = [("alone", {}), ("ours", environment_of(bench, f"{PART}_{name}_{number}", options))]
+        variants += [
+            Variant(f"{kind}_{number}", {**environment, PAD: sizes.randrange(PAGE) * "x"})
+            for kind, environment in both[:: -1 if number % 2 else 1]
+        ]
+    return variants
 
 
 def ratios_of(times):
@@ -108,6 +115,8 @@ def facts_words(times):
         for name, words in (
             ("faults", "alone and ours: page faults a step"),
             ("switches", "context switches a step"),
+            ("user_us", "us of CPU time a step in the program"),
+            ("system_us", "and in the kernel"),
             ("free_chunks", "free chunks in the heap at the end"),
             ("huge_kb", "kB in huge pages"),
         )

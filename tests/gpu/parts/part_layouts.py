@@ -7,14 +7,14 @@ import statistics
 import time
 
 from harness import check
-from side_by_side import LEAST_LEFT_S, Loop, Times, Variant, take_turns
+from side_by_side import LEAST_LEFT_S, PAD, Loop, Times, Variant, take_turns
 
 PART = "layouts"
 
 BATCH_SIZE = 128  # the CPU bounds the steps of cifar10.py on an H200
-PADS = (0, 16, 64, 256, 1024, 1808, 2592, 4080)  # bytes in the environment, which lies above the stack; a page has 4096
-SETS, ROUNDS = 2, 30
-WARM_UP_TURNS = 10
+PADS = (0, 16, 64, 256, 1024, 1808, 2592, 4080)  # bytes in the environment; a page has 4096
+SETS, ROUNDS = 2, 150
+STEPS, WARM_UP_TURNS = 5, 40  # turns are short, as the machine's speed drifts
 KINDS = {  # name: addresses and hashes alike, bytes by which the environments differ
     "addresses and hashes alike": (True, len(PADS) * (0,)),
     "and environments of several sizes": (True, PADS),
@@ -26,13 +26,13 @@ def run(bench):
     if not bench.has_torch(PART, "PyTorch programs"):
         return
     for name, (alike, pads) in KINDS.items():
-        loop = Loop("cifar10.py", 20, WARM_UP_TURNS, laid_out_alike=alike)
+        loop = Loop("cifar10.py", STEPS, WARM_UP_TURNS, laid_out_alike=alike)
         bench.board.figure(PART, f"cifar10.py, batch {BATCH_SIZE}, {name}", differences(bench, loop, pads))
 
 
 def differences(bench, loop, pads):
     """Each of `pads` is of one process a set, so that what a size of the environment makes shows in both sets."""
-    variants = [Variant(str(number), {"DLKPROF_TEST_PAD": pad * "x"}) for number, pad in enumerate(pads)]
+    variants = [Variant(str(number), {PAD: pad * "x"}) for number, pad in enumerate(pads)]
     times = Times(BATCH_SIZE)
     for _ in range(SETS):
         take_turns(bench, variants, [times], ROUNDS, time.monotonic() + bench.commands.seconds_left() - LEAST_LEFT_S, loop)

@@ -7,7 +7,8 @@ Each line of JSON on stdin is answered by one on stdout:
   "go"                   lets it run on to where it next does so
   "end"                  ends it there
 
-The answer is {"seconds": how long that took, "faults": minor page faults, "switches": context switches meanwhile}, or, once the
+The answer is {"seconds": how long that took, "faults": minor page faults, "switches": context switches,
+"user_us" and "system_us": CPU time of all threads meanwhile}, or, once the
 program has ended, {"code": its exit code, "stderr": text, "free_chunks": of the C heap, "huge_kb": in huge pages}.
 Several such processes, all of them warm, can so be compared within less than a second. With --emit_nvtx the program runs
 within PyTorch's own emit_nvtx.
@@ -59,7 +60,12 @@ def tell(answers, what):
 
 def usage():
     used = resource.getrusage(resource.RUSAGE_SELF)
-    return {"faults": used.ru_minflt, "switches": used.ru_nvcsw + used.ru_nivcsw}
+    return {
+        "faults": used.ru_minflt,
+        "switches": used.ru_nvcsw + used.ru_nivcsw,
+        "user_us": 1e6 * used.ru_utime,
+        "system_us": 1e6 * used.ru_stime,
+    }
 
 
 class HeapFacts(ctypes.Structure):

@@ -1,6 +1,7 @@
 """Part detaching: a slower program, and one that dlkprof is still in, must not pass."""
 
 import json
+import random
 import tempfile
 import unittest
 from pathlib import Path
@@ -8,7 +9,7 @@ from unittest import mock
 
 import part_detaching
 from harness import CheckFailed, Skipped
-from side_by_side import Loop, Times, warm_up
+from side_by_side import PAD, Loop, Times, warm_up
 
 LEFT = "Undisturbed median 3.1 ms; mean 3.2 ms +- 0.1 ms, n = 412, in 31.2 s without the profiler"
 
@@ -24,7 +25,14 @@ def turns(ratio):
 
 def facts():
     return {
-        f"{variant}_{number}": {"faults": faults, "switches": 0.5, "free_chunks": 100 * faults, "huge_kb": 2048}
+        f"{variant}_{number}": {
+            "faults": faults,
+            "switches": 0.5,
+            "user_us": 900,
+            "system_us": 40,
+            "free_chunks": 100 * faults,
+            "huge_kb": 2048,
+        }
         for number in range(4)
         for variant, faults in (("alone", 1), ("ours", 3))
     }
@@ -33,8 +41,7 @@ def facts():
 class Told:
     """A process that is told to begin and to go on."""
 
-    def __init__(self, name, calls, takes_counters):
-        self.takes_counters = takes_counters
+    def __init__(self, name, calls):
         self.start = lambda batch_size: calls.append((name, batch_size))
         self.answer = lambda seconds: None
         self.turn = lambda: calls.append((name, "turn"))
@@ -55,15 +62,22 @@ class DetachingTest(unittest.TestCase):
             mock.patch.object(part_detaching, "environment_of", return_value={}),
             mock.patch.object(part_detaching, "captures_let_go", return_value=4),
         ):
-            words = part_detaching.beside_alone(bench, "default", (), Times(128), Loop("", 20, 3))
+            words = part_detaching.beside_alone(bench, "default", (), Times(128), Loop("", 20, 3), 30)
         kept = json.loads((bench.out / "detaching_default.json").read_text())
         self.assertEqual(kept, [[turns(ratio) for ratio in ratios], [facts() for _ in ratios]])
         return words
 
-    def test_counters_are_one_processs_at_a_time(self):
-        calls = []
-        warm_up([Told("alone", calls, False), Told("first", calls, True), Told("second", calls, True)], 128, Loop("", 20, 3))
-        self.assertEqual([name for name, _ in calls], 3 * ["alone"] + 3 * ["first"] + 3 * ["second"])
+    def test_processes_begin_one_by_one(self):
+        for one_by_one, names in ((True, 3 * ["alone"] + 3 * ["ours"]), (False, ["alone", "ours"] * 3)):
+            calls = []
+            warm_up([Told("alone", calls), Told("ours", calls)], 128, Loop("", 20, 3, one_by_one=one_by_one))
+            self.assertEqual([name for name, _ in calls], names)
+
+    def test_half_of_those_alone_begin_later(self):
+        with mock.patch.object(part_detaching, "environment_of", return_value={}):
+            variants = part_detaching.pairs(mock.Mock(), "default", (), random.Random(1))
+        self.assertEqual([one.name for one in variants[:4]], ["alone_0", "ours_0", "ours_1", "alone_1"])
+        self.assertEqual(len({one.environment[PAD] for one in variants}), 8)
 
     def test_says_what_processes_alone_differ_by(self):
         self.assertEqual(part_detaching.apart_alone(Times(128, [turns(1.25)])), "0.9756 to 2.1000, n 3")
@@ -74,7 +88,10 @@ class DetachingTest(unittest.TestCase):
     def test_passes_where_steps_are_as_long_as_alone(self):
         words = self.judged(1.0, 1.0)
         self.assertIn("4.000 ms alone, 1.0000 of that", words)
-        self.assertIn("page faults a step 1 and 3, context switches a step 0.5 and 0.5, free chunks", words)
+        self.assertIn(
+            "page faults a step 1 and 3, context switches a step 0.5 and 0.5, us of CPU time a step in the program 900 and 900",
+            words,
+        )
         self.assertTrue(words.endswith("at the end 100 and 300, kB in huge pages 2048 and 2048"))
 
     def test_fails_where_steps_are_longer(self):

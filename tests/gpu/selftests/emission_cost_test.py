@@ -232,7 +232,7 @@ class TurnsTest(InFolder):
             check=True,
         )
         answers = [json.loads(line) for line in done.stdout.splitlines()]
-        turn, end = {"seconds", "faults", "switches"}, {"code", "stderr", "free_chunks", "huge_kb"}
+        turn, end = {"seconds", "faults", "switches", "user_us", "system_us"}, {"code", "stderr", "free_chunks", "huge_kb"}
         self.assertEqual([set(answer) for answer in answers], [turn, turn, end, turn, end, turn, end])
         self.assertTrue(
             all(value >= 0 for answer in answers for value in answer.values() if not isinstance(value, (str, type(None))))
