@@ -24,15 +24,21 @@ USED = ("faults", "switches", "user_us", "system_us")  # what turns.py says of a
 
 @dataclasses.dataclass(frozen=True)
 class Loop:
-    """A sample that trains, how many of its steps are a turn, and how many turns warm it up. `laid_out_alike`: all processes have the
-    same addresses and hashes, by which those whose steps the CPU bounds differ by 2 % (standard deviation; 1 % without). `one_by_one`:
-    they begin one after another, as no two can have a GPU's counters."""
+    """A sample that trains, how many of its steps are to a line that it prints, and how many turns warm it up. `laid_out_alike`: all
+    processes have the same addresses and hashes, by which those whose steps the CPU bounds differ by 2 % (standard deviation; 1 %
+    without). `one_by_one`: they begin one after another, as no two can have a GPU's counters. `lines` of a turn: of several the first
+    does not count, before which other processes had the caches."""
 
     script: str
     steps: int
     warm_up_turns: int
     laid_out_alike: bool = False
     one_by_one: bool = False
+    lines: int = 1
+
+    @property
+    def steps_of_turn(self):
+        return self.steps * self.lines
 
     @property
     def command(self):
@@ -194,8 +200,13 @@ class Player:
     def turn(self):
         """Milliseconds a step."""
         self._places.keep()
-        self._tell("go")
-        return 1e3 * self.answer(TURN_S) / self._loop.steps
+        lines = self._loop.lines
+        self._tell(lines)
+        seconds = self.answer(TURN_S, lines)
+        if lines > 1:
+            seconds -= self._turns[-1]["first_seconds"]
+            lines -= 1
+        return 1e3 * seconds / (lines * self._loop.steps)
 
     def end(self):
         self._tell("end")
@@ -209,15 +220,16 @@ class Player:
         """What a step used, medians of the last turns; at the end free chunks of the heap and kB in huge pages."""
         last = self._turns[-turns:]
         return {
-            **{name: statistics.median(turn[name] for turn in last) / self._loop.steps for name in USED},
+            "first_ms": 1e3 * statistics.median(turn["first_seconds"] for turn in last) / self._loop.steps,
+            **{name: statistics.median(turn[name] for turn in last) / self._loop.steps_of_turn for name in USED},
             **{name: self._end.get(name) for name in ("free_chunks", "huge_kb")},
         }
 
-    def answer(self, seconds):
-        """How long a turn took, in seconds."""
+    def answer(self, seconds, lines=1):
+        """How long it took to print so many, in seconds."""
         done = self._answer(seconds)
         check("seconds" in done, f"{self.name} ended: {' / '.join(str(done.get('stderr')).splitlines()[-2:])}")
-        self.steps += self._loop.steps
+        self.steps += lines * self._loop.steps
         self._turns.append(done)
         return done["seconds"]
 

@@ -24,16 +24,16 @@ BATCH_SIZE = 128  # cifar10.py's own: the CPU bounds its steps on an H200
 LARGE_BATCH_SIZE = 4096  # the GPU does
 # Turns are short and many: an H200 machine's speed drifts by 3 % from one 60 ms to the next (median) and by 6 % within half a second.
 # The first steps of each process come before all turns that are compared: dlkprof has let go by then.
-LOOP = Loop("cifar10.py", 5, 200, laid_out_alike=True, one_by_one=True)
+LOOP = Loop("cifar10.py", 5, 25, laid_out_alike=True, one_by_one=True, lines=9)
 LOOP_OF_GPU = Loop("cifar10.py", 4, 100, laid_out_alike=True, one_by_one=True)
 CASES = {  # options, batch size, loop, rounds of turns
-    "default": ((), BATCH_SIZE, LOOP, 250),
-    "pytorch": (("--mode=pytorch",), BATCH_SIZE, LOOP, 250),
+    "default": ((), BATCH_SIZE, LOOP, 80),
+    "pytorch": (("--mode=pytorch",), BATCH_SIZE, LOOP, 80),
     "large": ((), LARGE_BATCH_SIZE, LOOP_OF_GPU, 30),
 }
 # Processes that are alive at once are pairs, whose turns follow each other.
 PAIRS_AT_ONCE = 4
-BUDGET_S = float(os.environ.get("DLKPROF_TEST_BUDGET_S", "270"))  # of a case
+BUDGET_S = float(os.environ.get("DLKPROF_TEST_BUDGET_S", "400"))  # of a case
 
 
 def run(bench):
@@ -66,7 +66,7 @@ def beside_alone(bench, name, options, times, loop, rounds):
     middle = statistics.median(ratios)
     words = (
         f"{statistics.median(times.of('alone_0')):.3f} ms alone, {middle:.4f} of that (95 % interval {low:.4f} to {high:.4f}, "
-        f"{min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {rounds} turns of {loop.steps} steps each; two "
+        f"{min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {rounds} turns of {loop.steps_of_turn} steps each; two "
         f"processes alone: {apart_alone(times)}; {left} let go; addresses and hashes alike, environments of random size; "
         f"{places.words()}; {facts_words(times)}"
     )
@@ -113,7 +113,8 @@ def facts_words(times):
     return ", ".join(
         f"{words} {' and '.join(f'{fact_of(times, name, variant):g}' for variant in ('alone', 'ours'))}"
         for name, words in (
-            ("faults", "alone and ours: page faults a step"),
+            ("first_ms", "alone and ours: ms a step up to the first line of a turn"),
+            ("faults", "page faults a step"),
             ("switches", "context switches a step"),
             ("user_us", "us of CPU time a step in the program"),
             ("system_us", "and in the kernel"),

@@ -4,11 +4,11 @@
 Each line of JSON on stdin is answered by one on stdout:
 
   ["--batch_size", "4"]  starts the program with these arguments; it runs up to where it first prints a line
-  "go"                   lets it run on to where it next does so
+  3                      lets it run on to where it has printed so many more
   "end"                  ends it there
 
-The answer is {"seconds": how long that took, "faults": minor page faults, "switches": context switches,
-"user_us" and "system_us": CPU time of all threads meanwhile}, or, once the
+The answer is {"seconds": how long that took, "first_seconds": up to the first of these lines, "faults": minor page faults,
+"switches": context switches, "user_us" and "system_us": CPU time of all threads meanwhile}, or, once the
 program has ended, {"code": its exit code, "stderr": text, "free_chunks": of the C heap, "huge_kb": in huge pages}.
 Several such processes, all of them warm, can so be compared within less than a second. With --emit_nvtx the program runs
 within PyTorch's own emit_nvtx.
@@ -34,24 +34,31 @@ class Stops(io.TextIOBase):
         super().__init__()
         self._commands = commands
         self._answers = answers
-        self._start()
+        self._start(1)
 
-    def _start(self):
+    def _start(self, lines):
+        self._lines = lines
         self._before = usage()
-        self._since = time.perf_counter()
+        self._times = [time.perf_counter()]
 
     def writable(self):
         return True
 
     def write(self, text):
         if "\n" in text:
-            seconds = time.perf_counter() - self._since
-            used = {name: now - before for (name, now), before in zip(usage().items(), self._before.values())}
-            tell(self._answers, {"seconds": seconds, **used})
-            if json.loads(self._commands.readline() or '"end"') == "end":
-                raise SystemExit(0)
-            self._start()
+            self._times.append(time.perf_counter())
+            if len(self._times) > self._lines:
+                self._stop()
         return len(text)
+
+    def _stop(self):
+        begin, first, end = self._times[0], self._times[1], self._times[-1]
+        used = {name: now - before for (name, now), before in zip(usage().items(), self._before.values())}
+        tell(self._answers, {"seconds": end - begin, "first_seconds": first - begin, **used})
+        command = json.loads(self._commands.readline() or '"end"')
+        if command == "end":
+            raise SystemExit(0)
+        self._start(command)
 
 
 def tell(answers, what):

@@ -9,7 +9,7 @@ from unittest import mock
 
 import part_detaching
 from harness import CheckFailed, Skipped
-from side_by_side import PAD, Loop, Times, warm_up
+from side_by_side import PAD, Loop, Player, Times, warm_up
 
 LEFT = "Undisturbed median 3.1 ms; mean 3.2 ms +- 0.1 ms, n = 412, in 31.2 s without the profiler"
 
@@ -26,6 +26,7 @@ def turns(ratio):
 def facts():
     return {
         f"{variant}_{number}": {
+            "first_ms": 5,
             "faults": faults,
             "switches": 0.5,
             "user_us": 900,
@@ -79,6 +80,15 @@ class DetachingTest(unittest.TestCase):
         self.assertEqual([one.name for one in variants[:4]], ["alone_0", "ours_0", "ours_1", "alone_1"])
         self.assertEqual(len({one.environment[PAD] for one in variants}), 8)
 
+    def test_the_first_line_of_a_turn_does_not_count(self):
+        player = Player.__new__(Player)
+        player._loop, player._places, player._turns, player.steps = Loop("", 5, 1, lines=3), mock.Mock(), [], 0
+        player.name, player._answer = "alone", lambda _: {"seconds": 0.05, "first_seconds": 0.02}
+        player._tell = mock.Mock()
+        self.assertAlmostEqual(player.turn(), 3.0)
+        self.assertEqual(player.steps, 15)
+        player._tell.assert_called_once_with(3)
+
     def test_says_what_processes_alone_differ_by(self):
         self.assertEqual(part_detaching.apart_alone(Times(128, [turns(1.25)])), "0.9756 to 2.1000, n 3")
 
@@ -89,7 +99,7 @@ class DetachingTest(unittest.TestCase):
         words = self.judged(1.0, 1.0)
         self.assertIn("4.000 ms alone, 1.0000 of that", words)
         self.assertIn(
-            "page faults a step 1 and 3, context switches a step 0.5 and 0.5, us of CPU time a step in the program 900 and 900",
+            "ms a step up to the first line of a turn 5 and 5, page faults a step 1 and 3, context switches a step 0.5 and 0.5, us of CPU time a step in the program 900 and 900",
             words,
         )
         self.assertTrue(words.endswith("at the end 100 and 300, kB in huge pages 2048 and 2048"))

@@ -216,6 +216,22 @@ class TurnsTest(InFolder):
         self.run_sets(ROUNDS=1, BUDGET_S=1)
         self.assertIn("0 captures of 6 processes: dlkprof was not attached", self.board.rows[0].detail)
 
+    def test_a_turn_of_several_lines(self):
+        program = self.folder / "lines.py"
+        program.write_text("for number in range(5):\n    print(number)\n    open('told', 'a').write(str(number))\n")
+        done = subprocess.run(
+            [sys.executable, side_by_side.PROBES / "turns.py", program],
+            input='[]\n3\n"end"\n',
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=self.folder,
+        )
+        first, turn, _ = map(json.loads, done.stdout.splitlines())
+        self.assertEqual((self.folder / "told").read_text(), "012")
+        self.assertEqual(first["seconds"], first["first_seconds"])
+        self.assertLess(turn["first_seconds"], turn["seconds"])
+
     def test_turns(self):
         program = self.folder / "elsewhere" / "program.py"
         program.parent.mkdir()
@@ -226,13 +242,18 @@ class TurnsTest(InFolder):
         )
         done = subprocess.run(
             [sys.executable, side_by_side.PROBES / "turns.py", program],
-            input='["a"]\n"go"\n"go"\n["b", "c"]\n"end"\n["d"]\n',
+            input='["a"]\n1\n1\n["b", "c"]\n"end"\n["d"]\n',
             capture_output=True,
             text=True,
             check=True,
         )
         answers = [json.loads(line) for line in done.stdout.splitlines()]
-        turn, end = {"seconds", "faults", "switches", "user_us", "system_us"}, {"code", "stderr", "free_chunks", "huge_kb"}
+        turn, end = {"seconds", "first_seconds", "faults", "switches", "user_us", "system_us"}, {
+            "code",
+            "stderr",
+            "free_chunks",
+            "huge_kb",
+        }
         self.assertEqual([set(answer) for answer in answers], [turn, turn, end, turn, end, turn, end])
         self.assertTrue(
             all(value >= 0 for answer in answers for value in answer.values() if not isinstance(value, (str, type(None))))
