@@ -99,7 +99,8 @@ class DetachingTest(unittest.TestCase):
         words = self.judged(1.0, 1.0)
         self.assertIn("4.000 ms alone, 1.0000 of that", words)
         self.assertIn(
-            "ms a step up to the first line of a turn 5 and 5, page faults a step 1 and 3, context switches a step 0.5 and 0.5, us of CPU time a step in the program 900 and 900",
+            "ms a step up to the first line of a turn 5 and 5, "
+            "page faults a step 1 and 3, context switches a step 0.5 and 0.5, us of CPU time a step in the program 900 and 900",
             words,
         )
         self.assertTrue(words.endswith("at the end 100 and 300, kB in huge pages 2048 and 2048"))
