@@ -19,7 +19,7 @@ WARM_UP_TURNS = 4  # of each process and batch size
 PAD, PAGE = "DLKPROF_TEST_PAD", 4096  # a variable of the environment, which lies above the stack; by how much it may move that
 START_S, TURN_S = 90, 30  # after which a process is given up
 LEAST_LEFT_S = 30
-USED = ("faults", "switches", "user_us", "system_us")  # what turns.py says of a turn
+USED = ("faults", "switches", "user_us")  # what turns.py says of a turn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -157,6 +157,13 @@ def warm_up(players, batch_size, loop):
                 player.turn()
 
 
+def ms_a_step(turn, loop):
+    """Of what turns.py said of a turn."""
+    if loop.lines == 1:
+        return 1e3 * turn["seconds"] / loop.steps
+    return 1e3 * (turn["seconds"] - turn["first_seconds"]) / ((loop.lines - 1) * loop.steps)
+
+
 class Player:
     """A process of turns.py in the environment of a variant."""
 
@@ -200,13 +207,9 @@ class Player:
     def turn(self):
         """Milliseconds a step."""
         self._places.keep()
-        lines = self._loop.lines
-        self._tell(lines)
-        seconds = self.answer(TURN_S, lines)
-        if lines > 1:
-            seconds -= self._turns[-1]["first_seconds"]
-            lines -= 1
-        return 1e3 * seconds / (lines * self._loop.steps)
+        self._tell(self._loop.lines)
+        self.answer(TURN_S, self._loop.lines)
+        return ms_a_step(self._turns[-1], self._loop)
 
     def end(self):
         self._tell("end")
@@ -217,12 +220,12 @@ class Player:
         self._end = done
 
     def facts(self, turns):
-        """What a step used, medians of the last turns; at the end free chunks of the heap and kB in huge pages."""
+        """What a step used, medians of the last turns; at the end free chunks of the heap."""
         last = self._turns[-turns:]
         return {
             "first_ms": 1e3 * statistics.median(turn["first_seconds"] for turn in last) / self._loop.steps,
             **{name: statistics.median(turn[name] for turn in last) / self._loop.steps_of_turn for name in USED},
-            **{name: self._end.get(name) for name in ("free_chunks", "huge_kb")},
+            "free_chunks": self._end.get("free_chunks"),
         }
 
     def answer(self, seconds, lines=1):

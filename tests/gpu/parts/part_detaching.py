@@ -22,52 +22,66 @@ SLOWER = 1.01
 TOLD_APART = 0.02  # the undisturbed iteration time that is told, of the program's own alone
 BATCH_SIZE = 128  # cifar10.py's own: the CPU bounds its steps on an H200
 LARGE_BATCH_SIZE = 4096  # the GPU does
-# Turns are short and many: an H200 machine's speed drifts by 3 % from one 60 ms to the next (median) and by 6 % within half a second.
+# An H200 machine's speed drifts by 3 % from one 60 ms to the next (median) and by 6 % within half a second, so turns are short.
 # The first steps of each process come before all turns that are compared: dlkprof has let go by then.
 LOOP = Loop("cifar10.py", 5, 25, laid_out_alike=True, one_by_one=True, lines=9)
 LOOP_OF_GPU = Loop("cifar10.py", 4, 100, laid_out_alike=True, one_by_one=True)
-CASES = {  # options, batch size, loop, rounds of turns
-    "default": ((), BATCH_SIZE, LOOP, 80),
-    "pytorch": (("--mode=pytorch",), BATCH_SIZE, LOOP, 80),
-    "large": ((), LARGE_BATCH_SIZE, LOOP_OF_GPU, 30),
-}
 # Processes that are alive at once are pairs, whose turns follow each other.
 PAIRS_AT_ONCE = 4
 BUDGET_S = float(os.environ.get("DLKPROF_TEST_BUDGET_S", "400"))  # of a case
 
 
+@dataclasses.dataclass(frozen=True)
+class Case:
+    name: str
+    options: tuple
+    batch_size: int
+    loop: Loop
+    rounds: int  # of turns
+
+    def words(self):
+        return f"cifar10.py, batch {self.batch_size}, {' '.join(self.options) or 'default options'}"
+
+
+PYTORCH = ("--mode=pytorch",)
+CASES = (
+    Case("default", (), BATCH_SIZE, LOOP, 80),
+    Case("pytorch", PYTORCH, BATCH_SIZE, LOOP, 80),
+    Case("large", (), LARGE_BATCH_SIZE, LOOP_OF_GPU, 30),
+)
+
+
 def run(bench):
     if not bench.has_torch(PART, "PyTorch programs"):
         return
-    for name, (options, batch_size, loop, rounds) in CASES.items():
-        if is_asked_for(name):
-            with bench.board.case(PART, f"cifar10.py, batch {batch_size}, {' '.join(options) or 'default options'}: step") as row:
-                row.detail = beside_alone(bench, name, options, Times(batch_size), loop, rounds)
+    for case in CASES:
+        if is_asked_for(case.name):
+            with bench.board.case(PART, f"{case.words()}: step") as row:
+                row.detail = beside_alone(bench, case)
     if is_asked_for("told"):
-        options = CASES["pytorch"][0]
-        with bench.board.case(PART, f"cifar10.py, {' '.join(options)}: undisturbed time that is told") as row:
-            row.detail = judge_told(bench, options)
+        with bench.board.case(PART, f"cifar10.py, {' '.join(PYTORCH)}: undisturbed time that is told") as row:
+            row.detail = judge_told(bench, PYTORCH)
 
 
-def beside_alone(bench, name, options, times, loop, rounds):
+def beside_alone(bench, case):
     """Turn against turn of processes that are all alive, of which dlkprof has let go of half. Processes that run one after another
     differ by a tenth, which hides one per cent."""
+    times, sizes = Times(case.batch_size), random.Random(PART)
     left, longest_s, deadline = 0, 0.0, time.monotonic() + min(BUDGET_S, bench.commands.seconds_left() - LEAST_LEFT_S)
-    sizes = random.Random(PART)
     while time.monotonic() + longest_s < deadline:
         begin = time.monotonic()
-        take_turns(bench, pairs(bench, name, options, sizes), [times], rounds, deadline, loop)
-        left += captures_let_go(bench, name)
+        take_turns(bench, pairs(bench, case, sizes), [times], case.rounds, deadline, case.loop)
+        left += captures_let_go(bench, case.name)
         longest_s = max(longest_s, time.monotonic() - begin)
     ratios = ratios_of(times)
     # Of several runs a median of all can be made.
-    (bench.out / f"{PART}_{name}.json").write_text(json.dumps([times.sets, times.facts]))
+    (bench.out / f"{PART}_{case.name}.json").write_text(json.dumps([times.sets, times.facts]))
     low, high = interval(ratios)
     middle = statistics.median(ratios)
     words = (
         f"{statistics.median(times.of('alone_0')):.3f} ms alone, {middle:.4f} of that (95 % interval {low:.4f} to {high:.4f}, "
-        f"{min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {rounds} turns of {loop.steps_of_turn} steps each; two "
-        f"processes alone: {apart_alone(times)}; {left} let go; addresses and hashes alike, environments of random size; "
+        f"{min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {case.rounds} turns of {case.loop.steps_of_turn} "
+        f"steps each; two processes alone: {apart_alone(times)}; {left} let go; addresses and hashes alike, environments of random size; "
         f"{places.words()}; {facts_words(times)}"
     )
     if len(ratios) < PAIRS:
@@ -76,12 +90,12 @@ def beside_alone(bench, name, options, times, loop, rounds):
     return words
 
 
-def pairs(bench, name, options, sizes):
+def pairs(bench, case, sizes):
     """Who begins later may be slower, so of every second pair the one alone does. What dlkprof puts into the environment makes it
     larger, which alone moves the stack: environments have many sizes."""
     variants = []
     for number in range(PAIRS_AT_ONCE):
-        both = [("alone", {}), ("ours", environment_of(bench, f"{PART}_{name}_{number}", options))]
+        both = [("alone", {}), ("ours", environment_of(bench, f"{PART}_{case.name}_{number}", case.options))]
         variants += [
             Variant(f"{kind}_{number}", {**environment, PAD: sizes.randrange(PAGE) * "x"})
             for kind, environment in both[:: -1 if number % 2 else 1]
@@ -117,9 +131,7 @@ def facts_words(times):
             ("faults", "page faults a step"),
             ("switches", "context switches a step"),
             ("user_us", "us of CPU time a step in the program"),
-            ("system_us", "and in the kernel"),
             ("free_chunks", "free chunks in the heap at the end"),
-            ("huge_kb", "kB in huge pages"),
         )
     )
 

@@ -8,8 +8,8 @@ Each line of JSON on stdin is answered by one on stdout:
   "end"                  ends it there
 
 The answer is {"seconds": how long that took, "first_seconds": up to the first of these lines, "faults": minor page faults,
-"switches": context switches, "user_us" and "system_us": CPU time of all threads meanwhile}, or, once the
-program has ended, {"code": its exit code, "stderr": text, "free_chunks": of the C heap, "huge_kb": in huge pages}.
+"switches": context switches, "user_us": CPU time of all threads outside the kernel meanwhile}, or, once the program has ended,
+{"code": its exit code, "stderr": text, "free_chunks": of the C heap}.
 Several such processes, all of them warm, can so be compared within less than a second. With --emit_nvtx the program runs
 within PyTorch's own emit_nvtx.
 """
@@ -67,12 +67,7 @@ def tell(answers, what):
 
 def usage():
     used = resource.getrusage(resource.RUSAGE_SELF)
-    return {
-        "faults": used.ru_minflt,
-        "switches": used.ru_nvcsw + used.ru_nivcsw,
-        "user_us": 1e6 * used.ru_utime,
-        "system_us": 1e6 * used.ru_stime,
-    }
+    return {"faults": used.ru_minflt, "switches": used.ru_nvcsw + used.ru_nivcsw, "user_us": 1e6 * used.ru_utime}
 
 
 class HeapFacts(ctypes.Structure):
@@ -91,14 +86,6 @@ def free_chunks():
         return None
     ask.restype = HeapFacts
     return ask().ordblks
-
-
-def huge_kb():
-    """Of its own memory what lies in huge pages, in kB; 0 where the kernel does not say."""
-    with contextlib.suppress(OSError, StopIteration):
-        lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("AnonHugePages:"))
-    return 0
 
 
 def emission():
@@ -125,7 +112,7 @@ def run(program, arguments, around, stdout):
         except Exception:
             traceback.print_exc()
             code = 1
-    return {"code": code, "stderr": stderr.getvalue(), "free_chunks": free_chunks(), "huge_kb": huge_kb()}
+    return {"code": code, "stderr": stderr.getvalue(), "free_chunks": free_chunks()}
 
 
 def main(words):

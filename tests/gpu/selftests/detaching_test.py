@@ -9,7 +9,7 @@ from unittest import mock
 
 import part_detaching
 from harness import CheckFailed, Skipped
-from side_by_side import PAD, Loop, Player, Times, warm_up
+from side_by_side import PAD, Loop, Times, ms_a_step, warm_up
 
 LEFT = "Undisturbed median 3.1 ms; mean 3.2 ms +- 0.1 ms, n = 412, in 31.2 s without the profiler"
 
@@ -25,18 +25,13 @@ def turns(ratio):
 
 def facts():
     return {
-        f"{variant}_{number}": {
-            "first_ms": 5,
-            "faults": faults,
-            "switches": 0.5,
-            "user_us": 900,
-            "system_us": 40,
-            "free_chunks": 100 * faults,
-            "huge_kb": 2048,
-        }
+        f"{variant}_{number}": {"first_ms": 5, "faults": faults, "switches": 0.5, "user_us": 900, "free_chunks": 100 * faults}
         for number in range(4)
         for variant, faults in (("alone", 1), ("ours", 3))
     }
+
+
+CASE = part_detaching.Case("default", (), 128, Loop("", 20, 3), 30)
 
 
 class Told:
@@ -63,7 +58,7 @@ class DetachingTest(unittest.TestCase):
             mock.patch.object(part_detaching, "environment_of", return_value={}),
             mock.patch.object(part_detaching, "captures_let_go", return_value=4),
         ):
-            words = part_detaching.beside_alone(bench, "default", (), Times(128), Loop("", 20, 3), 30)
+            words = part_detaching.beside_alone(bench, CASE)
         kept = json.loads((bench.out / "detaching_default.json").read_text())
         self.assertEqual(kept, [[turns(ratio) for ratio in ratios], [facts() for _ in ratios]])
         return words
@@ -76,18 +71,14 @@ class DetachingTest(unittest.TestCase):
 
     def test_half_of_those_alone_begin_later(self):
         with mock.patch.object(part_detaching, "environment_of", return_value={}):
-            variants = part_detaching.pairs(mock.Mock(), "default", (), random.Random(1))
+            variants = part_detaching.pairs(mock.Mock(), CASE, random.Random(1))
         self.assertEqual([one.name for one in variants[:4]], ["alone_0", "ours_0", "ours_1", "alone_1"])
         self.assertEqual(len({one.environment[PAD] for one in variants}), 8)
 
     def test_the_first_line_of_a_turn_does_not_count(self):
-        player = Player.__new__(Player)
-        player._loop, player._places, player._turns, player.steps = Loop("", 5, 1, lines=3), mock.Mock(), [], 0
-        player.name, player._answer = "alone", lambda _: {"seconds": 0.05, "first_seconds": 0.02}
-        player._tell = mock.Mock()
-        self.assertAlmostEqual(player.turn(), 3.0)
-        self.assertEqual(player.steps, 15)
-        player._tell.assert_called_once_with(3)
+        turn = {"seconds": 0.05, "first_seconds": 0.02}
+        self.assertAlmostEqual(ms_a_step(turn, Loop("", 5, 1, lines=3)), 3.0)
+        self.assertAlmostEqual(ms_a_step(turn, Loop("", 5, 1)), 10.0)
 
     def test_says_what_processes_alone_differ_by(self):
         self.assertEqual(part_detaching.apart_alone(Times(128, [turns(1.25)])), "0.9756 to 2.1000, n 3")
@@ -103,7 +94,7 @@ class DetachingTest(unittest.TestCase):
             "page faults a step 1 and 3, context switches a step 0.5 and 0.5, us of CPU time a step in the program 900 and 900",
             words,
         )
-        self.assertTrue(words.endswith("at the end 100 and 300, kB in huge pages 2048 and 2048"))
+        self.assertTrue(words.endswith("free chunks in the heap at the end 100 and 300"))
 
     def test_fails_where_steps_are_longer(self):
         with self.assertRaises(CheckFailed):

@@ -216,21 +216,34 @@ class TurnsTest(InFolder):
         self.run_sets(ROUNDS=1, BUDGET_S=1)
         self.assertIn("0 captures of 6 processes: dlkprof was not attached", self.board.rows[0].detail)
 
-    def test_a_turn_of_several_lines(self):
-        program = self.folder / "lines.py"
-        program.write_text("for number in range(5):\n    print(number)\n    open('told', 'a').write(str(number))\n")
+    def answers(self, program, *commands):
+        """What turns.py answers, each command being a line of JSON."""
         done = subprocess.run(
             [sys.executable, side_by_side.PROBES / "turns.py", program],
-            input='[]\n3\n"end"\n',
+            input="".join(json.dumps(command) + "\n" for command in commands),
             capture_output=True,
             text=True,
             check=True,
             cwd=self.folder,
         )
-        first, turn, _ = map(json.loads, done.stdout.splitlines())
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    def test_a_turn_of_several_lines(self):
+        program = self.folder / "lines.py"
+        program.write_text("for number in range(5):\n    print(number)\n    open('told', 'a').write(str(number))\n")
+        first, turn, _ = self.answers(program, [], 3, "end")
         self.assertEqual((self.folder / "told").read_text(), "012")
         self.assertEqual(first["seconds"], first["first_seconds"])
         self.assertLess(turn["first_seconds"], turn["seconds"])
+
+    def test_a_player_of_several_lines(self):
+        loop = side_by_side.Loop("cifar10.py", 5, 1, lines=3)
+        with side_by_side.Player(self.bench(DLKPROF % 1), side_by_side.Variant("alone", {}), loop) as player:
+            player.start(4)
+            player.answer(side_by_side.START_S)
+            self.assertGreater(player.turn(), 0)
+            player.end()
+        self.assertEqual(player.steps, 5 + 15)
 
     def test_turns(self):
         program = self.folder / "elsewhere" / "program.py"
@@ -240,24 +253,11 @@ class TurnsTest(InFolder):
             "import sys\nimport beside\nprint(1, end='')\nprint(sys.argv[1], file=sys.stderr)\nprint(2)\nprint(3)\n"
             "sys.exit(len(sys.argv))\n"
         )
-        done = subprocess.run(
-            [sys.executable, side_by_side.PROBES / "turns.py", program],
-            input='["a"]\n1\n1\n["b", "c"]\n"end"\n["d"]\n',
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        answers = [json.loads(line) for line in done.stdout.splitlines()]
-        turn, end = {"seconds", "first_seconds", "faults", "switches", "user_us", "system_us"}, {
-            "code",
-            "stderr",
-            "free_chunks",
-            "huge_kb",
-        }
+        answers = self.answers(program, ["a"], 1, 1, ["b", "c"], "end", ["d"])
+        turn = {"seconds", "first_seconds", *side_by_side.USED}
+        end = {"code", "stderr", "free_chunks"}
         self.assertEqual([set(answer) for answer in answers], [turn, turn, end, turn, end, turn, end])
-        self.assertTrue(
-            all(value >= 0 for answer in answers for value in answer.values() if not isinstance(value, (str, type(None))))
-        )
+        self.assertTrue(all(answer[name] >= 0 for answer in answers if "seconds" in answer for name in turn))
         self.assertEqual(
             [(answer["code"], answer["stderr"]) for answer in answers if "code" in answer], [(2, "a\n"), (0, "b\n"), (0, "d\n")]
         )
