@@ -18,6 +18,7 @@
 #include "cupti/cubin.h"
 #include "inject/sampling/sass_collector.h"
 #include "inject/session/auto_collector.h"
+#include "inject/session/heap_holes.h"
 #include "inject/session/sample_collector.h"
 #include "inject/session/system_facts.h"
 #include "inject/timeline/nvtx.h"
@@ -221,9 +222,11 @@ void Session::end_early() {
 
 // All is measured that was wanted, and the timeline has the iterations that were asked for. The caller holds the gate alone.
 void Session::detach() {
-  constexpr int kMostTries = 8;
+  constexpr int kMostTries = 12;
   ending_.detach_due = false;
-  if (attachment_.others_inside() && ++ending_.detaches_tried < kMostTries) return;  // asked again soon
+  // The main thread fills the holes in its heap. Whether it launches at all shows in that it polls.
+  const bool on_wrong_thread = ending_.main_thread_polls && !on_main_thread();
+  if ((attachment_.others_inside() || on_wrong_thread) && ++ending_.detaches_tried < kMostTries) return;  // asked again soon
   end_early();
   ending_.detached_ns = event_clock_ns();
   ranges_.finish_but_for(ending_.steps);

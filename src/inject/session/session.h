@@ -103,6 +103,7 @@ class Session {
     std::atomic<bool> detach_due{false};  // likewise: all is measured, and on the timeline
     std::int64_t detached_ns = 0;         // 0: not
     int detaches_tried = 0;
+    std::atomic<bool> main_thread_polls{false};  // so far
   };
 
   const capture::ProfileOptions options_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/unnoticed.h"
+#include "inject/session/heap_holes.h"
 #include "inject/session/session.h"
 #include "inject/timeline/ranges.h"
 
@@ -204,6 +205,7 @@ Launch Session::count(const LaunchCall& call, const CUpti_CallbackData& data, Th
 
 // What is done only now and then, as it costs something.
 void Session::poll(const Launch& launch) {
+  if (on_main_thread()) ending_.main_thread_polls = true;
   if (counter_.append_counts_if_due(timing_.complete()) && options_.timeline) event_log_.flush_soon();
   const bool done = collecting([&](Collector& collector) {
     timing_.poll(launch.record.index);
@@ -238,6 +240,7 @@ void Session::end(ThreadState& thread, CUcontext context, CUstream stream) {
     return;
   if (ending_.due) end_early();
   if (ending_.detach_due && active_) detach();
+  if (!active_) fill_heap_holes();
 }
 
 }  // namespace dlkprof::inject

@@ -35,6 +35,10 @@ class DetachingTest(EndToEndTest):
         self.assertEqual([], self.detached("capture:3", "train:2500"))
         self.assertIn("CUPTI stayed loaded", " ".join(self.report(self.capture().path).stdout.split()))
 
+    def test_holes_in_the_heap_are_filled(self):
+        self.detached("train:2500")
+        self.assertEqual(["holes 0"], [line for line in self.journal_lines("trace") if line.startswith("holes")])
+
     def test_threads(self):
         self.profile_unharmed("threads:3:1500", "train:500", options=["--iterations=20"], metrics=ONE_PASS)
         self.assertEqual("yes", self.capture().summary["ended"])

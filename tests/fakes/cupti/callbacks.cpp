@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/journal.h"
+#include "cupti/heap_litter.h"
 #include "cupti/pc_sampling.h"
 #include "cupti/real.h"
 
@@ -73,6 +74,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFun
   if (fakes::g_subscriber != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   *subscriber = fakes::g_subscriber = new CUpti_Subscriber_st{callback, data};
   fakes::attach_to_driver();
+  fakes::litter_heap();
   return CUPTI_SUCCESS;
 }
 
@@ -96,6 +98,7 @@ CUptiResult cuptiFinalize(void) {
   fakes::forget_activity();
   fakes::driver()->number_calls_anew();
   fakes::set_finalized(true);
+  fakes::leave_holes();
   return CUPTI_SUCCESS;
 }
 

@@ -24,7 +24,7 @@ BATCH_SIZE = 128  # cifar10.py's own: the CPU bounds its steps on an H200
 LARGE_BATCH_SIZE = 4096  # the GPU does
 # An H200 machine's speed drifts by 3 % from one 60 ms to the next (median) and by 6 % within half a second, so turns are short.
 # The first steps of each process come before all turns that are compared: dlkprof has let go by then.
-LOOP = Loop("cifar10.py", 5, 25, laid_out_alike=True, one_by_one=True, lines=9)
+LOOP = Loop("cifar10.py", 5, 110, laid_out_alike=True, one_by_one=True, lines=2)
 LOOP_OF_GPU = Loop("cifar10.py", 4, 100, laid_out_alike=True, one_by_one=True)
 # Processes that are alive at once are pairs, whose turns follow each other.
 PAIRS_AT_ONCE = 4
@@ -45,8 +45,8 @@ class Case:
 
 PYTORCH = ("--mode=pytorch",)
 CASES = (
-    Case("default", (), BATCH_SIZE, LOOP, 80),
-    Case("pytorch", PYTORCH, BATCH_SIZE, LOOP, 80),
+    Case("default", (), BATCH_SIZE, LOOP, 300),
+    Case("pytorch", PYTORCH, BATCH_SIZE, LOOP, 300),
     Case("large", (), LARGE_BATCH_SIZE, LOOP_OF_GPU, 30),
 )
 
