@@ -222,10 +222,11 @@ void Session::end_early() {
 
 // All is measured that was wanted, and the timeline has the iterations that were asked for. The caller holds the gate alone.
 void Session::detach() {
-  constexpr int kMostTries = 12;
+  constexpr int kMostTries = 16;
+  constexpr int kTriesOfMainThread = 8;  // the others are for what matters more: that CUPTI can leave
   ending_.detach_due = false;
-  // The main thread fills the holes in its heap. Whether it launches at all shows in that it polls.
-  const bool on_wrong_thread = ending_.main_thread_polls && !on_main_thread();
+  // The main thread fills the holes in its heap. It is known to launch once it has polled.
+  const bool on_wrong_thread = ending_.detaches_tried < kTriesOfMainThread && ending_.main_thread_polls && !on_main_thread();
   if ((attachment_.others_inside() || on_wrong_thread) && ++ending_.detaches_tried < kMostTries) return;  // asked again soon
   end_early();
   ending_.detached_ns = event_clock_ns();

@@ -240,7 +240,7 @@ void Session::end(ThreadState& thread, CUcontext context, CUstream stream) {
     return;
   if (ending_.due) end_early();
   if (ending_.detach_due && active_) detach();
-  if (!active_) fill_heap_holes();
+  if (attachment_.has_left()) fill_heap_holes();
 }
 
 }  // namespace dlkprof::inject

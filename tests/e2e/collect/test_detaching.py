@@ -35,9 +35,16 @@ class DetachingTest(EndToEndTest):
         self.assertEqual([], self.detached("capture:3", "train:2500"))
         self.assertIn("CUPTI stayed loaded", " ".join(self.report(self.capture().path).stdout.split()))
 
-    def test_holes_in_the_heap_are_filled(self):
-        self.detached("train:2500")
+    def check_holes_are_filled(self, *steps):
+        self.assertEqual(["finalized"], self.detached(*steps))
         self.assertEqual(["holes 0"], [line for line in self.journal_lines("trace") if line.startswith("holes")])
+
+    def test_holes_in_the_heap_are_filled(self):
+        self.check_holes_are_filled("train:2500")
+
+    def test_the_main_thread_detaches(self):
+        # All is measured while the other thread launches, which could not fill the holes.
+        self.check_holes_are_filled("train:120", "threads:1:800", "train:1000")
 
     def test_threads(self):
         self.profile_unharmed("threads:3:1500", "train:500", options=["--iterations=20"], metrics=ONE_PASS)

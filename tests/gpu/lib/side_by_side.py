@@ -229,12 +229,11 @@ class Player:
         }
 
     def answer(self, seconds, lines=1):
-        """How long it took to print so many, in seconds."""
+        """Waits for what a turn of so many lines is answered with."""
         done = self._answer(seconds)
         check("seconds" in done, f"{self.name} ended: {' / '.join(str(done.get('stderr')).splitlines()[-2:])}")
         self.steps += lines * self._loop.steps
         self._turns.append(done)
-        return done["seconds"]
 
     def _tell(self, what):
         try:

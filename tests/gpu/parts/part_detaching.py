@@ -28,7 +28,7 @@ LOOP = Loop("cifar10.py", 5, 110, laid_out_alike=True, one_by_one=True, lines=2)
 LOOP_OF_GPU = Loop("cifar10.py", 4, 100, laid_out_alike=True, one_by_one=True)
 # Processes that are alive at once are pairs, whose turns follow each other.
 PAIRS_AT_ONCE = 4
-BUDGET_S = float(os.environ.get("DLKPROF_TEST_BUDGET_S", "400"))  # of a case
+BUDGET_S = float(os.environ.get("DLKPROF_TEST_BUDGET_S", "480"))  # of a case
 
 
 @dataclasses.dataclass(frozen=True)
