@@ -1,5 +1,6 @@
 """Figures of launch configurations, (mangled kernel, grid, block) -> metric -> mean, whoever measured them."""
 
+import dataclasses
 import sqlite3
 import statistics
 
@@ -7,12 +8,49 @@ CONFIGURATION = "k.mangled, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, 
 JOINED = "JOIN config c ON c.id = m.config JOIN kernel k ON k.id = c.kernel"
 
 
+@dataclasses.dataclass(frozen=True)
+class Configuration:
+    """As a launch is to iteration_table: `number`, `text` and `columns`."""
+
+    key: tuple
+    columns: dict
+
+    def number(self, metric):
+        return self.columns.get(metric)
+
+    def text(self, _):
+        return str(self.key)
+
+
+def matched(ours, theirs):
+    """Pairs of the same configuration, in an order that is always the same."""
+    return [(Configuration(key, ours[key]), Configuration(key, theirs[key])) for key in sorted(ours.keys() & theirs.keys())]
+
+
+def metrics_in(figures):
+    return sorted({metric for held in figures.values() for metric in held})
+
+
+def complete(figures):
+    """Those that have every metric that any of them has."""
+    count = len(metrics_in(figures))
+    return {key: held for key, held in figures.items() if len(held) == count}
+
+
 def in_windows(database):
-    """Of what windows measured: of a metric in two sets (quick comes before the set asked for) the one with more samples."""
+    return measured(database, "iteration replay")
+
+
+def replayed(database):
+    return measured(database, "kernel replay")
+
+
+def measured(database, collected_by):
+    """Of a metric in two sets (quick comes before the set asked for) the one with more samples."""
     return gather(
         database,
         f"SELECT {CONFIGURATION}, m.config, m.metric, m.mean FROM metrics m {JOINED} "
-        "WHERE m.collected_by = 'iteration replay' AND NOT m.unreliable ORDER BY m.samples",
+        f"WHERE m.collected_by = '{collected_by}' AND NOT m.unreliable ORDER BY m.samples",
     )
 
 

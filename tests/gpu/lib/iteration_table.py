@@ -52,7 +52,7 @@ class Table:
 
     def figures(self):
         """Of all metrics but instructions."""
-        return [value for metric, values in self.rows.items() if metric != INSTRUCTIONS for value in values] or [0]
+        return [value for metric, values in self.rows.items() if metric != INSTRUCTIONS for value in values]
 
     def verdict(self):
         apart = deviations(self.pairs, INSTRUCTIONS)
@@ -60,6 +60,7 @@ class Table:
         equal = sum(value == 0 for value in apart)
         missing = {metric for metric in self.metrics for ours, _ in self.pairs if ours.number(metric) is None}
         check(not missing, f"not measured in some: {', '.join(sorted(missing))}")
+        check(self.figures(), "nothing of 10 us and more was measured both ways")
         far = self.far()
         words = (
             f"instructions equal in {equal} of {len(apart)} comparisons, at most {100 * max(apart):.3f} % apart; of {len(self.long)} "

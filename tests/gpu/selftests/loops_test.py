@@ -83,6 +83,10 @@ class IterationTest(InFolder):
         with self.assertRaisesRegex(CheckFailed, "not numbered alike"):
             self.verdict([launch("other", ID="7")], self.launches(1000, 1))
 
+    def test_short_launches_alone_fail(self):
+        with self.assertRaisesRegex(CheckFailed, "nothing of 10 us and more was measured both ways"):
+            self.verdict(self.launches(1000, 9999), self.launches(1000, 9999))
+
     def test_metrics_that_are_missing_fail(self):
         with self.assertRaisesRegex(CheckFailed, "not measured in some: gpu__time_duration.sum"):
             self.verdict(self.launches(1000, ""), self.launches(1000, 20000))
@@ -95,14 +99,8 @@ class IterationTest(InFolder):
         self.assertEqual([ours.text("ID") for ours, _ in alike], ["1"])
 
     def test_runs_of_groups_of_metrics_are_merged(self):
-        runs = [
-            [launch("kernel", ID=number, **{metric: number}) for number in numbers]
-            for metric, numbers in (("a__b.sum", "12"), ("c__d.sum", "21"), ("e__f.sum", "2"))
-        ]
-        (whole,) = part_iteration.merged(runs)
-        self.assertEqual([whole.text(name) for name in ("ID", "a__b.sum", "c__d.sum", "e__f.sum")], ["2"] * 4)
-        with self.assertRaisesRegex(CheckFailed, "not numbered alike"):
-            part_iteration.merged([*runs, [launch("other", ID="2")]])
+        runs = [{"first": {"a__b.sum": 1.0}, "second": {"a__b.sum": 2.0}}, {"second": {"c__d.sum": 3.0}}]
+        self.assertEqual({"second": {"a__b.sum": 2.0, "c__d.sum": 3.0}}, part_iteration.merged(runs))
 
     def test_groups_of_one_pass(self):
         program = self.script(
@@ -122,30 +120,41 @@ class IterationTest(InFolder):
         with self.assertRaisesRegex(CheckFailed, "ended with 2: no"):
             one_pass.groups_of(self.script("dlkprof", "import sys; sys.stderr.write('no'); sys.exit(2)"), ["a__b.sum"])
 
-    def test_the_same_launches_are_asked_for(self):
-        asked = part_iteration.same_launches(self.launches(1, 1, "9") + self.launches(1, 1, "5"))
-        self.assertEqual(asked[:4], ("--launch-skip-before-match", "5", "-c", "5"))
+    def beside_ncu(self, executed, windows, again=None):
+        """ncu counts `executed` by configuration, which is its kernel's name, and `again` where it is asked for stalls alone."""
+        ncu = f"""
+            import sys
+            again = "inst_executed" not in sys.argv[sys.argv.index("--metrics") + 1]
+            print('ID,Kernel Name,Grid Size,Block Size,gpu__time_duration.sum,smsp__inst_executed.sum,a__wait.sum')
+            for kernel, waits in {({name: (figures, (again or {}).get(name, figures)) for name, figures in executed.items()})!r}.items():
+                for number, wait in enumerate(waits[again]):
+                    print(f'{{number}},{{kernel}},"(1, 1, 1)","(32, 1, 1)",20000,7,{{wait}}')
+            """
+        ours = {
+            (name, 1, 1, 1, 32, 1, 1): {"gpu__time_duration.sum": 20000.0, "smsp__inst_executed.sum": 7.0, **more}
+            for name, more in windows.items()
+        }
+        return part_application.beside_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
 
     def test_configurations_are_matched_with_the_mean_of_ncu(self):
-        ncu = """
-            print('ID,Kernel Name,Grid Size,Block Size,smsp__inst_executed.sum')
-            for number, executed in enumerate((4, 6, 5)):
-                print(f'{number},kernel,"(1, 1, 1)","(32, 1, 1)",{executed}')
-            """
-        key = ("kernel", 1, 1, 1, 32, 1, 1)
-        ours = {key: {"smsp__inst_executed.sum": 5.0}, ("other", *key[1:]): {"smsp__inst_executed.sum": 7.0}}
-        pairs, left_out = part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours)
-        self.assertEqual(0, left_out)
-        self.assertEqual(
-            [
-                (ours.key, ours.number("smsp__inst_executed.sum"), theirs.number("smsp__inst_executed.sum"))
-                for ours, theirs in pairs
-            ],
-            [(key, 5.0, 5.0)],
-        )
-        # What one configuration has of metrics and the other lacks leaves that one out.
-        ours["other", *key[1:]]["a__b.sum"] = 1.0
-        self.assertEqual(([], 1), part_application.matched_with_ncu(self.bench(GOOD_DLKPROF, ncu), ours))
+        words = self.beside_ncu({"k": (4, 6, 5)}, {"k": {"a__wait.sum": 5.0}, "never by ncu": {"a__wait.sum": 7.0}})
+        self.assertIn("of 1 comparisons of launches of 10 us and more, 3 metrics", words)
+        self.assertIn("figures of all metrics 0.00 % and 0.00 %", words)
+        self.assertIn("0 configurations left out", words)
+        page = (self.folder / "application_accuracy.md").read_text()
+        self.assertNotIn("twice", page)
+
+    def test_configurations_without_all_passes_are_left_out(self):
+        words = self.beside_ncu({"k": (5,), "rare": (5,)}, {"k": {"a__wait.sum": 5.0}, "rare": {}})
+        self.assertIn("1 configurations left out", words)
+
+    def test_what_is_far_is_measured_again(self):
+        kernels = "abcdef"
+        ours = {kernel: {"a__wait.sum": 150.0, **{f"a__{n}.sum": 0.0 for n in range(20)}} for kernel in kernels}
+        first = {kernel: (100,) for kernel in kernels}
+        with self.assertRaisesRegex(CheckFailed, r"beyond 5 and 15 %: a__wait.sum 50.00 % .*by itself, twice: 4.00 %"):
+            self.beside_ncu(first, ours, {kernel: (104,) for kernel in kernels})
+        self.assertIn("application replay twice", (self.folder / "application_accuracy.md").read_text())
 
     def test_table(self):
         one = iteration_table.Table([(self.launches(1000, 23200)[0], self.launches(1000, 20000)[0])])
