@@ -132,9 +132,7 @@ def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10, then=lamb
             for turn in range(rounds):
                 if time.monotonic() > deadline or bench.commands.seconds_left() < LEAST_LEFT_S:
                     break
-                # Who comes first changes from round to round, and who comes after whom, so that a drift of the clocks falls on all.
-                first = turn % len(players)
-                for player in (players[first:] + players[:first])[:: 1 - 2 * (turn % 2)]:
+                for player in in_order(players, turn):
                     taken[player.name].append(player.turn())
             for player in players:
                 then(player)
@@ -143,6 +141,13 @@ def take_turns(bench, variants, times, rounds, deadline, loop=CIFAR10, then=lamb
                 one.sets.append(taken)
                 one.facts.append({player.name: player.facts(rounds) for player in players})
         return players[0].steps
+
+
+def in_order(players, turn):
+    """Who comes first changes from round to round, and who comes after whom, so that a drift of the clocks falls on all. Pairs of
+    neighbours stay together."""
+    first = turn // 2 * 2 % len(players)
+    return (players[first:] + players[:first])[:: 1 - 2 * (turn % 2)]
 
 
 def warm_up(players, batch_size, loop):

@@ -9,7 +9,7 @@ from unittest import mock
 
 import part_detaching
 from harness import CheckFailed, Skipped
-from side_by_side import PAD, Loop, Times, ms_a_step, warm_up
+from side_by_side import PAD, Loop, Times, in_order, ms_a_step, warm_up
 
 LEFT = "Undisturbed median 3.1 ms; mean 3.2 ms +- 0.1 ms, n = 412, in 31.2 s without the profiler"
 
@@ -68,6 +68,14 @@ class DetachingTest(unittest.TestCase):
             calls = []
             warm_up([Told("alone", calls), Told("ours", calls)], 128, Loop("", 20, 3, one_by_one=one_by_one))
             self.assertEqual([name for name, _ in calls], names)
+
+    def test_everybody_comes_first_and_neighbours_stay_together(self):
+        for count in (2, 3, 8):
+            rounds = [in_order(list(range(count)), turn) for turn in range(2 * count)]
+            self.assertEqual(set(range(count)), {order[0] for order in rounds})
+            self.assertTrue(all(set(order) == set(range(count)) for order in rounds))
+        for order in rounds:
+            self.assertTrue(all(one // 2 == other // 2 for one, other in zip(order[::2], order[1::2])), order)
 
     def test_half_of_those_alone_begin_later(self):
         with mock.patch.object(part_detaching, "environment_of", return_value={}):
