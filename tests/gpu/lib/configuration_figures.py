@@ -41,7 +41,7 @@ def in_windows(database):
     return measured(database, "iteration replay")
 
 
-def replayed(database):
+def in_replay(database):
     return measured(database, "kernel replay")
 
 

@@ -40,7 +40,8 @@ def beside_ncu(bench, windows):
     pairs = matched(ours, theirs)
     tables = {"application replay": Table(pairs)}
     if far := tables["application replay"].far()["judged"]:
-        control = Table(matched(again(bench, theirs, far), {theirs.key: theirs.columns for _, theirs in pairs}), far)
+        first = {configuration.key: configuration.columns for _, configuration in pairs}
+        control = Table(matched(again(bench, first, far), first), far)
         tables = {"application replay": Table(pairs, control=control), "application replay twice": control}
     (bench.out / "application_accuracy.md").write_text(markdown(tables))
     left_out = len(windows.keys() & theirs.keys()) - len(pairs)

@@ -80,7 +80,7 @@ def beside_alone(bench, case):
     middle = statistics.median(ratios)
     words = (
         f"{statistics.median(times.of('alone_0')):.3f} ms alone, {middle:.4f} of that (95 % interval {low:.4f} to {high:.4f}, "
-        f"{min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {case.rounds} turns of {case.loop.steps_of_turn} "
+        f"all {min(ratios):.4f} to {max(ratios):.4f}), n {len(ratios)} pairs of processes, {case.rounds} turns of {case.loop.steps_of_turn} "
         f"steps each; two processes alone: {apart_alone(times)}; {left} let go; addresses and hashes alike, environments of random size; "
         f"{places.words()}; {facts_words(times)}"
     )

@@ -5,18 +5,18 @@ does not repeat is told from what is measured otherwise.
 Each pass of a window is of another launch: means of a launch configuration are compared."""
 
 import one_pass
-from configuration_figures import complete, in_windows, matched, metrics_in, replayed
+from configuration_figures import complete, in_replay, in_windows, matched, metrics_in
 from harness import CheckFailed, Skipped, check
 from iteration_table import Table, markdown
 
 PART = "iteration"
 
 PROGRAM = ("--iters", "300", "--print_every", "20", "--batch_size", "512")
-REPLAYED = ("--iters", "60", *PROGRAM[2:])  # enough for the launches that kernel replay measures
+SHORT_PROGRAM = ("--iters", "60", *PROGRAM[2:])  # enough for the launches that kernel replay measures
 RUNS = (("quick", ""), ("basic", ""), ("basic", " again"))
 SAMPLES = ("--samples", "5")
 # Past some six iterations, in which libraries and caches warm up. Caches are as the program leaves them, as in windows.
-REPLAY = ("--launch-skip-before-match", "500", "--cache-control", "none")
+REPLAY_OPTIONS = ("--launch-skip-before-match", "500", "--cache-control", "none")
 L2_HITS = "lts__t_sector_hit_rate.pct"
 ALIKE = 5.0  # points of L2 hits, within which two ways of measuring had the same caches
 LIMIT = 120
@@ -26,7 +26,7 @@ def run(bench):
     basic, kernel_replay = [], None
     try:
         bench.require_torch()
-        long, short = (alone(bench, *words) for words in (("long", PROGRAM), ("short", REPLAYED)))
+        long, short = (alone(bench, *words) for words in (("long", PROGRAM), ("short", SHORT_PROGRAM)))
     except (Skipped, CheckFailed) as reason:
         bench.board.skip(PART, "cifar10.py", reason)
         return
@@ -37,7 +37,7 @@ def run(bench):
             basic += [complete(in_windows(database))] if name == "basic" else []
     with bench.board.case(PART, "the same configurations under kernel replay, twice") as row:
         check(len(basic) == 2, "not measured twice under iteration replay")
-        kernel_replay = Replayed(bench, metrics_in(basic[0]), short)
+        kernel_replay = KernelReplay(bench, metrics_in(basic[0]), short)
         row.detail = kernel_replay.words()
     if kernel_replay:
         beside_kernel_replay(bench, basic, kernel_replay)
@@ -67,7 +67,7 @@ def alone(bench, name, words):
     return program, bench.commands.run(f"iteration_{name}_alone", program, timeout=LIMIT).require_success()
 
 
-class Replayed:
+class KernelReplay:
     """The same configurations under kernel replay, the metrics of one pass and the others. A launch whose metrics one pass counts is
     run once, and finds caches as the program left them; the others are of a run in which memory was restored from pass to pass,
     through the caches."""
@@ -91,11 +91,11 @@ class Replayed:
         runs = []  # of the program
         for number, metrics in enumerate((*groups, self.several)):
             launches, database, _ = profile(
-                bench, f"{name}_{number}", ("--metrics", ",".join(metrics), *REPLAY), "kernel", program
+                bench, f"{name}_{number}", ("--metrics", ",".join(metrics), *REPLAY_OPTIONS), "kernel", program
             )
             passes = {launch.number("passes") for launch in launches}
             check(metrics is self.several or passes == {1}, f"passes of metrics that one is to count: {passes}")
-            runs.append(replayed(database))
+            runs.append(in_replay(database))
         return merged(runs)
 
 
