@@ -38,19 +38,11 @@ def complete(figures):
 
 
 def in_windows(database):
-    return measured(database, "iteration replay")
-
-
-def in_replay(database):
-    return measured(database, "kernel replay")
-
-
-def measured(database, collected_by):
     """Of a metric in two sets (quick comes before the set asked for) the one with more samples."""
     return gather(
         database,
         f"SELECT {CONFIGURATION}, m.config, m.metric, m.mean FROM metrics m {JOINED} "
-        f"WHERE m.collected_by = '{collected_by}' AND NOT m.unreliable ORDER BY m.samples",
+        "WHERE m.collected_by = 'iteration replay' AND NOT m.unreliable ORDER BY m.samples",
     )
 
 

@@ -2,6 +2,7 @@
 
 import statistics
 
+from configuration_figures import matched
 from harness import check, markdown_table
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
@@ -106,6 +107,19 @@ class Table:
             )
             or "none"
         )
+
+
+def beside(name, pairs, measure_again, metrics=None):
+    """Tables by name: of configurations beside a reference, and of what is beyond the limits how far the reference is from itself,
+    which `measure_again(metrics)`, configuration -> metric -> mean, has measure once more."""
+    table = Table(pairs, metrics)
+    if not (far := table.far()["judged"]):
+        return {name: table}
+    first = {theirs.key: theirs.columns for _, theirs in pairs}
+    second = measure_again(far)
+    second = {key: {**first[key], **second[key]} for key in first.keys() & second.keys()}
+    control = Table(matched(second, first), far)
+    return {name: Table(pairs, metrics, control), f"{name} twice": control}
 
 
 def whole_of(metric, launch):

@@ -4,7 +4,7 @@ Each pass of a window is of another launch, as each of ncu's is of another proce
 
 from configuration_figures import complete, in_windows, matched, metrics_in, of_launches
 from harness import CheckFailed, Skipped, check
-from iteration_table import Table, markdown
+from iteration_table import beside, markdown
 from part_iteration import PROGRAM, SAMPLES, alone
 
 PART = "application"
@@ -33,25 +33,13 @@ def run(bench):
 
 
 def beside_ncu(bench, windows):
-    """What is beyond the limits ncu measures again: what it does not repeat itself is told from what is measured otherwise."""
     check(windows, "nothing was measured in windows")
-    ours = complete(windows)
     theirs = with_ncu(bench, "application", metrics_in(windows))
-    pairs = matched(ours, theirs)
-    tables = {"application replay": Table(pairs)}
-    if far := tables["application replay"].far()["judged"]:
-        first = {configuration.key: configuration.columns for _, configuration in pairs}
-        control = Table(matched(again(bench, first, far), first), far)
-        tables = {"application replay": Table(pairs, control=control), "application replay twice": control}
+    pairs = matched(complete(windows), theirs)
+    tables = beside("application replay", pairs, lambda metrics: with_ncu(bench, "application_again", metrics))
     (bench.out / "application_accuracy.md").write_text(markdown(tables))
     left_out = len(windows.keys() & theirs.keys()) - len(pairs)
     return f"{tables['application replay'].verdict()}; {left_out} configurations left out, which came too rarely for all passes"
-
-
-def again(bench, first, metrics):
-    """The figures of a first run but for these metrics, which are of a second."""
-    second = with_ncu(bench, "application_again", metrics)
-    return {key: {**first[key], **second[key]} for key in first.keys() & second.keys()}
 
 
 def with_ncu(bench, name, metrics):

@@ -1,19 +1,18 @@
 """Iteration replay of cifar10.py: that it disturbs nothing, what it costs, and what it measures beside kernel replay, in runs with as
-many metrics each as one pass counts, in which nothing is restored through the caches. All is run twice: what kernel replay itself
-does not repeat is told from what is measured otherwise.
+many metrics each as one pass counts, in which nothing is restored through the caches.
 
 Each pass of a window is of another launch: means of a launch configuration are compared."""
 
 import one_pass
-from configuration_figures import complete, in_replay, in_windows, matched, metrics_in
+from configuration_figures import complete, matched, metrics_in, of_launches
 from harness import CheckFailed, Skipped, check
-from iteration_table import Table, markdown
+from iteration_table import beside, markdown, metrics_of
 
 PART = "iteration"
 
 PROGRAM = ("--iters", "300", "--print_every", "20", "--batch_size", "512")
-SHORT_PROGRAM = ("--iters", "60", *PROGRAM[2:])  # enough for the launches that kernel replay measures
-RUNS = (("quick", ""), ("basic", ""), ("basic", " again"))
+SHORT_PROGRAM = ("--iters", "20", *PROGRAM[2:])  # enough for the launches that kernel replay measures
+SETS = ("quick", "basic")
 SAMPLES = ("--samples", "5")
 # Past some six iterations, in which libraries and caches warm up. Caches are as the program leaves them, as in windows.
 REPLAY_OPTIONS = ("--launch-skip-before-match", "500", "--cache-control", "none")
@@ -23,42 +22,38 @@ LIMIT = 120
 
 
 def run(bench):
-    basic, kernel_replay = [], None
+    figures, kernel_replay = {}, None
     try:
         bench.require_torch()
         long, short = (alone(bench, *words) for words in (("long", PROGRAM), ("short", SHORT_PROGRAM)))
     except (Skipped, CheckFailed) as reason:
         bench.board.skip(PART, "cifar10.py", reason)
         return
-    for name, again in RUNS:
-        with bench.board.case(PART, f"--set {name}{again}: cifar10.py prints the same, and is measured") as row:
-            run_name = name + again.replace(" ", "_")
-            _, database, row.detail = profile(bench, run_name, ("--set", name), "iteration", long)
-            basic += [complete(in_windows(database))] if name == "basic" else []
-    with bench.board.case(PART, "the same configurations under kernel replay, twice") as row:
-        check(len(basic) == 2, "not measured twice under iteration replay")
-        kernel_replay = KernelReplay(bench, metrics_in(basic[0]), short)
+    for name in SETS:
+        with bench.board.case(PART, f"--set {name}: cifar10.py prints the same, and is measured") as row:
+            launches, row.detail = profile(bench, name, ("--set", name), "iteration", long)
+            figures[name] = complete(figures_of(launches))
+    with bench.board.case(PART, "the same configurations under kernel replay") as row:
+        check("basic" in figures, "not measured under iteration replay")
+        kernel_replay = KernelReplay(bench, metrics_in(figures["basic"]), short)
         row.detail = kernel_replay.words()
     if kernel_replay:
-        beside_kernel_replay(bench, basic, kernel_replay)
+        beside_kernel_replay(bench, figures["basic"], kernel_replay)
 
 
-def beside_kernel_replay(bench, basic, kernel_replay):
-    """One run beside the first of kernel replay, the other beside its second."""
+def beside_kernel_replay(bench, ours, kernel_replay):
     pages = []
-    all_pairs = [pair for ours, theirs in zip(basic, kernel_replay.runs) for pair in matched(ours, theirs)]
 
     def compare(pairs, metrics):
-        keys = {theirs.key for _, theirs in pairs}
-        control = Table([pair for pair in matched(*kernel_replay.runs) if pair[1].key in keys], metrics)
-        table = Table(pairs, metrics, control)
-        pages.append(markdown({"iteration and kernel replay": table, "kernel replay twice": control}))
-        return table.verdict()
+        tables = beside("kernel replay", pairs, kernel_replay.again, metrics)
+        pages.append(markdown(tables))
+        return tables["kernel replay"].verdict()
 
+    pairs = matched(ours, kernel_replay.figures)
     with bench.board.case(PART, "--set basic beside kernel replay, metrics of one pass") as row:
-        row.detail = compare(all_pairs, kernel_replay.one)
+        row.detail = compare(pairs, kernel_replay.one)
     with bench.board.case(PART, "--set basic beside kernel replay, metrics of several passes, caches alike") as row:
-        row.detail = compare(with_caches_alike(all_pairs), kernel_replay.several)
+        row.detail = compare(with_caches_alike(pairs), kernel_replay.several)
     (bench.out / "iteration_accuracy.md").write_text("\n".join(pages))
 
 
@@ -73,30 +68,36 @@ class KernelReplay:
     through the caches."""
 
     def __init__(self, bench, metrics, program):
-        groups, self.several = one_pass.groups_of(bench.dlkprof.program, metrics)
+        self._bench, self._program = bench, program
+        self._groups, self.several = one_pass.groups_of(bench.dlkprof.program, metrics)
         check(
-            groups and self.several,
-            f"{len(groups)} groups of metrics that one pass counts, {len(self.several)} metrics that need several",
+            self._groups and self.several,
+            f"{len(self._groups)} groups of metrics that one pass counts, {len(self.several)} metrics that need several",
         )
-        self.groups, self.one = len(groups), [metric for metrics in groups for metric in metrics]
-        self.runs = [self._run(bench, name, groups, program) for name in ("first", "second")]
+        self.one = [metric for group in self._groups for metric in group]
+        self.figures = self._measure("first", metrics)
 
     def words(self):
         return (
-            f"{len(self.runs[0])} and {len(self.runs[1])} configurations; {len(self.one)} metrics in {self.groups} groups that one pass "
-            f"counts, {len(self.several)} that need several"
+            f"{len(self.figures)} configurations; {len(self.one)} metrics in {len(self._groups)} groups that one pass counts, "
+            f"{len(self.several)} that need several"
         )
 
-    def _run(self, bench, name, groups, program):
+    def again(self, metrics):
+        return self._measure("second", metrics)
+
+    def _measure(self, name, metrics):
         runs = []  # of the program
-        for number, metrics in enumerate((*groups, self.several)):
-            launches, database, _ = profile(
-                bench, f"{name}_{number}", ("--metrics", ",".join(metrics), *REPLAY_OPTIONS), "kernel", program
-            )
-            passes = {launch.number("passes") for launch in launches}
-            check(metrics is self.several or passes == {1}, f"passes of metrics that one is to count: {passes}")
-            runs.append(in_replay(database))
+        for number, group in enumerate((*self._groups, self.several)):
+            if wanted := [metric for metric in group if metric in metrics]:
+                runs.append(self._run(f"{name}_{number}", wanted, in_one_pass=group is not self.several))
         return merged(runs)
+
+    def _run(self, name, metrics, in_one_pass):
+        launches, _ = profile(self._bench, name, ("--metrics", ",".join(metrics), *REPLAY_OPTIONS), "kernel", self._program)
+        passes = {launch.number("passes") for launch in launches}
+        check(not in_one_pass or passes == {1}, f"passes of metrics that one is to count: {passes}")
+        return figures_of(launches)
 
 
 def merged(runs):
@@ -105,8 +106,13 @@ def merged(runs):
     return {key: {metric: mean for figures in runs for metric, mean in figures[key].items()} for key in common}
 
 
+def figures_of(launches):
+    """Without a timeline no database is written: means of what the capture has."""
+    return of_launches(launches, metrics_of(launches))
+
+
 def profile(bench, name, what, mode, program):
-    """The launches of a run, its database, and what it cost. `program`: its words, and how it ended alone."""
+    """The launches of a run, and what it cost. `program`: its words, and how it ended alone."""
     words, alone_ended = program
     name = f"iteration_{name}_{mode}"
     options = ("--replay-mode", mode, *what, "--timeline", "off", *SAMPLES)
@@ -120,7 +126,6 @@ def profile(bench, name, what, mode, program):
     configurations = len({launch.key for launch in launches})
     return (
         launches,
-        bench.dlkprof.captures / f"{name}_dldb.sqlite",
         f"{len(launches)} launches of {configurations} configurations, {launches[0].number('passes'):.0f} passes: "
         f"{sum(costs) / 1e9:.2f} s in all, {sum(costs) / len(costs) / 1e6:.3f} ms a launch; whole process "
         f"{done.seconds:.1f} s, {alone_ended.seconds:.1f} s alone",
