@@ -1,0 +1,68 @@
+"""The part iteration as a whole, over a dlkprof that only plays its part."""
+
+import sys
+
+import part_iteration
+from stand_ins import InFolder
+
+COMPARED = "--set basic beside kernel replay, metrics of one pass"
+
+# Six kernels, whose a__wait.sum is 150 in windows and 100 under kernel replay; metrics named wide__ need three passes, of the others
+# one counts six.
+DLKPROF = """
+import pathlib, subprocess, sys
+
+def after(option):
+    return sys.argv[sys.argv.index(option) + 1]
+
+metrics = ["gpu__time_duration.sum", "smsp__inst_executed.sum", "a__wait.sum", "wide__b.sum", "lts__t_sector_hit_rate.pct"]
+metrics += [f"a__metric_{number}.sum" for number in range(8)]
+if "--metrics" in sys.argv:
+    metrics = after("--metrics").split(",")
+if "--dry-run" in sys.argv:
+    alone = [3 if metric.startswith("wide") else 1 for metric in metrics]
+    print("Chip        GH100")
+    print("Metrics    ", len(metrics), "in", max(1, sum(alone) - 5), "passes")
+    for metric, number in zip(metrics, alone):
+        print(metric, " sm  by monitors ", number)
+elif sys.argv[1] == "report":
+    print(pathlib.Path(sys.argv[2]).read_text(), end="")
+else:
+    capture, mode = pathlib.Path(after("--output_path"), after("--base_name") + ".dlkcap"), after("--replay-mode")
+    wait = 150 if mode == "iteration" else AGAIN if "second" in capture.name else 100
+    values = {"gpu__time_duration.sum": 20000, "a__wait.sum": wait, "lts__t_sector_hit_rate.pct": 50}
+    passes = max(3 if metric.startswith("wide") else 1 for metric in metrics)
+    with open(capture, "w") as file:
+        print("ID,Kernel Name,Grid Size,Block Size,Replay Mode,Passes,cost_ns", *metrics, sep=",", file=file)
+        for number, kernel in enumerate("abcdef"):
+            of_launch = [number, kernel, '"(1, 1, 1)","(32, 1, 1)"', mode, passes, 7]
+            print(*of_launch, *(values.get(metric, 7) for metric in metrics), sep=",", file=file)
+    sys.exit(subprocess.call(sys.argv[sys.argv.index("--") + 1:]))
+"""
+
+
+class IterationPartTest(InFolder):
+    def run_part(self, again):
+        """`again`: a__wait.sum where kernel replay measures it a second time. How the case ended that compares it."""
+        bench = self.bench(DLKPROF.replace("AGAIN", str(again)))
+        bench.require_torch = lambda: None
+        bench.cifar10 = lambda *words: [sys.executable, "-c", "print(1)"]
+        part_iteration.run(bench)
+        return self.statuses()[COMPARED]
+
+    def test_only_what_is_far_is_measured_again(self):
+        status, detail = self.run_part(again=104)
+        self.assertEqual("FAIL", status)
+        self.assertRegex(detail, r"beyond 5 and 15 %: a__wait.sum 50.00 % .*by itself, twice: 4.00 %")
+        others = [row for row in self.board.rows if row.case != COMPARED]
+        self.assertEqual({"pass"}, {row.status for row in others}, others)
+        second = [path.name for path in (self.folder / "captures").glob("*second*")]
+        self.assertEqual(1, len(second), second)
+        page = (self.folder / "iteration_accuracy.md").read_text()
+        self.assertIn("kernel replay twice", page)
+        self.assertIn("| `wide__b.sum` | 6 | 0.00 % and 0.00 % |", page)
+
+    def test_what_kernel_replay_does_not_repeat_is_not_judged(self):
+        status, detail = self.run_part(again=160)
+        self.assertEqual("pass", status, detail)
+        self.assertIn("as the reference does not repeat them: a__wait.sum 50.00 % and 50.00 % (by itself, twice: 60.00 %", detail)
