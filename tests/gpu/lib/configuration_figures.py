@@ -10,16 +10,13 @@ JOINED = "JOIN config c ON c.id = m.config JOIN kernel k ON k.id = c.kernel"
 
 @dataclasses.dataclass(frozen=True)
 class Configuration:
-    """As a launch is to iteration_table: `number`, `text` and `columns`."""
+    """As a launch is to iteration_table: `number` and `columns`."""
 
     key: tuple
     columns: dict
 
     def number(self, metric):
         return self.columns.get(metric)
-
-    def text(self, _):
-        return str(self.key)
 
 
 def matched(ours, theirs):

@@ -32,7 +32,7 @@ class Table:
 
     `control`: a table of how far apart the reference's own figures of these launches are when it measures them twice. A metric is
     not judged by itself where those are beyond the limits too, and half as far apart at least: then it is the kernel that does not
-    repeat. Nor is one that few launches have; those that were measured twice count once.
+    repeat. Nor is one that few launches have.
     """
 
     def __init__(self, pairs, metrics=None, control=None):
@@ -41,13 +41,12 @@ class Table:
         self.pairs = pairs
         self.long = [pair for pair in pairs if (pair[1].number(DURATION) or 0) >= LONG_NS]
         self.metrics = metrics or metrics_of([ours for ours, _ in pairs])
-        self.rows, self.near_zero, self.launches = {}, {}, {}
+        self.rows, self.near_zero = {}, {}
         for metric in self.metrics:
             small = [pair for pair in self.long if is_near_zero(metric, pair[1])]
             large = [pair for pair in self.long if pair not in small and deviations([pair], metric)]
             if large:
                 self.rows[metric] = deviations(large, metric)
-                self.launches[metric] = len({theirs.text("ID") or id(theirs) for _, theirs in large})
             if values := points(small, metric):
                 self.near_zero[metric] = values
 
@@ -86,17 +85,13 @@ class Table:
         return far
 
     def kind_of(self, metric, values):
-        if self.launches[metric] < LEAST_LAUNCHES:
+        if len(values) < LEAST_LAUNCHES:
             return "few"
         return "unsteady" if self.control and self.control.is_as_far(metric, values) else "judged"
 
     def is_as_far(self, metric, values):
         own = self.rows.get(metric, [0])
-        return (
-            self.launches.get(metric, 0) >= LEAST_LAUNCHES
-            and not near(own)
-            and percentile(values, 90) <= CONTROL_TIMES * percentile(own, 90)
-        )
+        return len(own) >= LEAST_LAUNCHES and not near(own) and percentile(values, 90) <= CONTROL_TIMES * percentile(own, 90)
 
     def listed(self, metrics):
         control = self.control.rows if self.control else {}

@@ -6,6 +6,8 @@ import difflib
 import math
 import re
 
+from harness import check
+
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
@@ -115,3 +117,14 @@ def join(reference, other):
             joined.only_reference.extend(reference[first:first_end])
             joined.only_other.extend(other[second:second_end])
     return joined
+
+
+def cost_words(launches, seconds, alone_seconds):
+    """What measuring them cost, of the whole process and of that alone, which took so many seconds."""
+    costs = [launch.number("cost_ns") for launch in launches]
+    check(costs and all(costs), "launches without a cost")
+    return (
+        f"{len(launches)} launches of {len({launch.key for launch in launches})} configurations, "
+        f"{max(launch.number('passes') for launch in launches):.0f} passes: {sum(costs) / 1e9:.2f} s in all, "
+        f"{sum(costs) / len(costs) / 1e6:.3f} ms a launch; whole process {seconds:.1f} s, {alone_seconds:.1f} s alone"
+    )

@@ -7,6 +7,7 @@ import one_pass
 from configuration_figures import complete, matched, metrics_in, of_launches
 from harness import CheckFailed, Skipped, check
 from iteration_table import beside, markdown, metrics_of
+from launch_tables import cost_words
 
 PART = "iteration"
 
@@ -22,7 +23,7 @@ LIMIT = 120
 
 
 def run(bench):
-    figures, kernel_replay = {}, None
+    measured, kernel_replay = {}, None
     try:
         bench.require_torch()
         long, short = (alone(bench, *words) for words in (("long", PROGRAM), ("short", SHORT_PROGRAM)))
@@ -31,14 +32,14 @@ def run(bench):
         return
     for name in SETS:
         with bench.board.case(PART, f"--set {name}: cifar10.py prints the same, and is measured") as row:
-            launches, row.detail = profile(bench, name, ("--set", name), "iteration", long)
-            figures[name] = complete(figures_of(launches))
+            measured[name], row.detail = profile(bench, name, ("--set", name), "iteration", long)
     with bench.board.case(PART, "the same configurations under kernel replay") as row:
-        check("basic" in figures, "not measured under iteration replay")
-        kernel_replay = KernelReplay(bench, metrics_in(figures["basic"]), short)
+        check("basic" in measured, "not measured under iteration replay")
+        ours = complete(figures_of(measured["basic"]))
+        kernel_replay = KernelReplay(bench, metrics_in(ours), short)
         row.detail = kernel_replay.words()
     if kernel_replay:
-        beside_kernel_replay(bench, figures["basic"], kernel_replay)
+        beside_kernel_replay(bench, ours, kernel_replay)
 
 
 def beside_kernel_replay(bench, ours, kernel_replay):
@@ -121,15 +122,7 @@ def profile(bench, name, what, mode, program):
     launches = bench.dlkprof.launches(name)
     modes = {launch.text("Replay Mode") for launch in launches}
     check(modes == {mode}, f"{len(launches)} launches, replay mode {modes}")
-    costs = [launch.number("cost_ns") for launch in launches]
-    check(all(costs), "launches without a cost")
-    configurations = len({launch.key for launch in launches})
-    return (
-        launches,
-        f"{len(launches)} launches of {configurations} configurations, {launches[0].number('passes'):.0f} passes: "
-        f"{sum(costs) / 1e9:.2f} s in all, {sum(costs) / len(costs) / 1e6:.3f} ms a launch; whole process "
-        f"{done.seconds:.1f} s, {alone_ended.seconds:.1f} s alone",
-    )
+    return launches, cost_words(launches, done.seconds, alone_ended.seconds)
 
 
 def with_caches_alike(pairs):

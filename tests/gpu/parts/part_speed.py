@@ -5,6 +5,7 @@ import dataclasses
 
 from every_launch import measure_every_launch
 from harness import check
+from launch_tables import cost_words
 from training_loops import FEW, Run, Slope, loops, metrics_of, ncu_slope, run_alone, run_ncu, run_ours
 
 PART = "speed"
@@ -39,7 +40,7 @@ def measure(bench, loop, metric_set, alone):
     ours = None
     with bench.board.case(PART, f"{loop.name}, --set {metric_set}: iteration replay") as row:
         ours = run_ours(bench, loop, metric_set)
-        row.detail = our_words(ours, alone["long"])
+        row.detail = cost_words(ours.launches, ours.seconds, alone["long"].seconds)
     if ours is not None:
         with bench.board.case(PART, f"{loop.name}, --set {metric_set}: memory of the process") as row:
             row.detail = memory_words(ours, alone["long"])
@@ -62,16 +63,6 @@ def beside_ncu(bench, loop, ours, alone):
         row.detail = f"{in_step}"
     with bench.board.case(PART, f"{loop.name}, --set basic: all of a step, beside ncu") as row:
         row.detail = basic_verdict(loop, Result(ours, slope, in_step), alone["long"])
-
-
-def our_words(ours, alone):
-    costs = [launch.number("cost_ns") for launch in ours.launches]
-    check(all(costs), "launches without a cost")
-    return (
-        f"{len(ours.launches)} launches of {len({launch.key for launch in ours.launches})} configurations, "
-        f"{ours.launches[0].number('passes'):.0f} passes; {sum(costs) / 1e9:.2f} s in windows, "
-        f"{sum(costs) / len(costs) / 1e6:.3f} ms a launch; whole process {ours.seconds:.1f} s, {alone.seconds:.1f} s alone"
-    )
 
 
 def memory_words(ours, alone):

@@ -3,8 +3,8 @@
 import unittest
 
 from deviation import EXACT, POINTS, PRINTED, RELATIVE, Rule, compare, deviate, judge, summarize
-from harness import markdown_table, text_table
-from launch_tables import Launch, as_number, dimensions, join, parse_launches, plain_name
+from harness import CheckFailed, markdown_table, text_table
+from launch_tables import Launch, as_number, cost_words, dimensions, join, parse_launches, plain_name
 from made_up_tables import NCU_CSV, OUR_CSV
 
 
@@ -50,6 +50,20 @@ class ParseTest(unittest.TestCase):
     def test_dimensions_in_other_spellings(self):
         self.assertEqual(dimensions("64x2x1"), (64, 2, 1))
         self.assertEqual(dimensions("64"), (64, 1, 1))
+
+
+class CostTest(unittest.TestCase):
+    def test_words(self):
+        launches = [launch("kernel", cost_ns="2000000", passes=passes) for passes in "1313"]
+        self.assertEqual(
+            "4 launches of 1 configurations, 3 passes: 0.01 s in all, 2.000 ms a launch; whole process 12.0 s, 10.0 s alone",
+            cost_words(launches, 12, 10),
+        )
+
+    def test_every_launch_has_a_cost(self):
+        for launches in ([], [launch("kernel", cost_ns="", passes="1")]):
+            with self.assertRaisesRegex(CheckFailed, "without a cost"):
+                cost_words(launches, 12, 10)
 
 
 class JoinTest(unittest.TestCase):

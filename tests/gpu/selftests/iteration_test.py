@@ -1,8 +1,11 @@
-"""The part iteration as a whole, over a dlkprof that only plays its part."""
+"""The part iteration, as a whole over a dlkprof that only plays its part."""
 
 import sys
 
+import one_pass
 import part_iteration
+from figures_test import launch
+from harness import CheckFailed
 from stand_ins import InFolder
 
 COMPARED = "--set basic beside kernel replay, metrics of one pass"
@@ -66,3 +69,21 @@ class IterationPartTest(InFolder):
         status, detail = self.run_part(again=160)
         self.assertEqual("pass", status, detail)
         self.assertIn("as the reference does not repeat them: a__wait.sum 50.00 % and 50.00 % (by itself, twice: 60.00 %", detail)
+
+    def test_other_caches_are_left_out(self):
+        def hits(number, per_cent):
+            return launch("kernel", ID=number, **{part_iteration.L2_HITS: per_cent})
+
+        alike = part_iteration.with_caches_alike([(hits("1", "50"), hits("1", "55")), (hits("2", "50"), hits("2", "56"))])
+        self.assertEqual([ours.text("ID") for ours, _ in alike], ["1"])
+
+    def test_runs_of_groups_of_metrics_are_merged(self):
+        runs = [{"first": {"a__b.sum": 1.0}, "second": {"a__b.sum": 2.0}}, {"second": {"c__d.sum": 3.0}}]
+        self.assertEqual({"second": {"a__b.sum": 2.0, "c__d.sum": 3.0}}, part_iteration.merged(runs))
+
+    def test_groups_of_one_pass(self):
+        metrics = [f"a__metric_{number}.sum" for number in range(7)]
+        groups, several = one_pass.groups_of(self.script("dlkprof", DLKPROF), ["wide__c.sum", *metrics])
+        self.assertEqual(([metrics[:6], metrics[6:]], ["wide__c.sum"]), (groups, several))
+        with self.assertRaisesRegex(CheckFailed, "ended with 2: no"):
+            one_pass.groups_of(self.script("dlkprof", "import sys; sys.stderr.write('no'); sys.exit(2)"), metrics)

@@ -3,10 +3,8 @@
 from unittest import mock
 
 import iteration_table
-import one_pass
 import part_application
 import part_instructions
-import part_iteration
 import part_jax
 import part_sweep
 from figures_test import launch
@@ -90,35 +88,6 @@ class IterationTest(InFolder):
     def test_metrics_that_are_missing_fail(self):
         with self.assertRaisesRegex(CheckFailed, "not measured in some: gpu__time_duration.sum"):
             self.verdict(self.launches(1000, ""), self.launches(1000, 20000))
-
-    def test_other_caches_are_left_out(self):
-        def hits(number, per_cent):
-            return launch("kernel", ID=number, **{part_iteration.L2_HITS: per_cent})
-
-        alike = part_iteration.with_caches_alike([(hits("1", "50"), hits("1", "55")), (hits("2", "50"), hits("2", "56"))])
-        self.assertEqual([ours.text("ID") for ours, _ in alike], ["1"])
-
-    def test_runs_of_groups_of_metrics_are_merged(self):
-        runs = [{"first": {"a__b.sum": 1.0}, "second": {"a__b.sum": 2.0}}, {"second": {"c__d.sum": 3.0}}]
-        self.assertEqual({"second": {"a__b.sum": 2.0, "c__d.sum": 3.0}}, part_iteration.merged(runs))
-
-    def test_groups_of_one_pass(self):
-        program = self.script(
-            "dlkprof",
-            """
-            import sys
-            metrics = sys.argv[sys.argv.index("--metrics") + 1].split(",")
-            alone = [3 if metric.startswith("wide") else 1 for metric in metrics]
-            print("Chip        GH100")
-            print("Metrics    ", len(metrics), "in", max(1, sum(alone) - 1), "passes")
-            for metric, number in zip(metrics, alone):
-                print(metric, " sm  by monitors ", number)
-        """,
-        )
-        groups, several = one_pass.groups_of(program, ["a__b.sum", "wide__c.sum", "d__e.sum", "f__g.sum"])
-        self.assertEqual((groups, several), ([["a__b.sum", "d__e.sum"], ["f__g.sum"]], ["wide__c.sum"]))
-        with self.assertRaisesRegex(CheckFailed, "ended with 2: no"):
-            one_pass.groups_of(self.script("dlkprof", "import sys; sys.stderr.write('no'); sys.exit(2)"), ["a__b.sum"])
 
     def beside_ncu(self, first, windows, second=None):
         """By configuration, which is its kernel's name, what ncu measures of a__wait.sum, and when it is asked for that alone."""
