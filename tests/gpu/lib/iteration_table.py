@@ -12,6 +12,8 @@ MOST_APART = 0.01  # instructions, at the 90th percentile: passes are of other i
 LIMITS = (0.05, 0.15)  # of the other metrics, apart in the median and at the 90th percentile
 CONTROL_TIMES = 2  # as far apart as the reference's own may be what is laid to the kernel
 LEAST_LAUNCHES = 5  # of a metric, for a 90th percentile to say anything
+NAME_LENGTH = 80  # of a kernel's mangled name, in tables
+FARTHEST = 3  # configurations of a metric beyond the limits, which tables name
 NEAR_ZERO = 0.02  # of what a figure is a part of: below, how far two lie apart says more in points than as a ratio
 
 
@@ -41,11 +43,12 @@ class Table:
         self.pairs = pairs
         self.long = [pair for pair in pairs if (pair[1].number(DURATION) or 0) >= LONG_NS]
         self.metrics = metrics or metrics_of([ours for ours, _ in pairs])
-        self.rows, self.near_zero = {}, {}
+        self.large, self.rows, self.near_zero = {}, {}, {}
         for metric in self.metrics:
             small = [pair for pair in self.long if is_near_zero(metric, pair[1])]
             large = [pair for pair in self.long if pair not in small and deviations([pair], metric)]
             if large:
+                self.large[metric] = large
                 self.rows[metric] = deviations(large, metric)
             if values := points(small, metric):
                 self.near_zero[metric] = values
@@ -145,11 +148,33 @@ def points(pairs, metric):
 
 
 def markdown(tables):
+    """Tables by name, as `beside` returns them; of the first also what is farthest apart."""
+    first = next(iter(tables.values()))
+    return "\n".join(filter(None, (markdown_by_metric(tables), markdown_of_farthest(first))))
+
+
+def markdown_by_metric(tables):
     """A row a metric: deviations of long launches from each of the references."""
     metrics = sorted({metric for table in tables.values() for metric in (*table.rows, *table.near_zero)})
     headings = ("metric", *(f"{name}: {part}" for name in tables for part in ("n", "median, 90th percentile", "near zero")))
     rows = [(f"`{metric}`", *(cell for table in tables.values() for cell in cells(table, metric))) for metric in metrics]
     return markdown_table(headings, rows) + "\n"
+
+
+def markdown_of_farthest(table):
+    """Of what is beyond the limits the configurations that are farthest apart, to see what they have in common. Empty where nothing is."""
+    again = {theirs.key: second for second, theirs in table.control.pairs} if table.control else {}
+    rows = []
+    for metric in sorted(metric for metrics in table.far().values() for metric in metrics):
+        by_distance = sorted(table.large[metric], key=lambda pair: deviations([pair], metric), reverse=True)
+        for ours, theirs in by_distance[:FARTHEST]:
+            shape = "x".join(str(length) for length in theirs.key[1:])
+            second = again[theirs.key].number(metric) if theirs.key in again else None
+            numbers = (theirs.number(DURATION), ours.number(metric), theirs.number(metric), second)
+            kernel = f"`{theirs.key[0][:NAME_LENGTH]}`, {shape}"
+            rows.append((f"`{metric}`", kernel, *("" if number is None else f"{number:.5g}" for number in numbers)))
+    headings = ("farthest apart", "kernel, grid and block", "duration (ns)", "here", "reference", "reference again")
+    return markdown_table(headings, rows) + "\n" if rows else ""
 
 
 def cells(table, metric):

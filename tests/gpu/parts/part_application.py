@@ -5,12 +5,12 @@ Each pass of a window is of another launch, as each of ncu's is of another proce
 from configuration_figures import complete, in_windows, matched, metrics_in, of_launches
 from harness import CheckFailed, Skipped, check
 from iteration_table import beside, markdown
-from part_iteration import PROGRAM, SAMPLES, alone
+from part_iteration import PROGRAM, SAMPLES, WARM_UP, alone
 
 PART = "application"
 
 NCU_ITERATIONS = "14"  # enough for the launches that it is to measure
-# Of each configuration, past those in which libraries and caches warm up.
+# Of each configuration, past as many as windows leave out.
 NCU_LAUNCHES = ("--filter-mode", "per-launch-config", "-s", "6", "-c", "5")
 NCU_LIMIT = 530
 LIMIT = 120
@@ -25,9 +25,8 @@ def run(bench):
         return
     with bench.board.case(PART, "--replay-mode iteration --set basic of cifar10.py beside ncu's application replay") as row:
         words, alone_ended = program
-        done = bench.dlkprof.profile(
-            "application", ("--replay-mode", "iteration", *SAMPLES), words, timeout=LIMIT
-        ).require_success()
+        options = ("--replay-mode", "iteration", *SAMPLES, *WARM_UP)
+        done = bench.dlkprof.profile("application", options, words, timeout=LIMIT).require_success()
         check(done.stdout == alone_ended.stdout, "stdout differs")
         row.detail = beside_ncu(bench, in_windows(bench.dlkprof.captures / "application_dldb.sqlite"))
 

@@ -15,8 +15,9 @@ PROGRAM = ("--iters", "300", "--print_every", "20", "--batch_size", "512")
 SHORT_PROGRAM = ("--iters", "20", *PROGRAM[2:])  # enough for the launches that kernel replay measures
 SETS = ("quick", "basic")
 SAMPLES = ("--samples", "5")
-# Past some six iterations, in which libraries and caches warm up. Caches are as the program leaves them, as in windows.
-REPLAY_OPTIONS = ("--launch-skip-before-match", "500", "--cache-control", "none")
+# Some six iterations, in which libraries and caches warm up: of a kernel's first launch not even its instructions are in the caches.
+WARM_UP = ("--launch-skip-before-match", "500")
+CACHES = ("--cache-control", "none")  # of kernel replay: as the program leaves them, as in windows
 L2_HITS = "lts__t_sector_hit_rate.pct"
 ALIKE = 5.0  # points of L2 hits, within which two ways of measuring had the same caches
 LIMIT = 120
@@ -95,7 +96,7 @@ class KernelReplay:
         return merged(runs)
 
     def _run(self, name, metrics, in_one_pass):
-        launches, _ = profile(self._bench, name, ("--metrics", ",".join(metrics), *REPLAY_OPTIONS), "kernel", self._program)
+        launches, _ = profile(self._bench, name, ("--metrics", ",".join(metrics), *CACHES), "kernel", self._program)
         passes = {launch.number("passes") for launch in launches}
         check(not in_one_pass or passes == {1}, f"passes of metrics that one is to count: {passes}")
         return figures_of(launches)
@@ -116,7 +117,7 @@ def profile(bench, name, what, mode, program):
     """The launches of a run, and what it cost. `program`: its words, and how it ended alone."""
     words, alone_ended = program
     name = f"iteration_{name}_{mode}"
-    options = ("--replay-mode", mode, *what, "--timeline", "off", *SAMPLES)
+    options = ("--replay-mode", mode, *what, "--timeline", "off", *SAMPLES, *WARM_UP)
     done = bench.dlkprof.profile(name, options, words, timeout=LIMIT).require_success()
     check(done.stdout == alone_ended.stdout, "stdout differs")
     launches = bench.dlkprof.launches(name)

@@ -64,6 +64,9 @@ class IterationPartTest(InFolder):
         page = (self.folder / "iteration_accuracy.md").read_text()
         self.assertIn("kernel replay twice", page)
         self.assertIn("| `wide__b.sum` | 6 | 0.00 % and 0.00 % |", page)
+        named = [line for line in page.splitlines() if line.startswith("| `a__wait.sum` | `")]
+        self.assertEqual(3, len(named), page)
+        self.assertIn("| `a__wait.sum` | `a`, 1x1x1x32x1x1 | 20000 | 150 | 100 | 104 |", named)
 
     def test_what_kernel_replay_does_not_repeat_is_not_judged(self):
         status, detail = self.run_part(again=160)
