@@ -43,15 +43,15 @@ class Table:
         self.pairs = pairs
         self.long = [pair for pair in pairs if (pair[1].number(DURATION) or 0) >= LONG_NS]
         self.metrics = metrics or metrics_of([ours for ours, _ in pairs])
-        self.large, self.rows, self.near_zero = {}, {}, {}
+        self.large, self.near_zero = {}, {}
         for metric in self.metrics:
             small = [pair for pair in self.long if is_near_zero(metric, pair[1])]
             large = [pair for pair in self.long if pair not in small and deviations([pair], metric)]
             if large:
                 self.large[metric] = large
-                self.rows[metric] = deviations(large, metric)
             if values := points(small, metric):
                 self.near_zero[metric] = values
+        self.rows = {metric: deviations(large, metric) for metric, large in self.large.items()}
 
     def figures(self):
         """Of all metrics but instructions."""

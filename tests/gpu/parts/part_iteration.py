@@ -15,7 +15,7 @@ PROGRAM = ("--iters", "300", "--print_every", "20", "--batch_size", "512")
 SHORT_PROGRAM = ("--iters", "20", *PROGRAM[2:])  # enough for the launches that kernel replay measures
 SETS = ("quick", "basic")
 SAMPLES = ("--samples", "5")
-# Some six iterations, in which libraries and caches warm up: of a kernel's first launch not even its instructions are in the caches.
+# Some six iterations, in which libraries and caches warm up: at a kernel's first launch its instructions may be in none.
 WARM_UP = ("--launch-skip-before-match", "500")
 CACHES = ("--cache-control", "none")  # of kernel replay: as the program leaves them, as in windows
 L2_HITS = "lts__t_sector_hit_rate.pct"

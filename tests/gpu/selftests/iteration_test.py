@@ -37,7 +37,7 @@ else:
     passes = max(3 if metric.startswith("wide") else 1 for metric in metrics)
     with open(capture, "w") as file:
         print("ID,Kernel Name,Grid Size,Block Size,Replay Mode,Passes,cost_ns", *metrics, sep=",", file=file)
-        for number, kernel in enumerate("abcdef"):
+        for number, kernel in enumerate("abcdef", int(after("--launch-skip-before-match"))):
             of_launch = [number, kernel, '"(1, 1, 1)","(32, 1, 1)"', mode, passes, 7]
             print(*of_launch, *(values.get(metric, 7) for metric in metrics), sep=",", file=file)
     sys.exit(subprocess.call(sys.argv[sys.argv.index("--") + 1:]))
