@@ -41,8 +41,9 @@ Judgement judgement_of(const Evidence& evidence, const model::Counters& counters
   return judge(evidence, measured_percent < kEnoughMeasured ? model::Counters() : counters);
 }
 
-double measured_percent_of(const OpGroupRow& group) {
-  return std::min(100.0, part_percent(static_cast<double>(group.counters.covered_ns), static_cast<double>(group.gpu_ns)));
+// Of `gpu_ns`, a group's GPU time or that of its kernels.
+double measured_percent_of(const OpGroupRow& group, std::int64_t gpu_ns) {
+  return std::min(100.0, part_percent(static_cast<double>(group.counters.covered_ns), static_cast<double>(gpu_ns)));
 }
 
 // "void gemm<float, 128>(float*)" as "gemm<float, 128>": what tells kernels of one short name apart.
@@ -128,7 +129,8 @@ class GroupedRows {
     row.direction = group.direction;
     row.gpu_ns = group.gpu_ns;
     row.percent = 100 * group.share;
-    row.measured_percent = measured_percent_of(group);
+    row.copies_ns = group.copies_gpu_ns;
+    row.measured_percent = measured_percent_of(group, group.gpu_ns - group.copies_gpu_ns);
     row.uses_tc = group.uses_tc;
     row.tensor_ns = group.tc_gpu_ns;
     row.tc_source = group.tc_source;
@@ -237,13 +239,17 @@ class CountedRows {
 // What the rows come down to: what bounds most of the GPU time, and how much of it was measured.
 void sum_up(Overview& overview) {
   std::array<double, 6> bound{};
-  std::int64_t tensor_by_name = 0, tensor_by_counter = 0;
+  std::int64_t tensor_by_name = 0, tensor_by_counter = 0, copies_ns = 0;
+  double measured_ns = 0;
   for (const OverviewRow& row : overview.rows) {
     model::add_ns(overview.gpu_ns, row.gpu_ns);
-    overview.measured_percent += row.percent * row.measured_percent / 100;
+    model::add_ns(copies_ns, row.copies_ns);
+    measured_ns += static_cast<double>(row.gpu_ns - row.copies_ns) * row.measured_percent / 100;
     bound[static_cast<std::size_t>(row.judgement.verdict)] += row.percent;
     model::add_ns(row.tc_source == model::TensorCoreSource::counter ? tensor_by_counter : tensor_by_name, row.tensor_ns);
   }
+  overview.measured_percent = part_percent(measured_ns, static_cast<double>(overview.gpu_ns - copies_ns));
+  overview.copies_percent = part_percent(static_cast<double>(copies_ns), static_cast<double>(overview.gpu_ns));
   overview.tensor_percent =
       part_percent(static_cast<double>(tensor_by_name + tensor_by_counter), static_cast<double>(overview.gpu_ns));
   overview.tensor_by_name = tensor_by_name > tensor_by_counter;
@@ -311,7 +317,7 @@ std::vector<Judgement> judge_groups(const EvidenceTable& evidence, std::span<con
   for (const OpGroupRow& group : groups) {
     Evidence sum;
     for (const std::uint32_t index : group.rows) add_evidence(sum, rows[index]);
-    judged.push_back(judgement_of(sum, group.counters, measured_percent_of(group)));
+    judged.push_back(judgement_of(sum, group.counters, measured_percent_of(group, group.gpu_ns)));
   }
   return judged;
 }

@@ -19,9 +19,10 @@ struct OverviewRow {
   std::string name, type;  // of the group; of a kernel its name. Not printable yet
   std::string whole_name;  // of a kernel, as in C++; else empty
   model::Direction direction = model::Direction::none;
-  std::int64_t gpu_ns = 0;  // in all iterations aggregated
-  double percent = 0;       // of all GPU time
-  // Of its GPU time, in launch configurations that were measured: what the figures of counters stand for.
+  std::int64_t gpu_ns = 0;     // in all iterations aggregated
+  double percent = 0;          // of all GPU time
+  std::int64_t copies_ns = 0;  // of its GPU time, in copies and sets, which have no counters
+  // Of the GPU time of its kernels, in launch configurations that were measured: what the figures of counters stand for.
   double measured_percent = 0;
   Judgement judgement;
   std::int64_t tensor_ns = 0;  // of its GPU time, in kernels that use tensor cores
@@ -54,7 +55,8 @@ struct Overview {
   double waited_percent = 0;        // of the idle time: before launches that the GPU waited for
   std::int64_t gpu_ns = 0;          // of all rows
   double gpu_ns_per_iteration = 0;  // without per_iteration: of all
-  double measured_percent = 0;      // of the GPU time, in launch configurations that were measured
+  double measured_percent = 0;      // of the GPU time of kernels, in launch configurations that were measured
+  double copies_percent = 0;        // of the GPU time, in copies and sets
   double tensor_percent = 0;        // of the GPU time, in kernels that use tensor cores
   bool tensor_by_name = false;      // more of that is known by names than by counters
   // Of the GPU time: in rows that a verdict names. `known_percent` is their sum.

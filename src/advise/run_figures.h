@@ -26,7 +26,7 @@ struct Measured {
   std::optional<double> tensor_pipe;      // % of the cycles in which an SM is active
   std::optional<double> dram_rate;        // bytes a second
   std::optional<double> dram_throughput;  // % of peak
-  std::optional<double> share;            // of all GPU time, copies and sets included
+  std::optional<double> share;            // of the GPU time of kernels
 };
 
 struct KernelFigures {

@@ -105,7 +105,9 @@ Measured LaunchGroups::measured_of(Range range, std::size_t row) const {
   measured.dram_rate = find(counters.values, Quantity::dram_rate);
   measured.dram_throughput = find(counters.values, Quantity::dram_throughput);
   std::int64_t gpu_ns = 0;
-  for (auto it = range.first; it != range.second; ++it) model::add_ns(gpu_ns, it->second.gpu_ns);
+  for (auto it = range.first; it != range.second; ++it) {
+    if (timeline_.kernels[it->first.kernel].kind == capture::ActivityKind::kernel) model::add_ns(gpu_ns, it->second.gpu_ns);
+  }
   if (gpu_ns > 0) measured.share = static_cast<double>(counters.covered_ns) / static_cast<double>(gpu_ns);
   return measured;
 }

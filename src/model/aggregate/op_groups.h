@@ -40,6 +40,7 @@ struct OpGroupRow {
   std::uint64_t calls = 0;                // instances of these ops; of By::kernel: launches
   std::uint64_t launches = 0;             // kernels, copies and sets
   std::int64_t gpu_ns = 0;                // sum; above 0 in every row
+  std::int64_t copies_gpu_ns = 0;         // in copies and sets, which have no counters
   double share = 0;                       // of the GPU time of all ops, from 0 to 1
   std::int64_t tc_gpu_ns = 0;             // in kernels that use tensor cores
   std::int64_t graph_gpu_ns = 0;          // in kernels of CUDA graphs

@@ -171,7 +171,7 @@ void say_hardware(const Comparison& of, Sentences& said) {
     return;
   }
   parts.front() = static_cast<char>(parts.front() - 'a' + 'A');
-  said.push_back(fmt::format("{} with {} and {}, of the {} and {} of the GPU time that were measured.", parts,
+  said.push_back(fmt::format("{} with {} and {}, of the {} and {} of the kernels' GPU time that were measured.", parts,
                              run_label(*of.base), run_label(*of.other), share_text_of(*before.share),
                              share_text_of(*after.share)));
 }

@@ -92,7 +92,7 @@ constexpr std::array kLines{
     Line{"Tensor pipe", nullptr, [](const RunFigures& run) { return run.measured.tensor_pipe; }, as_percent},
     Line{"DRAM rate", "DRAM", [](const RunFigures& run) { return run.measured.dram_rate; }, as_rate},
     Line{"DRAM throughput, of peak", nullptr, [](const RunFigures& run) { return run.measured.dram_throughput; }, as_percent},
-    Line{"Measured, of GPU time", nullptr, [](const RunFigures& run) { return run.measured.share; }, as_share},
+    Line{"Measured, of GPU time of kernels", nullptr, [](const RunFigures& run) { return run.measured.share; }, as_share},
     Line{"Kernels per iteration", "kernels", [](const RunFigures& run) { return known(run.kernels); }, as_count},
     Line{"Launches per iteration", nullptr, [](const RunFigures& run) { return known(run.launches); }, as_count},
     Line{"Copies and sets per iteration", nullptr, [](const RunFigures& run) { return known(run.copies); }, as_count},

@@ -163,6 +163,9 @@ std::string left_out_iterations(const model::Profile& profile) {
   return text.empty() ? "" : "iterations " + text;
 }
 
+// Ours: of the GPU time, below which copies and sets are not worth words.
+constexpr double kCopiesPercent = 1;
+
 std::string gpu_text(const ScreenInputs& inputs) {
   const Overview& overview = inputs.overview;
   std::string text;
@@ -174,11 +177,15 @@ std::string gpu_text(const ScreenInputs& inputs) {
   } else {
     text = short_quantity(static_cast<double>(overview.gpu_ns), "ns") + " of GPU time seen";
   }
+  std::string parts;
   if (overview.tensor_percent >= 0.05) {
-    text += fmt::format("; {:.1f} % of it in tensor-core kernels{}", overview.tensor_percent,
+    parts = fmt::format("{:.1f} % of it in tensor-core kernels{}", overview.tensor_percent,
                         overview.tensor_by_name ? " (by their names)" : "");
   }
-  return text;
+  if (overview.copies_percent >= kCopiesPercent)
+    parts += fmt::format("{}{:.1f} %{} in copies and sets", parts.empty() ? "" : ", ", overview.copies_percent,
+                         parts.empty() ? " of it" : "");
+  return parts.empty() ? text : text + "; " + parts;
 }
 
 std::uint8_t replay_modes_of(const model::Timeline& timeline) {
@@ -206,7 +213,7 @@ std::string measured_text(const ScreenInputs& inputs) {
   if (by.empty()) return "no counters; launches were only timed";
   if (overview.launches_measured == 0 && !overview.sampled) return by + "; no counters";
   if (overview.measured_percent < 0.05) return by + (overview.has_iterations ? ", but no kernel of these iterations" : "");
-  return fmt::format("{:.1f} % of the GPU time: {}", overview.measured_percent, by);
+  return fmt::format("{:.1f} % of the kernels' GPU time: {}", overview.measured_percent, by);
 }
 
 // A program that never waits for the GPU counts iterations as fast as it can enqueue them.

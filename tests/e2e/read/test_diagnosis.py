@@ -209,7 +209,7 @@ class ShippedDiagnosisTest(ShippedCaptures):
         compared = self.dlkprof("compare", *self.paths.values(), "--format=json")
         for row in json.loads(compared.stdout)["tables"]["runs"]["rows"]:
             text = " ".join(self.report(self.paths[row["Run"]]).stdout.split())
-            self.assertIn(f"Measured {row['Measured (%)']:.1f} % of the GPU time", text)
+            self.assertIn(f"Measured {row['Measured (%)']:.1f} % of the kernels' GPU time", text)
             self.assertIn(f"{row['Tensor Core Share (%)']:.1f} % of it in tensor-core kernels", text)
 
     def test_views_of_kernels_have_one_row_for_each(self):

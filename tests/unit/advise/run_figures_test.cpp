@@ -237,6 +237,13 @@ TEST(RunFiguresTest, SaysHowMuchWasMeasured) {
   EXPECT_FALSE(made.op("/op_a").measured.share);
 }
 
+TEST(RunFiguresTest, CopiesAreNothingToMeasure) {
+  TimelineBuilder builder = steps(5);
+  for (std::int64_t i = 0; i < 5; ++i) builder.launch("[CUDA memcpy HtoD]", 100 * i + 41, 100 * i + 50, 100 * i + 58);
+  builder.measured("b", kOccupancy, {50});
+  EXPECT_THAT(Made(builder.build()).figures.measured.share, Optional(DoubleNear(80.0 / 130, 1e-12)));
+}
+
 TEST(RunFiguresTest, TensorCoresByNameOfKernels) {
   TimelineBuilder builder;
   for (std::int64_t i = 0; i < 4; ++i) {

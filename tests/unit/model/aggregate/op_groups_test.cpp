@@ -211,6 +211,17 @@ TEST(OpGroupsTest, EveryWayHoldsTheSameGpuTime) {
   }
 }
 
+TEST(OpGroupsTest, CopiesAreToldFromKernels) {
+  Network network;
+  network.op({"net", "a"}, "aten::mm", 100).op({"net", "a"}, "aten::copy_", 30, "[[1]]", "[CUDA memcpy HtoD]");
+  const Profile profile = network.profile();
+  for (std::size_t by = 0; by < by_names().size(); ++by) {
+    std::int64_t copies_ns = 0;
+    for (const OpGroupRow& row : group_ops(profile, static_cast<By>(by))) copies_ns += row.copies_gpu_ns;
+    EXPECT_EQ(copies_ns, 30) << by_names()[by];
+  }
+}
+
 TEST(OpGroupsTest, CountersJoinAsThoseOfOps) {
   Network network;
   network.op({"net", "layers.0", "a"}, "aten::mm", 100, "[[1]]", "small")

@@ -33,7 +33,7 @@ TEST(CompareSentencesTest, SaysWhatTheWholeDoes) {
   EXPECT_THAT(said, Contains("Weighted by GPU time, 88.0 % of the SMs get no block with b4 and 0.0 % with b512."));
   EXPECT_THAT(said,
               Contains("Achieved occupancy is 9.5 and 30.5 %, tensor pipe use is 3.0 and 20.0 %, DRAM throughput is 2.5 and "
-                       "19.5 % with b4 and b512, of the 100.0 % and 100.0 % of the GPU time that were measured."));
+                       "19.5 % with b4 and b512, of the 100.0 % and 100.0 % of the kernels' GPU time that were measured."));
 }
 
 TEST(CompareSentencesTest, SaysWhyAnOpChanged) {

@@ -70,6 +70,25 @@ TEST(Screen, OfOpsAndCounters) {
   EXPECT_THAT(text, HasSubstr("--kernels "));
 }
 
+// Copies have no counters: how much was measured is said of kernels, and how much copies take beside it.
+TEST(Screen, OfCopies) {
+  test::TimelineBuilder builder;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    builder.launch("gemm", 1000 * i, 1000 * i + 10, 1000 * i + 310).launch("relu", 1000 * i + 5, 1000 * i + 310, 1000 * i + 410);
+    builder.launch("[CUDA memcpy HtoD]", 1000 * i + 8, 1000 * i + 410, 1000 * i + 510);
+    builder.range(test::kIterationEnd, 1000 * i + 60, 1000 * i + 70);
+  }
+  builder.measured("gemm", kTensorPipe, {60}).launches_measured("gemm", {{.replay_mode = capture::ReplayMode::kernel}});
+  test::DiagnosedRun run(builder);
+  run.launched("gemm", {1000, 1, 1}, {128, 1, 1}).launched("relu", {1000, 1, 1}, {128, 1, 1});
+  std::string text = screen_of(run.profile(), 132);
+  EXPECT_THAT(text, HasSubstr("60.0 % of it in tensor-core kernels, 20.0 % in copies and sets"));
+  EXPECT_THAT(text, HasSubstr("Measured    75.0 % of the kernels' GPU time: 1 launch by kernel replay"));
+  run.timeline().measured.begin()->second.at(kTensorPipe) = {0};
+  text = screen_of(run.profile(), 132);
+  EXPECT_THAT(text, HasSubstr("of GPU time per iteration; 20.0 % of it in copies and sets"));
+}
+
 TEST(Screen, OfATimelineAlone) {
   test::DiagnosedRun run(busy_program());
   run.launched("gemm", {1000, 1, 1}, {128, 1, 1}).launched("relu", {1000, 1, 1}, {128, 1, 1});
