@@ -139,9 +139,10 @@ class Run:
         return self.weighted(works, lambda work: self.measured[metric].get(work.config))
 
     def measured_share(self, works):
+        """Of the GPU time of kernels."""
         known = {config for means in self.measured.values() for config in means}
         covered = sum(work.gpu_ns or 0 for work in works if work.config in known)
-        return 100 * covered / sum(work.gpu_ns or 0 for work in works) if covered else None
+        return 100 * covered / sum(work.gpu_ns or 0 for work in works if work.kind == "kernel") if covered else None
 
     def by_op(self):
         found = collections.defaultdict(list)
