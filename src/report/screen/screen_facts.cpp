@@ -178,14 +178,13 @@ std::string gpu_text(const ScreenInputs& inputs) {
     text = short_quantity(static_cast<double>(overview.gpu_ns), "ns") + " of GPU time seen";
   }
   std::string parts;
-  if (overview.tensor_percent >= 0.05) {
-    parts = fmt::format("{:.1f} % of it in tensor-core kernels{}", overview.tensor_percent,
-                        overview.tensor_by_name ? " (by their names)" : "");
-  }
-  if (overview.copies_percent >= kCopiesPercent)
-    parts += fmt::format("{}{:.1f} %{} in copies and sets", parts.empty() ? "" : ", ", overview.copies_percent,
-                         parts.empty() ? " of it" : "");
-  return parts.empty() ? text : text + "; " + parts;
+  const auto add = [&parts](double percent, const char* where) {
+    parts += fmt::format("{} {:.1f} % {}in {}", parts.empty() ? ";" : ",", percent, parts.empty() ? "of it " : "", where);
+  };
+  if (overview.tensor_percent >= 0.05)
+    add(overview.tensor_percent, overview.tensor_by_name ? "tensor-core kernels (by their names)" : "tensor-core kernels");
+  if (overview.copies_percent >= kCopiesPercent) add(overview.copies_percent, "copies and sets");
+  return text + parts;
 }
 
 std::uint8_t replay_modes_of(const model::Timeline& timeline) {
