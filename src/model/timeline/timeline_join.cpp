@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -16,6 +17,25 @@ constexpr unsigned kThreadShift = 40;
 
 // 73 years. Differences of clocks beyond are none.
 constexpr std::int64_t kMostShiftNs = std::int64_t{1} << 61U;
+
+// How long copies and sets last at least, by their kind and bytes.
+class ShortestCopies {
+ public:
+  void add(const Activity& copy) {
+    const std::int64_t ns = copy.end_ns - copy.start_ns;
+    std::int64_t& least = ns_.try_emplace({copy.kernel, copy.bytes}, ns).first->second;
+    least = std::min(least, ns);
+  }
+  // To the shortest of its kind of as many bytes, or else of the next more.
+  void shorten(Activity& copy) const {
+    const auto alike = ns_.lower_bound({copy.kernel, copy.bytes});
+    if (alike == ns_.end() || alike->first.first != copy.kernel) return;
+    copy.end_ns = std::min(copy.end_ns, copy.start_ns + alike->second);
+  }
+
+ private:
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::int64_t> ns_;
+};
 
 }  // namespace
 
@@ -165,7 +185,8 @@ void TimelineLoader::join_activities(const std::map<std::uint32_t, std::uint32_t
 
 // A stream does one thing after another, so that a copy or set has ended where what is called later on it begins. (Kernels may
 // overlap there, by programmatic dependent launch.) CUPTI of CUDA 13.0 told of a copy within a CUDA graph, 160 bytes, that lasted
-// for 0.6 s and over twenty iterations.
+// for 0.6 s and over twenty iterations; and of one of a byte in no graph, 2.4 s. The stream may have been idle before what comes
+// next, so that the start of that is a bound, not the end: one whose end is wrong is taken to last as others do.
 void TimelineLoader::end_copies() {
   std::vector<std::uint32_t> order;  // by start, falling
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
@@ -180,7 +201,8 @@ void TimelineLoader::end_copies() {
     std::int64_t start_ns = 0;
   };
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::array<Next, 2>> next;  // two calls of each stream, the nearer first
-  std::uint64_t ended = 0;
+  std::vector<std::uint32_t> ended;
+  ShortestCopies shortest;
   for (const std::uint32_t index : order) {
     Activity& activity = timeline_.activities[index];
     auto& [nearer, farther] = next[{activity.device, activity.stream}];
@@ -189,12 +211,16 @@ void TimelineLoader::end_copies() {
     if (is_copy && later.call != kNone && activity.end_ns > later.start_ns &&
         timeline_.calls[later.call].start_ns > timeline_.calls[activity.call].start_ns) {
       activity.end_ns = later.start_ns;
-      ++ended;
+      ended.push_back(index);
+    } else if (is_copy) {
+      shortest.add(activity);
     }
     if (nearer.call != activity.call) farther = nearer;
     nearer = {activity.call, activity.start_ns};
   }
-  notices_.count("Copies and sets that seemed to last beyond the next work of their stream, taken to end there", ended);
+  for (const std::uint32_t index : ended) shortest.shorten(timeline_.activities[index]);
+  notices_.count("Copies and sets that seemed to last beyond the next work of their stream, taken to last as the shortest alike",
+                 ended.size());
 }
 
 // A kernel's: `kernels` are those found already, by shape and function.

@@ -310,6 +310,29 @@ TEST_F(LoadTimeline, ACopyEndsWhereTheNextCallsWorkBeginsOnItsStream) {
   EXPECT_THAT(words(t), Contains(HasSubstr("beyond the next work of their stream")));
 }
 
+TEST_F(LoadTimeline, ACopyWithoutItsEndLastsAsTheShortestAlike) {
+  test::EventCapture capture;
+  const auto copy = [&](std::int64_t start, std::int64_t end, std::uint64_t bytes) {
+    const auto number = static_cast<std::uint32_t>(capture.calls.size());
+    capture.call(number, 0, start - 10, start - 5);
+    capture::ActivityEvent& activity = capture.activity(number, start, end);
+    activity.kind = capture::ActivityKind::copy;
+    activity.copy = capture::CopyKind::dtod;
+    activity.bytes = bytes;
+  };
+  copy(100, 107, 8);
+  copy(200, 203, 8);
+  copy(300, 301, 4);
+  copy(400, 9000, 8);      // as those of 8 bytes
+  copy(1000, 9000, 5);     // as those of 8 bytes, the next more
+  copy(2000, 9000, 1000);  // the only one: until the stream goes on
+  copy(3000, 3001, 2);
+  const Timeline t = load(capture);
+  std::vector<std::int64_t> ns;
+  for (const Activity& activity : t.activities) ns.push_back(activity.end_ns - activity.start_ns);
+  EXPECT_THAT(ns, UnorderedElementsAre(7, 3, 1, 3, 3, 1000, 1));
+}
+
 TEST_F(LoadTimeline, WorkWithoutCallOrDescriptionIsKept) {
   test::EventCapture capture;
   capture.devices = {};
