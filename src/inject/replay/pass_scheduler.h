@@ -7,7 +7,8 @@
 // missed enough launches that lacked other passes.
 //
 // The first pass may be one that each configuration is to have from the first time that it comes, before all others: windows of
-// other passes give way to it.
+// other passes give way to it. Where every step brings new configurations, that pass would take all the time: once it has taken
+// a second more than all others, their windows do not.
 //
 // Knows nothing of CUPTI. Not thread-safe.
 #pragma once
@@ -95,6 +96,10 @@ class PassScheduler {
     Key key = 0;
     std::uint64_t launches = 0;  // that come before it
   };
+  // On the urgent pass, and on all others.
+  struct Spent {
+    double urgent_ns = 0, others_ns = 0;
+  };
   // Of a window.
   struct Plan {
     std::size_t pass = 0;
@@ -114,6 +119,8 @@ class PassScheduler {
   [[nodiscard]] bool is_sample(Key key) const;
   [[nodiscard]] bool is_worth_window(Key key) const;
   [[nodiscard]] bool is_idle() const noexcept { return open_ && launches_ - added_at_ >= kIdleLaunches; }
+  [[nodiscard]] bool gives_way() const noexcept;
+  [[nodiscard]] double spent_ns() const noexcept { return spent_.urgent_ns + spent_.others_ns; }
   [[nodiscard]] double patience() const noexcept;
   [[nodiscard]] double expectation() const noexcept;
   void count_lacking(Key key);
@@ -137,7 +144,7 @@ class PassScheduler {
   std::uint64_t launches_ = 0, wanted_at_ = 0, looks_ = 0;
   std::uint64_t round_ = 0;     // launches of one, when what is foreseen was last gone through
   std::uint64_t added_at_ = 0;  // the last sample
-  double spent_ns_ = 0;
+  Spent spent_;
 
   bool open_ = false;
   bool holds_all_ = false;  // no key lacks what is not in the window

@@ -232,7 +232,7 @@ void WindowCollector::note_given_up(std::size_t configurations) {
                            "Give more --max-memory, or measure fewer metrics (--set quick needs one pass).");
 }
 
-// Closes what is open, and says what was not measured. `why`: besides that it came too rarely.
+// Closes what is open, and says what was not measured. `why`: besides that there were too few launches.
 void WindowCollector::end(const std::string& why) noexcept {
   stop(true);
   std::size_t incomplete = 0, given_up = 0;
@@ -246,7 +246,7 @@ void WindowCollector::end(const std::string& why) noexcept {
   const std::string what =
       incomplete > 0 ? std::to_string(incomplete) + " launch configurations lack some metrics" : "not all launches were measured";
   services_->recorder.note(why.empty() ? capture::Severity::info : capture::Severity::warning,
-                           what + ": " + (why.empty() ? "they came too rarely" : why),
+                           what + ": " + (why.empty() ? "too few launches" : why),
                            "each pass of a metric set needs a launch of its own",
                            "Let the program run longer, measure fewer metrics (--set quick needs one pass), or use --replay-mode "
                            "kernel.");

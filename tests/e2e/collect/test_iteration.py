@@ -51,7 +51,7 @@ class IterationTest(EndToEndTest):
 
     def test_what_lacks_passes_has_the_metrics_that_need_none_of_them(self):
         text = self.told("train:4", "sleep:60", "train:4", options=[ITERATION, "--samples=1"])
-        self.assertIn("launch configurations lack some metrics: they came too rarely", text)
+        self.assertIn("launch configurations lack some metrics: too few launches", text)
         rows = self.capture().rows
         self.assertNotEqual([], rows)
         for row in rows:

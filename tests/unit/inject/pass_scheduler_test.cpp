@@ -248,6 +248,23 @@ TEST(PassScheduler, NewConfigurationsAreUrgentAtAnyTime) {
   EXPECT_TRUE(program.scheduler.complete(0));
 }
 
+// As on graphs at random: of a step's 120 launches 40 are of 20 kernels that come again, and among them 80 of 40 that do not.
+TEST(PassScheduler, NewConfigurationsInEachStepLeaveTimeForOthers) {
+  Simulation program(quick_and_basic(), kRoom, true);
+  constexpr Key kAgain = 20;
+  Key fresh = kAgain;
+  for (int step = 0; step < 120; ++step) {
+    for (Key key = 0; key < 2 * kAgain; ++key, ++fresh) {
+      program.launch(key % kAgain);
+      program.launch({fresh, fresh});
+    }
+  }
+  for (Key key = 0; key < kAgain; ++key) EXPECT_TRUE(program.scheduler.complete(key)) << key;
+  Key urgent = 0;
+  for (Key key = kAgain; key < fresh; ++key) urgent += program.samples.contains({key, 0}) ? 1 : 0;
+  EXPECT_GT(urgent, (fresh - kAgain) * 3 / 4);
+}
+
 TEST(PassScheduler, WhatHasTheOtherPassesNeedsNoUrgentOne) {
   PassScheduler scheduler({{.sample_ns = 1, .window_ns = 1}, {.sample_ns = 1, .window_ns = 1}}, 1, true);
   for (const std::size_t pass : {0, 1}) {
