@@ -24,7 +24,7 @@ class CounterCache {
   // Without a counter where there is none for `handle`, or only one of another epoch (FunctionTable::epoch).
   [[nodiscard]] Entry find(CUcontext context, CUfunction handle, std::uint64_t epoch) const noexcept {
     const std::size_t first = index(context, handle);
-    for (std::size_t way = 0; way < kReplayModes; ++way) {
+    for (std::size_t way = 0; way < kWays; ++way) {
       const Slot& slot = slots_[first ^ way];
       if (slot.is_of(context, handle) && slot.epoch == epoch) return slot.entry;
       if (slot.entry.counter == nullptr) break;  // nor were those behind it ever taken
@@ -34,7 +34,7 @@ class CounterCache {
   void put(CUcontext context, CUfunction handle, std::uint64_t epoch, const Entry& entry) noexcept {
     const std::size_t first = index(context, handle);
     std::size_t way = 0;
-    while (way < kReplayModes - 1 && slots_[first ^ way].is_taken(epoch) && !slots_[first ^ way].is_of(context, handle)) ++way;
+    while (way < kWays - 1 && slots_[first ^ way].is_taken(epoch) && !slots_[first ^ way].is_of(context, handle)) ++way;
     slots_[first ^ way] = {context, handle, epoch, entry};
   }
 
@@ -50,8 +50,8 @@ class CounterCache {
   };
   // A training step launches some hundred functions. Those that come to the same place stand side by side: two that took it from
   // each other in every step would both be counted the long way.
-  static constexpr std::size_t kSlots = 256, kReplayModes = 4;
-  static_assert(std::has_single_bit(kReplayModes) && kSlots % kReplayModes == 0);  // first ^ way
+  static constexpr std::size_t kSlots = 256, kWays = 4;
+  static_assert(std::has_single_bit(kWays) && kSlots % kWays == 0);  // first ^ way
 
   static std::size_t index(CUcontext context, CUfunction handle) noexcept {
     // Handles are heap addresses: the lowest bits say nothing.
