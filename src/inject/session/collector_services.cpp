@@ -60,6 +60,11 @@ void CollectorServices::tell_of_vain_waits() {
       VainWaits::kMost));
 }
 
+bool CollectorServices::is_delayed(CUcontext context) const noexcept {
+  constexpr std::chrono::milliseconds kUntilAsked(1);  // what was launched last may be done before the GPU can tell
+  return std::chrono::steady_clock::now() < delayed_until_.load() && !is_done(context, kUntilAsked);
+}
+
 void CollectorServices::note_nothing_is_alone(const std::string& cause) {
   if (told_.exchange(true)) return;
   parts_.recorder.note(capture::Severity::warning, "kernels are not made alone any more, so they are not measured", cause,

@@ -58,7 +58,11 @@ class CollectorServices {
   [[nodiscard]] VainWaits& vain_waits() noexcept { return vain_waits_; }
   [[nodiscard]] bool waits_for_program() const noexcept { return values_ || vain_waits_.are_many(); }
   void tell_of_vain_waits();
-  // Whether all of the context is done within that time. No capture may be going on.
+  // A kernel came that holds its stream back (KernelFunction::delays). What is launched then is being timed by the program, so it
+  // is not measured, nor is the GPU waited for: the kernel would wait until it gives up, and the time be wrong.
+  void saw_delay() noexcept { delayed_until_ = std::chrono::steady_clock::now() + kLongestDelay; }
+  [[nodiscard]] bool is_delayed(CUcontext context) const noexcept;
+  // Whether all of the context is done within that time. No capture may be going on, and the gate is held alone.
   [[nodiscard]] bool is_done(CUcontext context, std::chrono::steady_clock::duration longest) const noexcept {
     return GpuEvents(parts_.driver, context, false).are_done_within(longest);
   }
@@ -80,6 +84,8 @@ class CollectorServices {
   std::atomic<bool> values_{false};
   std::atomic<bool> told_{false};  // that nothing is made alone any more
   VainWaits vain_waits_;
+  static constexpr std::chrono::milliseconds kLongestDelay{200};  // XLA's gives up after 2e8 cycles, 100 ms at 2 GHz
+  std::atomic<std::chrono::steady_clock::time_point> delayed_until_{};
   std::uint32_t metric_sets_ = 0;
 };
 

@@ -26,6 +26,11 @@ bool is_collective(const std::string& mangled) {
   return std::any_of(kWaiting.begin(), kWaiting.end(), [&](const char* part) { return mangled.find(part) != std::string::npos; });
 }
 
+// Of XLA: TensorFlow and JAX choose kernels by timing them behind it (xla/stream_executor/cuda/delay_kernel_cuda.cu.cc).
+bool is_delay(const std::string& mangled) {
+  return mangled.find("15stream_executor") != std::string::npos && mangled.find("11DelayKernel") != std::string::npos;
+}
+
 std::string content_of(const capture::FunctionRecord& record) {
   const auto bytes = capture::encode_payload(record);
   return {bytes.begin(), bytes.end()};
@@ -47,7 +52,8 @@ const KernelFunction& FunctionTable::add(CUfunction handle, capture::FunctionRec
   if (is_new) {
     record.id = static_cast<std::uint32_t>(functions_.size() + 1);
     const auto names = select::kernel_names(record.mangled_name);
-    functions_.push_back({record, selector_.match_names(names), selector_.name_id(names), is_collective(record.mangled_name)});
+    functions_.push_back({record, selector_.match_names(names), selector_.name_id(names), is_collective(record.mangled_name),
+                          is_delay(record.mangled_name)});
     place->second = &functions_.back();
     on_new_(record);
   }

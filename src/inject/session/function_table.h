@@ -21,6 +21,7 @@ struct KernelFunction {
   select::NameMatch match = select::NameMatch::no;
   std::uint32_t name_id = 0;  // select::Selector::name_id
   bool collective = false;    // its blocks wait for other GPUs
+  bool delays = false;        // it holds its stream back until the host has launched more, to time that
 };
 
 class FunctionTable {

@@ -67,7 +67,10 @@ Launch LaunchCounter::count(const LaunchCall& call, const CUpti_CallbackData& da
   const std::uint64_t index = launches_++;
   thread.call.launch_index = index;
   thread.call.function = function.record.id;
-  if (function.match != select::NameMatch::yes ? options_.selection.launch_skip_before_match == 0 : only_counts_) {
+  const bool is_only_counted = function.match == select::NameMatch::yes
+                                   ? only_counts_
+                                   : options_.selection.launch_skip_before_match == 0 && !function.delays;
+  if (is_only_counted) {
     const bool of_other_device = verdict == select::Verdict::unmatched && function.match == select::NameMatch::yes;
     const auto names = of_other_device ? select::NameMatch::no : function.match;
     thread.counters.put(data.context, call.function, epoch, {ledger_.counter(line.entry, names), function.record.id});

@@ -68,6 +68,7 @@ class Session {
   void on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data);
   void on_context_end(CUcontext context);
   void on_launch_entry(ThreadState& thread, const LaunchCall& call, const CUpti_CallbackData& data);
+  [[nodiscard]] bool wants(Launch& launch);
   void on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> come_alone(ThreadState& thread, CUcontext context,
                                                                                 CUstream stream, bool all_gpus);

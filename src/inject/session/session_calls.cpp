@@ -131,7 +131,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (pc_sampling_ && !thread.sampled.contains(data.context, counter_.epoch()) && !graphs_.is_captured(call)) {
     sample_pcs(data.context);
   }
-  const bool wanted = collecting([&](Collector& collector) { return collector.wants(launch); });
+  const bool wanted = wants(launch);
   if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (graphs_.capturing()) return leave_out(thread, launch, wanted);
@@ -155,6 +155,15 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (!thread.collecting) services_.add_untimed(launch);
 }
 
+bool Session::wants(Launch& launch) {
+  if (!launch.function->delays) return collecting([&](Collector& collector) { return collector.wants(launch); });
+  services_.saw_delay();
+  if (launch.selected()) {
+    collecting([&](Collector&) { counter_.ledger().skipped(launch.entry, capture::SkipReason::values, false); });
+  }
+  return false;
+}
+
 // With the gate held alone and nothing left to do on the GPU (gpu_wait.h): since when. Others, whom what was launched may wait
 // for, pass again and again meanwhile. Nothing where it could not be; the gate is then not held. Inside of a graph that is
 // launched node by node it was so before the first.
@@ -171,8 +180,11 @@ std::optional<std::chrono::steady_clock::time_point> Session::come_alone(ThreadS
   while (thread.enter_alone(gate_, kLongestHold)) {
     const OwnCalls own(thread);
     const auto since = steady_clock::now();
-    if (!active_ || graphs_.is_captured(stream) || wait.is_done()) return since;
+    if (!active_ || graphs_.is_captured(stream)) return since;
+    const bool delayed = services_.is_delayed(context);
+    if (!delayed && wait.is_done()) return since;
     thread.leave(gate_);
+    if (delayed) return std::nullopt;
     if (!wait.goes_on()) break;
     std::this_thread::sleep_for(kBetween);
   }

@@ -79,6 +79,17 @@ class HostileProgramTest(HostileProgram):
         self.assertNotIn("not made alone any more", " ".join(told.stderr.split()))
         self.assertLess(0, self.capture().summary["measured"])
 
+    def test_what_the_program_times_itself(self):
+        """It would be held up, and what it chooses by its times be wrong. All else is measured."""
+        told = self.profile_unharmed("timed:8", options=["--replay-mode=iteration"])
+        self.assertIn(" 0 gave up", told.stdout)
+        self.assertLess(0, self.capture().summary["measured"])
+
+    def test_what_the_program_times_itself_among_launches_that_are_only_counted(self):
+        options = ["--replay-mode=iteration", "--samples=all", "-k", "regex:^(?!Delay)"]
+        told = self.profile_unharmed("train:100", "timed:8", options=options, metrics=["gpu__time_duration.sum"])
+        self.assertIn(" 0 gave up", told.stdout)
+
     def test_a_host_function_without_an_end(self):
         """Launches that are to be measured wait for it for a while, those later no more, and the end does not."""
         self.check("train:1", "host_stuck", "train:9", "exit:7", ways=("iteration",))

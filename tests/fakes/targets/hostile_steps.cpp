@@ -120,6 +120,33 @@ void host_waits(const std::string& text) {
   report("host waits", training.checksum() + " " + of_others.checksum());
 }
 
+// timed:N - so many times, as XLA times kernels: one that holds the stream back, for 100 ms at most, until more was launched.
+// Between two of them as much time passes as it may take XLA to compile.
+void timed(const std::string& text) {
+  static constexpr auto kLongest = std::chrono::milliseconds(100);
+  static std::atomic<bool> released{false};
+  static std::atomic<int> gave_up{0};
+  const auto hold = [](void*) {
+    const auto until = std::chrono::steady_clock::now() + kLongest;
+    while (!released && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (!released) ++gave_up;
+  };
+  g_launch_some();
+  Training training(Entry::plain, nullptr);
+  for (int i = 0; i < number_in(text); ++i) {
+    released = false;
+    training.launch("_ZN15stream_executor3gpu12_GLOBAL__N_111DelayKernelEPVNS_17GpuSemaphoreStateES2_");
+    CHECK(cuLaunchHostFunc(nullptr, hold, nullptr));
+    training.iterate();
+    released = true;
+    CHECK(cuCtxSynchronize());
+    training.iterate();
+    CHECK(cuCtxSynchronize());
+    std::this_thread::sleep_for(3 * kLongest);
+  }
+  report("timed", training.checksum() + " " + std::to_string(gave_up) + " gave up");
+}
+
 // host_stuck - a host function in a stream waits for ever.
 void host_stuck(const std::string&) {
   g_launch_some();
@@ -310,6 +337,7 @@ std::map<std::string, std::function<void(const std::string&)>> hostile_steps(voi
   return {{"named", named},
           {"names", names},
           {"host_waits", host_waits},
+          {"timed", timed},
           {"host_stuck", host_stuck},
           {"nest", nest},
           {"wild_ranges", wild_ranges},

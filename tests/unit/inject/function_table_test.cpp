@@ -46,6 +46,16 @@ TEST_F(FunctionTableTest, HandlesAreReadAgainWhenAModuleWasUnloaded) {
   EXPECT_THAT(new_ids_, testing::ElementsAre(1));
 }
 
+TEST_F(FunctionTableTest, KernelsThatHoldTheirStreamBackAreKnownByName) {
+  const char* const xlas =
+      "_ZN15stream_executor3gpu56_GLOBAL__N__0adca48f_23_delay_kernel_cuda_cu_cc_a9426d2111DelayKernelEPVNS_"
+      "17GpuSemaphoreStateES2_";
+  EXPECT_TRUE(table_.add(handle(0x10), record(xlas)).delays);
+  for (const char* name : {"_ZN2my11DelayKernelEv", "_ZN15stream_executor3gpu12_GLOBAL__N_116RedzoneCheckerEv", "_Z1fv"}) {
+    EXPECT_FALSE(table_.add(handle(0x10), record(name)).delays) << name;
+  }
+}
+
 TEST_F(FunctionTableTest, KernelsThatWaitForOtherGpusAreKnownByName) {
   for (const char* name : {"_Z39ncclDevKernel_AllReduce_Sum_f32_RING_LL24ncclDevKernelArgsStorageILm4096EE",
                            "_ZN4vllm26cross_device_reduce_1stageI6__halfLi2EEEvPNS_8RankDataE",
