@@ -25,7 +25,7 @@ constexpr double kWait = 0.1;
 // a network on graphs at random, each of whose 60 steps brings new configurations, has all passes in the end, and with 1 62 % of
 // what is launched often; a Faster R-CNN's windows take 35 s and not 28 for that. With 0.5 the eager Llama's take 4.5 s, not 3.6.
 constexpr double kUrgentPatience = 1;
-// How much longer than all others the urgent pass is collected before their windows stop to give way to it. After 240 steps on
+// How much longer than all others the urgent pass is collected before their windows stop giving way to it. After 240 steps on
 // graphs at random 73 % of what is launched often has all passes, and without this 66 %; with 0 it is 74 %, but 5 % of the
 // kernels' time has no figures at all, not 2.
 constexpr double kUrgentLeadNs = 1e9;

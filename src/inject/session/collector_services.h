@@ -77,6 +77,8 @@ class CollectorServices {
   [[nodiscard]] bool has_several_gpus() noexcept;
   void note_nothing_is_alone(const std::string& cause);
 
+  static constexpr std::chrono::milliseconds kLongestDelay{200};  // XLA's gives up after 2e8 cycles, 100 ms at 2 GHz
+
   const Parts parts_;
   bool profiler_used_ = false;
   bool collectives_ = false;  // there were some
@@ -84,7 +86,6 @@ class CollectorServices {
   std::atomic<bool> values_{false};
   std::atomic<bool> told_{false};  // that nothing is made alone any more
   VainWaits vain_waits_;
-  static constexpr std::chrono::milliseconds kLongestDelay{200};  // XLA's gives up after 2e8 cycles, 100 ms at 2 GHz
   std::atomic<std::chrono::steady_clock::time_point> delayed_until_{};
   std::uint32_t metric_sets_ = 0;
 };
