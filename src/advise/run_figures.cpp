@@ -177,7 +177,7 @@ void Gatherer::add(std::size_t index, const model::Activity& activity) {
   auto& sums = sums_[op];
   if (sums.empty() || sums.back().first != *iteration) sums.emplace_back(*iteration, 0);
   model::add_ns(sums.back().second, gpu_ns);
-  const bool is_kernel = profile_.timeline.kernels[activity.kernel].kind == capture::ActivityKind::kernel;
+  const bool is_kernel = profile_.timeline.is_kernel(activity);
   gpu_ns_[*iteration] += static_cast<double>(gpu_ns);
   count(*iteration, activity, is_kernel);
   LaunchSum& sum = groups_[{op, activity.kernel, activity.config}];

@@ -60,9 +60,9 @@ void CollectorServices::tell_of_vain_waits() {
       VainWaits::kMost));
 }
 
-bool CollectorServices::is_delayed(CUcontext context) const noexcept {
+bool CollectorServices::is_delayed(CUcontext context, std::chrono::steady_clock::time_point now) const noexcept {
   constexpr std::chrono::milliseconds kUntilAsked(1);  // what was launched last may be done before the GPU can tell
-  return std::chrono::steady_clock::now() < delayed_until_.load() && !is_done(context, kUntilAsked);
+  return now < delayed_until_.load() && !is_done(context, kUntilAsked);
 }
 
 void CollectorServices::note_nothing_is_alone(const std::string& cause) {

@@ -61,7 +61,7 @@ class CollectorServices {
   // A kernel came that holds its stream back (KernelFunction::delays). What is launched then is being timed by the program, so it
   // is not measured, nor is the GPU waited for: the kernel would wait until it gives up, and the time be wrong.
   void saw_delay() noexcept { delayed_until_ = std::chrono::steady_clock::now() + kLongestDelay; }
-  [[nodiscard]] bool is_delayed(CUcontext context) const noexcept;
+  [[nodiscard]] bool is_delayed(CUcontext context, std::chrono::steady_clock::time_point now) const noexcept;
   // Whether all of the context is done within that time. No capture may be going on, and the gate is held alone.
   [[nodiscard]] bool is_done(CUcontext context, std::chrono::steady_clock::duration longest) const noexcept {
     return GpuEvents(parts_.driver, context, false).are_done_within(longest);

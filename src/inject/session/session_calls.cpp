@@ -181,7 +181,7 @@ std::optional<std::chrono::steady_clock::time_point> Session::come_alone(ThreadS
     const OwnCalls own(thread);
     const auto since = steady_clock::now();
     if (!active_ || graphs_.is_captured(stream)) return since;
-    const bool delayed = services_.is_delayed(context);
+    const bool delayed = services_.is_delayed(context, since);
     if (!delayed && wait.is_done()) return since;
     thread.leave(gate_);
     if (delayed) return std::nullopt;

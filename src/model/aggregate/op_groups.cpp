@@ -114,8 +114,7 @@ class OpGroups {
       const Activity& activity = profile_.timeline.activities[i];
       ++rows_[number].launches;
       if (activity.in_graph) add_ns(rows_[number].graph_gpu_ns, gpu_ns(activity));
-      if (profile_.timeline.kernels[activity.kernel].kind != capture::ActivityKind::kernel)
-        add_ns(rows_[number].copies_gpu_ns, gpu_ns(activity));
+      if (!profile_.timeline.is_kernel(activity)) add_ns(rows_[number].copies_gpu_ns, gpu_ns(activity));
       join.add(number, activity);
     }
     std::vector<Counters> counters = join.finish(rows_.size());

@@ -98,7 +98,8 @@ inline constexpr std::array kIncompleteWords{
     IncompleteWords{"failed", "measuring failed; the notices say why"},
     IncompleteWords{"memory", "replaying it would take too long: there is much GPU memory to save and restore"},
     IncompleteWords{"refused", "the driver refused the launch"},
-    IncompleteWords{"values", "it or a stream waits for a value in memory, so it is not made alone: use --replay-mode sample"},
+    IncompleteWords{
+        "values", "it waits, or is behind what waits, for a value in memory, so it is not made alone: use --replay-mode sample"},
     IncompleteWords{"not asked", "launches are not measured one by one with --replay-mode none and sample"},
     IncompleteWords{"not measured", "matched, but skipped, not repeated as several passes need, or collection had ended by then"},
     IncompleteWords{"too few", "fewer of its launches were measured than --samples asks for"},

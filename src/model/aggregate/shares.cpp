@@ -141,7 +141,7 @@ class Sweep {
   };
 
   [[nodiscard]] Use activity_of(const Activity& activity) const {
-    if (slice_.timeline.kernels[activity.kernel].kind != capture::ActivityKind::kernel) return memory;
+    if (!slice_.timeline.is_kernel(activity)) return memory;
     return slice_.tensor_cores.of(activity).uses ? tc_kernel : other_kernel;
   }
 

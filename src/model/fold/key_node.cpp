@@ -91,7 +91,7 @@ Launches find_launches(const Timeline& timeline) {
   std::vector<std::uint64_t> counts(timeline.processes.size());
   for (std::uint32_t i = 0; i < timeline.activities.size(); ++i) {
     const Activity& activity = timeline.activities[i];
-    if (activity.call == kNone || timeline.kernels[activity.kernel].kind != capture::ActivityKind::kernel) continue;
+    if (activity.call == kNone || !timeline.is_kernel(activity)) continue;
     if (first_activity[activity.call] != kNone) continue;
     first_activity[activity.call] = i;
     ++counts[timeline.threads[timeline.calls[activity.call].thread].process];

@@ -50,7 +50,7 @@ void leave_out_autotuning(Timeline& timeline) {
   std::int64_t left_out_ns = 0;
   keep_only(timeline.activities, [&](const Activity& activity) {
     if (activity.call == kNone || calls[activity.call] != kNone) return true;
-    if (timeline.kernels[activity.kernel].kind == capture::ActivityKind::kernel) ++launches;
+    if (timeline.is_kernel(activity)) ++launches;
     add_ns(left_out_ns, gpu_ns(activity));
     return false;
   });

@@ -208,6 +208,11 @@ struct Timeline {
   std::vector<LaunchCounts> counts;  // by process
   PcSamples pc_samples;
   std::int64_t first_ns = 0, last_ns = 0;  // of all events
+
+  // Else a copy or a set.
+  [[nodiscard]] bool is_kernel(const Activity& activity) const {
+    return kernels[activity.kernel].kind == capture::ActivityKind::kernel;
+  }
 };
 
 // What the driver says of a configuration's function and of its GPU; none where its capture does not.

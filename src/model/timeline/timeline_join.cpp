@@ -22,7 +22,7 @@ constexpr std::int64_t kMostShiftNs = std::int64_t{1} << 61U;
 class ShortestCopies {
  public:
   void add(const Activity& copy) {
-    const std::int64_t ns = copy.end_ns - copy.start_ns;
+    const std::int64_t ns = gpu_ns(copy);
     std::int64_t& least = ns_.try_emplace({copy.kernel, copy.bytes}, ns).first->second;
     least = std::min(least, ns);
   }
@@ -30,7 +30,7 @@ class ShortestCopies {
   void shorten(Activity& copy) const {
     const auto alike = ns_.lower_bound({copy.kernel, copy.bytes});
     if (alike == ns_.end() || alike->first.first != copy.kernel) return;
-    copy.end_ns = std::min(copy.end_ns, copy.start_ns + alike->second);
+    if (gpu_ns(copy) > alike->second) copy.end_ns = copy.start_ns + alike->second;
   }
 
  private:
