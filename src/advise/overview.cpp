@@ -261,13 +261,11 @@ void sum_up(Overview& overview) {
   overview.most_percent = *most;
 }
 
-// What the profiler adds to an iteration is idle time before launches: the work of the GPU is the same without it.
 void judge_idleness(Overview& overview, const Profile& profile, std::int64_t idle_before_ns) {
   const model::Summary& summary = profile.aggregate.summary;
   const double gpus = std::max<double>(1, static_cast<double>(profile.timeline.devices.size()));
-  const double iterations = static_cast<double>(std::max<std::uint64_t>(1, summary.aggregated_iterations));
   const auto profiled_ns = static_cast<double>(summary.wall_ns);
-  const double own_ns = summary.undisturbed ? std::min(profiled_ns, summary.undisturbed->mean_ns * iterations) : profiled_ns;
+  const auto own_ns = static_cast<double>(summary.own_wall_ns());
   overview.undisturbed = summary.undisturbed.has_value();
   const double idle_ns = std::max(0.0, own_ns - std::clamp(summary.share.gpu, 0.0, 100.0) / 100 * profiled_ns) * gpus;
   const double waited_ns = std::max(0.0, static_cast<double>(idle_before_ns) - (profiled_ns - own_ns) * gpus);

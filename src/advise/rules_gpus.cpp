@@ -60,7 +60,7 @@ void find_unused_gpus(const Case& run, Findings& findings) {
 // Launches that the GPU waited for, and how long it was idle before them.
 struct WaitedFor {
   std::uint64_t timed = 0, launches = 0;
-  std::int64_t idle_ns = 0;
+  std::int64_t idle_ns = 0;          // without what the profiler adds
   std::int64_t clocks_apart_ns = 0;  // as Evidence has it; above 0 there is no more to be said
   [[nodiscard]] double percent() const {
     return timed == 0 ? 0 : 100 * static_cast<double>(launches) / static_cast<double>(timed);
@@ -68,28 +68,33 @@ struct WaitedFor {
 };
 
 WaitedFor waited_for(const Case& run) {
-  const std::int64_t wall_ns = run.profile.aggregate.summary.wall_ns;
+  const model::Summary& summary = run.profile.aggregate.summary;
   WaitedFor sum;
   for (const Evidence& evidence : run.evidence.ops) {
     sum.clocks_apart_ns = std::max(sum.clocks_apart_ns, evidence.clocks_apart_ns);
     if (sum.clocks_apart_ns > 0) break;
     sum.timed += evidence.timed;
     sum.launches += evidence.waited_for;
-    model::add_ns(sum.idle_ns, std::min(evidence.idle_before_ns, wall_ns));
+    model::add_ns(sum.idle_ns, std::min(evidence.idle_before_ns, summary.wall_ns));
   }
-  sum.idle_ns = std::min(sum.idle_ns, wall_ns);
+  sum.idle_ns = std::max<std::int64_t>(0, std::min(sum.idle_ns, summary.wall_ns) - (summary.wall_ns - summary.own_wall_ns()));
   return sum;
 }
 
 void find_underused(const Case& run, Findings& findings) {
   find_unused_gpus(run, findings);
   const model::Summary& summary = run.profile.aggregate.summary;
-  if (run.gpu_ns == 0 || summary.wall_ns == 0 || summary.share.gpu >= kLeastUtilization) return;
+  const std::int64_t own_ns = summary.own_wall_ns();
+  if (run.gpu_ns == 0 || own_ns <= 0) return;
+  const double busy_percent =
+      std::min(100.0, summary.share.gpu * static_cast<double>(summary.wall_ns) / static_cast<double>(own_ns));
+  if (busy_percent >= kLeastUtilization) return;
   // A cause that is known comes before what it brings about: what find_launch_bound stands for is not at stake here.
   const WaitedFor waited = waited_for(run);
-  const std::int64_t idle_ns = part_ns(summary.wall_ns, 1 - summary.share.gpu / 100);
+  const std::int64_t idle_ns = part_ns(own_ns, 1 - busy_percent / 100);
   const std::int64_t explained_ns = waited.percent() >= kWaitedPercent ? std::min(waited.idle_ns, idle_ns) : 0;
-  std::string problem = fmt::format("GPUs were busy for {:.3g} % of the wall clock.", summary.share.gpu);
+  std::string problem = fmt::format("GPUs were busy for {:.3g} % of the wall clock{}.", busy_percent,
+                                    summary.undisturbed ? " without the profiler" : "");
   if (explained_ns > 0) {
     problem += fmt::format(" Of the rest {:.3g} % is time before launches that they waited for.",
                            100 * static_cast<double>(explained_ns) / static_cast<double>(idle_ns));
@@ -100,7 +105,7 @@ void find_underused(const Case& run, Findings& findings) {
 
 void find_launch_bound(const Case& run, Findings& findings) {
   const WaitedFor waited = waited_for(run);
-  if (waited.percent() < kWaitedPercent) return;
+  if (waited.percent() < kWaitedPercent || waited.idle_ns == 0) return;
   std::string problem = fmt::format(
       "Before {:.3g} % of all launches the GPU had nothing left to do, and was idle for longer than they then ran: the CPU "
       "cannot "

@@ -2,6 +2,7 @@
 // and reports print.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "model/aggregate/steady_range.h"
 #include "model/aggregate/undisturbed.h"
 #include "model/fold/fold.h"
+#include "model/fold/time_arithmetic.h"
 #include "model/timeline/timeline.h"
 
 namespace dlkprof::model {
@@ -154,6 +156,13 @@ struct Summary {
   OpsLine all_kernels, tc_kernels, memory, other_kernels;
   std::int64_t graph_gpu_ns = 0;                     // in kernels of CUDA graphs
   std::optional<UndisturbedIterations> undisturbed;  // without the profiler
+  // What the iterations aggregated take by themselves, where that is known: what the profiler adds is idle time of the GPU, as
+  // its work is the same. Else wall_ns.
+  [[nodiscard]] std::int64_t own_wall_ns() const {
+    if (!undisturbed) return wall_ns;
+    return std::min(wall_ns,
+                    whole_ns(undisturbed->mean_ns * static_cast<double>(std::max<std::uint64_t>(1, aggregated_iterations))));
+  }
 };
 
 // How the iterations aggregated were chosen: everything, since no iteration is whole; by find_steady_range(); by the user.

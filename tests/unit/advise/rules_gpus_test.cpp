@@ -53,6 +53,19 @@ TEST(GpuUnderused, IsSilentWhereGpusAreBusy) {
       << "a program without GPU work is none";
 }
 
+TEST(GpuUnderused, WhatTheProfilerAddsIsNotThePrograms) {
+  test::DiagnosedRun run(TimelineBuilder().range("all", 0, 1000).launch("a", 0, 100, 400));
+  const model::Profile& profile = run.profile();
+  EXPECT_TRUE(fires(profile, "gpu_underused"));
+  run.aggregate().summary.undisturbed = {.n = 50, .median_ns = 500, .mean_ns = 500};
+  EXPECT_FALSE(fires(profile, "gpu_underused")) << "busy for 60 %";
+  run.aggregate().summary.undisturbed->mean_ns = 800;
+  const Findings findings = found(profile, "gpu_underused");
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_THAT(findings[0].problem, HasSubstr("busy for 37.5 % of the wall clock without the profiler"));
+  EXPECT_NEAR(static_cast<double>(*findings[0].bound_ns), 500, 1);
+}
+
 // Ten kernels of 10 ns each, called every so many ns.
 test::DiagnosedRun paced(std::int64_t pace) {
   TimelineBuilder builder;
@@ -74,6 +87,15 @@ TEST(LaunchBound, ComesBeforeTheIdleGpuThatItBringsAbout) {
   EXPECT_THAT(idle[0].problem, HasSubstr("is time before launches that they waited for"));
   EXPECT_LT(idle[0].bound_ns, 10) << "of the idle time 810 ns are the launches'";
   EXPECT_STREQ(diagnose(run.profile()).at(0).rule->name, "launch_bound");
+}
+
+TEST(LaunchBound, IsSilentWhereTheProfilerMadeTheGpuWait) {
+  test::DiagnosedRun run = paced(100);
+  const model::Profile& profile = run.profile();
+  run.aggregate().summary.undisturbed = {.n = 50, .median_ns = 40, .mean_ns = 40};
+  EXPECT_EQ(found(profile, "launch_bound").at(0).bound_ns, 9 * 90 - (914 - 11 * 40)) << "of 11 iterations";
+  run.aggregate().summary.undisturbed->mean_ns = 9;
+  EXPECT_FALSE(fires(profile, "launch_bound"));
 }
 
 TEST(LaunchBound, ClocksFurtherApartThanTheGpuIsIdleTellNothing) {
