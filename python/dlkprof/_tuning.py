@@ -9,7 +9,7 @@ import types
 
 from ._import_hooks import after_import
 
-MESSAGE = "dlkprof:autotuning"  # src/model/timeline/autotuning.h
+MESSAGE = "dlkprof:autotuning"  # src/capture/message.h
 _FUNCTIONS = {
     "triton.testing": ("do_bench", "do_bench_cudagraph"),
     "triton.runtime.autotuner": ("Autotuner._bench",),
@@ -23,12 +23,12 @@ _FUNCTIONS = {
 
 
 class Tuning:
-    """push() and pop() open and close a range on the calling thread; is_live() says whether anybody is to know."""
+    """start() opens a range and gives its number, which end() closes; is_live() says whether anybody is to know."""
 
-    def __init__(self, is_live, push, pop):
+    def __init__(self, is_live, start, end):
         self._is_live = is_live
-        self._push = push
-        self._pop = pop
+        self._start = start
+        self._end = end
         self._thread = _Thread()
 
     def install(self):
@@ -48,30 +48,30 @@ class Tuning:
     def _around(self, function):
         @functools.wraps(function)
         def autotune(*args, **kwargs):
-            opened = self._enter()
+            number = self._enter()
             try:
                 return function(*args, **kwargs)
             finally:
-                if opened:
-                    self._leave()
+                if number is not None:
+                    self._leave(number)
 
         return autotune
 
     def _enter(self):
-        """Whether a range was opened: the outermost alone has one."""
+        """The number of the range that was opened, or None: the outermost alone has one."""
         if self._thread.open or not self._is_live():
-            return False
+            return None
         try:
-            self._push(MESSAGE)
+            number = self._start(MESSAGE)
         except Exception:  # nobody hears it: then trials are taken for steps
-            return False
+            return None
         self._thread.open = True
-        return True
+        return number
 
-    def _leave(self):
+    def _leave(self, number):
         self._thread.open = False
         try:
-            self._pop()
+            self._end(number)
         except Exception:
             pass
 

@@ -11,6 +11,10 @@
 
 namespace dlkprof::capture {
 
+// Of a start/end range in the default domain around what Triton and Inductor launch to find the fastest of several kernels
+// (python/dlkprof/_tuning.py).
+inline constexpr std::string_view kAutotuning = "dlkprof:autotuning";
+
 // The fields of PyTorch's messages, each only where it is known: "aten::mm, seq = 7, op_id = 9, sizes = [[4, 8], [8, 2]],
 // input_op_ids = [(5,0), (0,-1)]" (torch/csrc/profiler).
 inline constexpr std::string_view kSequenceField = ", seq = ";

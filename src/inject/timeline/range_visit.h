@@ -12,7 +12,8 @@ struct Ranges::Local {
   std::uint64_t owner = 0;  // the number of the Ranges that `thread` is of; 0: there is none
   Thread* thread = nullptr;
   bool ending = false;
-  volatile bool busy = false;  // as Thread::busy(), before there is one
+  volatile bool busy = false;    // as Thread::busy(), before there is one
+  std::uint64_t autotuning = 0;  // the range that is open; 0: none
 };
 
 // Null where it has to be looked for.

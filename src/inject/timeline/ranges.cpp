@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/message.h"
 #include "inject/timeline/range_visit.h"
 
 namespace dlkprof::inject {
@@ -48,6 +49,8 @@ struct Ranges::Owner {
   if (thread == nullptr) thread = Ranges::local().thread;
   return thread != nullptr ? thread->innermost() : 0;
 }
+
+bool in_autotuning() noexcept { return Ranges::local().autotuning != 0; }
 
 Ranges::Thread* Ranges::own_thread(Thread* known) noexcept { return known != nullptr ? known : find_thread(); }
 
@@ -153,6 +156,7 @@ std::uint64_t Ranges::start(Thread* known, const RangeAttributes& attributes) no
   try {
     Thread* thread = own_thread(known);
     const std::uint64_t range = thread != nullptr ? thread->start(attributes, beyond_) : 0;
+    if (attributes.domain == 0 && attributes.message == capture::kAutotuning) local().autotuning = range;
     if (scopes_ && range != 0) scopes_->start(range, log_.text_of(attributes.domain), name_of(attributes));
     return range;
   } catch (...) {  // out of memory
@@ -163,6 +167,7 @@ std::uint64_t Ranges::start(Thread* known, const RangeAttributes& attributes) no
 void Ranges::end(Thread* known, std::uint64_t range) noexcept {
   const std::int64_t now = event_clock_ns();
   if (scopes_) scopes_->end(range);
+  if (range == local().autotuning) local().autotuning = 0;
   if (known != nullptr && known->began(range)) return known->end(range, now, true);
   try {
     // Held to the end, so that no other thread is amid a change of the one that forks.

@@ -35,6 +35,8 @@ struct RangeAttributes {
 
 // The innermost range open on this thread (RangeEvent::id); 0 where none is.
 [[nodiscard]] std::uint64_t current_range() noexcept;
+// Whether one that this thread began is open around autotuning (capture::kAutotuning).
+[[nodiscard]] bool in_autotuning() noexcept;
 
 class Ranges {
   class Thread;
@@ -109,6 +111,7 @@ class Ranges {
   struct Owner;
   static Local& local() noexcept;
   friend std::uint64_t current_range() noexcept;
+  friend bool in_autotuning() noexcept;
   static OwnPointer<Thread> own_threads;  // what Local has, of most threads
 
   // `known`: this thread's, or null.

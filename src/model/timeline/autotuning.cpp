@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "capture/message.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::model {
@@ -30,7 +31,7 @@ std::vector<std::uint32_t> keep_only(std::vector<T>& values, const Keep& keep) {
 }  // namespace
 
 std::vector<bool> find_autotuning(const Timeline& timeline) {
-  const auto text = std::find(timeline.strings.begin(), timeline.strings.end(), kAutotuning);
+  const auto text = std::find(timeline.strings.begin(), timeline.strings.end(), capture::kAutotuning);
   if (text == timeline.strings.end()) return {};
   const auto message = static_cast<std::uint32_t>(text - timeline.strings.begin());
   std::vector<bool> inside;

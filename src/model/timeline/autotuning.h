@@ -2,14 +2,11 @@
 // python/dlkprof/_tuning.py puts them into ranges of their own.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "model/timeline/timeline.h"
 
 namespace dlkprof::model {
-
-inline constexpr std::string_view kAutotuning = "dlkprof:autotuning";  // message, in the default domain
 
 // Of each range whether it is one of autotuning or lies in one; empty where there is none. Ranges are in the timeline's order.
 [[nodiscard]] std::vector<bool> find_autotuning(const Timeline& timeline);

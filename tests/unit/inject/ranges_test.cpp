@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "capture/message.h"
 #include "inject/timeline/range_visit.h"
 #include "unit/inject/ranges_fixture.h"
 
@@ -52,6 +53,20 @@ TEST_F(RangesTest, NestAndNameTheirParents) {
   EXPECT_LE(first.start_ns, second.start_ns);
   EXPECT_LE(second.start_ns, second.end_ns);
   EXPECT_LE(second.end_ns, first.end_ns);
+}
+
+TEST_F(RangesTest, TellWhetherTheirThreadIsAutotuning) {
+  const auto other = ranges_.start(named("of another kind"));
+  const auto elsewhere = ranges_.start(named(capture::kAutotuning, captured_.log().intern("domain")));
+  EXPECT_FALSE(in_autotuning());
+  const auto tuning = ranges_.start(named(capture::kAutotuning));
+  EXPECT_TRUE(in_autotuning());
+  on_other_thread([] { EXPECT_FALSE(in_autotuning()); });
+  ranges_.end(other);
+  ranges_.end(elsewhere);
+  EXPECT_TRUE(in_autotuning());
+  ranges_.end(tuning);
+  EXPECT_FALSE(in_autotuning());
 }
 
 TEST_F(RangesTest, PopEndsTheInnermostOfItsDomainOnly) {
