@@ -19,6 +19,7 @@
 #include "inject/session/launch_counter.h"
 #include "inject/session/ledger.h"
 #include "inject/session/recorder.h"
+#include "inject/session/timed_launches.h"
 #include "inject/timeline/timeline.h"
 
 namespace dlkprof::inject {
@@ -62,6 +63,7 @@ class CollectorServices {
   // is not measured, nor is the GPU waited for: the kernel would wait until it gives up, and the time be wrong.
   void saw_delay() noexcept { delayed_until_ = std::chrono::steady_clock::now() + kLongestDelay; }
   [[nodiscard]] bool is_delayed(CUcontext context, std::chrono::steady_clock::time_point now) const noexcept;
+  [[nodiscard]] TimedLaunches& timed_launches() noexcept { return timed_launches_; }
   // Whether all of the context is done within that time. No capture may be going on, and the gate is held alone.
   [[nodiscard]] bool is_done(CUcontext context, std::chrono::steady_clock::duration longest) const noexcept {
     return GpuEvents(parts_.driver, context, false).are_done_within(longest);
@@ -87,6 +89,7 @@ class CollectorServices {
   std::atomic<bool> told_{false};  // that nothing is made alone any more
   VainWaits vain_waits_;
   std::atomic<std::chrono::steady_clock::time_point> delayed_until_{};
+  TimedLaunches timed_launches_;
   std::uint32_t metric_sets_ = 0;
 };
 

@@ -35,6 +35,11 @@ DriverCalls::OfGraph graph_role_of(std::string_view call) {
   return sets || call.starts_with("cuGraphExecUpdate") || call.starts_with("cuGraphNodeSetEnabled") ? updates : nothing;
 }
 
+DriverCalls::OfEvent event_role_of(std::string_view call) {
+  using enum DriverCalls::OfEvent;
+  return call.starts_with("cuEventCreate") ? creates : call.starts_with("cuEventRecord") ? records : nothing;
+}
+
 }  // namespace
 
 bool DriverCalls::launches_graph(CUpti_CallbackId id) noexcept { return is_one_of(id, kGraphLaunches); }
@@ -76,6 +81,7 @@ DriverCalls::Role DriverCalls::role_of(const char* name, const Wanted& wanted) {
   role.only_timed = role.timed && !role.gated && !graph;
   role.of_values = values && replays;
   if (windows) role.of_graph = graph_role_of(call);
+  if (windows) role.of_event = event_role_of(call);
   return role;
 }
 
@@ -86,8 +92,7 @@ void DriverCalls::watch(CUpti_SubscriberHandle subscriber, bool on) const {
   for (const auto id : kLaunchEntries) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kGraphLaunches) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (CUpti_CallbackId id = 0; id < roles_.size(); ++id) {
-    if (roles_[id].gated || roles_[id].of_values || roles_[id].timed || roles_[id].of_graph != OfGraph::nothing)
-      enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
+    if (!roles_[id].is_none()) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   }
   for (const auto id : kCaptureBegins) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);
   for (const auto id : kCaptureEnds) enable(CUPTI_CB_DOMAIN_DRIVER_API, id);

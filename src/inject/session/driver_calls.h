@@ -39,6 +39,12 @@ class DriverCalls {
     return id < roles_.size() ? roles_[id].of_graph : OfGraph::nothing;
   }
 
+  // Of events, where windows are wanted.
+  enum class OfEvent : std::uint8_t { nothing, creates, records };
+  [[nodiscard]] OfEvent of_event(CUpti_CallbackId id) const noexcept {
+    return id < roles_.size() ? roles_[id].of_event : OfEvent::nothing;
+  }
+
   [[nodiscard]] static bool launches_graph(CUpti_CallbackId id) noexcept;
   [[nodiscard]] static bool begins_capture(CUpti_CallbackId id) noexcept;
   [[nodiscard]] static bool ends_capture(CUpti_CallbackId id) noexcept;
@@ -48,6 +54,10 @@ class DriverCalls {
   struct Role {
     bool gated = false, of_values = false, timed = false, only_timed = false;
     OfGraph of_graph = OfGraph::nothing;
+    OfEvent of_event = OfEvent::nothing;
+    [[nodiscard]] bool is_none() const noexcept {
+      return !gated && !of_values && !timed && of_graph == OfGraph::nothing && of_event == OfEvent::nothing;
+    }
   };
   [[nodiscard]] static Role role_of(const char* name, const Wanted& wanted);
 

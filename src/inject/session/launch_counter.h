@@ -36,6 +36,8 @@ struct Launch {
 
   std::chrono::steady_clock::time_point alone_since;  // set where it is to be measured: most launches are not, and read no clock
 
+  bool timed = false;  // by the program, it seems (TimedLaunches)
+
   // The collectors' own, between wants() and enter().
   bool replayed = false;                        // it is to be
   std::optional<std::uint64_t> window_samples;  // wanted of its configuration in windows

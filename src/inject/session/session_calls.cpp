@@ -87,6 +87,7 @@ void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   }
   on_graph_call(thread, id, data);
   on_executable_graph(id, data);
+  if (!entry && active_ && !is_refused(data)) on_event_call(thread, id, data);
   if (!options_.profile_from_start && DriverCalls::opens_or_closes_range(id) && !entry) {
     counter_.set_profiler_range(id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
   }
@@ -96,6 +97,21 @@ void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
     }
   }
   if (gated && !entry) thread.leave(gate_);
+}
+
+void Session::on_event_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  TimedLaunches& timed = services_.timed_launches();
+  switch (calls_.of_event(id)) {
+    case DriverCalls::OfEvent::creates: {
+      const auto& params = *static_cast<const cuEventCreate_params*>(data.functionParams);
+      return timed.created(*params.phEvent, params.Flags);
+    }
+    case DriverCalls::OfEvent::records:
+      if (timed.is_timing(recorded_event(id, data.functionParams))) thread.launches_timed = TimedLaunches::kLaunchesAfterEvent;
+      return;
+    case DriverCalls::OfEvent::nothing:
+      return;
+  }
 }
 
 void Session::on_resource(const ThreadState& thread, CUpti_CallbackId id, const CUpti_ResourceData& data) {
@@ -127,6 +143,8 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   }
   if (thread.hold != ThreadState::Hold::alone && count_quickly(call, data.context, thread)) return;
   Launch launch = count(call, data, thread);
+  launch.timed = thread.nodes == nullptr && thread.launches_timed > 0;
+  if (launch.timed) --thread.launches_timed;
   if (thread.nodes != nullptr) thread.nodes->kernels.push_back(launch.entry);
   if (pc_sampling_ && !thread.sampled.contains(data.context, counter_.epoch()) && !graphs_.is_captured(call)) {
     sample_pcs(data.context);

@@ -69,6 +69,7 @@ struct alignas(64) ThreadState {
   std::uint64_t capture_range = kNotCapturing;  // the innermost open where it began to capture a stream
   bool ends_capture = false;                    // the call that it is in is to end one, of a stream that is being captured
   NodeLaunches* nodes = nullptr;                // of the graph that is being launched node by node
+  std::uint8_t launches_timed = 0;              // that are still to come, as an event was recorded (TimedLaunches)
   CUgraphExec turn_graph_to = nullptr;          // what the next graph launch of ours is turned to
 
   // Inside of a graph that is launched node by node the gate is held alone for all of them.

@@ -1,4 +1,5 @@
-// Events that are recorded of a whole context, and host functions: each runs on a thread of its own, as one of the driver's does.
+// Events, which tell when a whole context is done, and host functions: each runs on a thread of its own, as one of the driver's
+// does.
 #include <cstdint>
 #include <thread>
 
@@ -40,10 +41,18 @@ void run_host_function(CUcontext context, std::uint64_t number, CUhostFn functio
 
 extern "C" {
 
-CUresult cuEventCreate(CUevent* event, unsigned) {
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
   FAKE_ENTRY(cuEventCreate);
+  const cuEventCreate_params params{event, flags};
+  fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuEventCreate, "cuEventCreate", &params);
   *event = new CUevent_st;
-  return CUDA_SUCCESS;
+  return call.gives(CUDA_SUCCESS);
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  FAKE_ENTRY(cuEventRecord);
+  const cuEventRecord_params params{event, stream};
+  return fakes::ApiCall(CUPTI_DRIVER_TRACE_CBID_cuEventRecord, "cuEventRecord", &params).gives(CUDA_SUCCESS);
 }
 
 CUresult cuEventDestroy(CUevent event) {

@@ -147,6 +147,27 @@ void timed(const std::string& text) {
   report("timed", training.checksum() + " " + std::to_string(gave_up) + " gave up");
 }
 
+// tries:events:N - a kernel, so many times, each between two events that take times, as cuDNN and Triton choose kernels.
+// tries:untimed:N - between two that take none. tries:range:N - within the range of autotuning that python/dlkprof opens.
+void tries(const std::string& text) {
+  const auto colon = text.find(':');
+  const std::string how = text.substr(0, colon);
+  g_launch_some();
+  Training training(Entry::plain, nullptr);
+  CUevent events[2] = {};
+  for (CUevent& event : events) CHECK(cuEventCreate(&event, how == "untimed" ? CU_EVENT_DISABLE_TIMING : CU_EVENT_DEFAULT));
+  const nvtxRangeId_t range = how == "range" ? nvtxRangeStartA("dlkprof:autotuning") : 0;
+  for (int i = 0; i < number_in(text.substr(colon + 1)); ++i) {
+    if (how != "range") CHECK(cuEventRecord(events[0], nullptr));
+    training.launch("_Z5triedPf");
+    if (how != "range") CHECK(cuEventRecord(events[1], nullptr));
+    CHECK(cuCtxSynchronize());
+  }
+  if (range != 0) nvtxRangeEnd(range);
+  for (CUevent event : events) CHECK(cuEventDestroy(event));
+  report("tries", training.checksum());
+}
+
 // host_stuck - a host function in a stream waits for ever.
 void host_stuck(const std::string&) {
   g_launch_some();
@@ -338,6 +359,7 @@ std::map<std::string, std::function<void(const std::string&)>> hostile_steps(voi
           {"names", names},
           {"host_waits", host_waits},
           {"timed", timed},
+          {"tries", tries},
           {"host_stuck", host_stuck},
           {"nest", nest},
           {"wild_ranges", wild_ranges},

@@ -21,6 +21,12 @@ CUptiResult name_of(CUpti_CallbackDomain /*domain*/, std::uint32_t id, const cha
     case CUPTI_DRIVER_TRACE_CBID_cuStreamWriteValue32_v2:
       *name = "cuStreamWriteValue32_v2";
       break;
+    case CUPTI_DRIVER_TRACE_CBID_cuEventCreate:
+      *name = "cuEventCreate";
+      break;
+    case CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags_ptsz:
+      *name = "cuEventRecordWithFlags_ptsz";
+      break;
     default:
       *name = nullptr;
   }
@@ -64,6 +70,18 @@ TEST_F(DriverCallsTest, WhatWritesToMemoryWaitsForReplaysAlone) {
 TEST_F(DriverCallsTest, KnowsWhatWritesValuesThatStreamsWaitFor) {
   EXPECT_TRUE(is_of_values(CUPTI_DRIVER_TRACE_CBID_cuStreamWriteValue32_v2));
   EXPECT_FALSE(is_of_values(CUPTI_DRIVER_TRACE_CBID_cuMemcpyHtoD_v2));
+}
+
+TEST_F(DriverCallsTest, HearsOfEventsWhereWindowsAreWanted) {
+  using enum DriverCalls::OfEvent;
+  const cupti::Library library = cupti::Library::from(functions_);
+  for (const auto collect : {Collect::iteration, Collect::automatic}) {
+    const DriverCalls calls(library, {.collect = collect});
+    EXPECT_EQ(calls.of_event(CUPTI_DRIVER_TRACE_CBID_cuEventCreate), creates);
+    EXPECT_EQ(calls.of_event(CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags_ptsz), records);
+    EXPECT_EQ(calls.of_event(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch), nothing);
+  }
+  EXPECT_EQ(DriverCalls(library, {.collect = Collect::kernel}).of_event(CUPTI_DRIVER_TRACE_CBID_cuEventCreate), nothing);
 }
 
 }  // namespace

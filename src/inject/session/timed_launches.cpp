@@ -1,0 +1,19 @@
+#include "inject/session/timed_launches.h"
+
+namespace dlkprof::inject {
+
+void TimedLaunches::created(CUevent event, unsigned flags) {
+  const std::lock_guard lock(mutex_);
+  if ((flags & CU_EVENT_DISABLE_TIMING) == 0) {
+    timing_.insert(event);
+  } else {
+    timing_.erase(event);
+  }
+}
+
+bool TimedLaunches::is_timing(CUevent event) const {
+  const std::lock_guard lock(mutex_);
+  return timing_.contains(event);
+}
+
+}  // namespace dlkprof::inject
