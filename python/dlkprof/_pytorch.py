@@ -85,7 +85,7 @@ class _PyTorch:
         if self._with_modules and not self._tracing_is_blind():
             self._register_module_hooks()
         self._compiled.install()
-        Tuning(lambda: self.is_live and not self._has_failed, self.nvtx.range_start, self.nvtx.range_end).install()
+        Tuning(lambda: self.is_live and not self._has_failed, self.nvtx).install()
         os.register_at_fork(after_in_child=self._guard(self._forget))
         atexit.register(self._guard(self._finish))
         self._torch.cuda._lazy_call(self._guard(self._go_live))

@@ -44,15 +44,19 @@ class TuningTest(PythonTest):
             self.write(f"triton/{name}.py", source)
 
     def within(self, done):
-        """What reached NVTX, with `*` before what lay in the range."""
+        """What reached NVTX, with `*` before what lay in a range of trials, and `+` in one of a benchmark."""
         open_ranges, seen = [], []
         for what in done.log:
             if what == f"start {RANGE}":
-                open_ranges.append(RANGE)
+                open_ranges.append("*")
             elif what == "end 7":
-                open_ranges.remove(RANGE)
+                open_ranges.remove("*")
+            elif what.startswith("push "):
+                open_ranges.append("+" if what == f"push {RANGE}" else "")
+            elif what == "pop":
+                open_ranges.pop()
             elif what.startswith("mark ") and "fact" not in what:
-                seen.append("*" * open_ranges.count(RANGE) + what[len("mark ") :])
+                seen.append("".join(open_ranges) + what[len("mark ") :])
         self.assertEqual(open_ranges, [])
         return seen
 
@@ -62,6 +66,14 @@ class TuningTest(PythonTest):
         self.assertEqual(done.stdout, "1\n")
         trial = ["*bench", "*trial {} 100", "*trial {} 100"]
         self.assertEqual(self.within(done), [line.format(config) for config in (1, 2) for line in trial] + ["launch"])
+
+    def test_a_benchmark_of_the_programs_own(self):
+        """It is measured, but for what is tried within."""
+        own = "from triton.testing import do_bench\ndo_bench(lambda: Autotuner().run())"
+        done = self.run_script(PROGRAM + own)
+        self.assert_clean(done)
+        tried = [line.format(config) for config in (1, 2) for line in ["+*bench", "+*trial {} 100", "+*trial {} 100"]]
+        self.assertEqual(self.within(done), ["+trial 25 100", *tried, "+launch", "+trial 25 100", *tried, "+launch"])
 
     def test_what_raises_leaves_no_range_open(self):
         done = self.run_script(
