@@ -33,6 +33,7 @@ CASES = (
     Case("cupy_blur", ("cupy_blur.py", "60"), often=True),
     Case("spawned", ("spawned.py", "300"), often=True),
     Case("resnet50", ("resnet50.py", "60"), most_added=8),
+    Case("resnet50_benchmark", ("resnet50.py", "60", "--benchmark")),
     Case("llama", ("llama.py", "60"), most_added=8),
     Case("llama_compiled", ("llama.py", "60", "--compile")),
     Case("generate", ("llama_generate.py", "8"), often=True),
