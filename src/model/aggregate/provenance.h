@@ -101,7 +101,9 @@ inline constexpr std::array kIncompleteWords{
     IncompleteWords{
         "values", "it waits, or is behind what waits, for a value in memory, so it is not made alone: use --replay-mode sample"},
     IncompleteWords{"not asked", "launches are not measured one by one with --replay-mode none and sample"},
-    IncompleteWords{"not measured", "matched, but skipped, not repeated as several passes need, or collection had ended by then"},
+    IncompleteWords{
+        "not measured",
+        "matched, but skipped, timed by the program, not repeated as several passes need, or collection had ended by then"},
     IncompleteWords{"too few", "fewer of its launches were measured than --samples asks for"},
     IncompleteWords{"beyond count", "beyond what --launch-count selects"}};
 static_assert(kIncompleteWords.size() == static_cast<std::size_t>(Incomplete::beyond_count) + 1);
