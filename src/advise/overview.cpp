@@ -267,7 +267,7 @@ void judge_idleness(Overview& overview, const Profile& profile, std::int64_t idl
   const auto profiled_ns = static_cast<double>(summary.wall_ns);
   const auto own_ns = static_cast<double>(summary.own_wall_ns());
   overview.undisturbed = summary.undisturbed.has_value();
-  const double idle_ns = std::max(0.0, own_ns - std::clamp(summary.share.gpu, 0.0, 100.0) / 100 * profiled_ns) * gpus;
+  const double idle_ns = static_cast<double>(summary.own_idle_ns()) * gpus;
   const double waited_ns = std::max(0.0, static_cast<double>(idle_before_ns) - (profiled_ns - own_ns) * gpus);
   overview.idle_percent = std::clamp(part_percent(idle_ns, own_ns * gpus), 0.0, 100.0);
   overview.waited_percent = std::min(100.0, part_percent(waited_ns, idle_ns));

@@ -86,12 +86,11 @@ void find_underused(const Case& run, Findings& findings) {
   const model::Summary& summary = run.profile.aggregate.summary;
   const std::int64_t own_ns = summary.own_wall_ns();
   if (run.gpu_ns == 0 || own_ns <= 0) return;
-  const double busy_percent =
-      std::min(100.0, summary.share.gpu * static_cast<double>(summary.wall_ns) / static_cast<double>(own_ns));
+  const std::int64_t idle_ns = summary.own_idle_ns();
+  const double busy_percent = 100 * (1 - static_cast<double>(idle_ns) / static_cast<double>(own_ns));
   if (busy_percent >= kLeastUtilization) return;
   // A cause that is known comes before what it brings about: what find_launch_bound stands for is not at stake here.
   const WaitedFor waited = waited_for(run);
-  const std::int64_t idle_ns = part_ns(own_ns, 1 - busy_percent / 100);
   const std::int64_t explained_ns = waited.percent() >= kWaitedPercent ? std::min(waited.idle_ns, idle_ns) : 0;
   std::string problem = fmt::format("GPUs were busy for {:.3g} % of the wall clock{}.", busy_percent,
                                     summary.undisturbed ? " without the profiler" : "");

@@ -92,7 +92,7 @@ class TuningTest(PythonTest):
     def test_nothing_is_covered_without_triton_and_without_cuda(self):
         done = self.run_script("import torch\nfrom triton.runtime.autotuner import Autotuner\nAutotuner().run()")
         self.assert_clean(done)
-        self.assertNotIn(f"start {RANGE}", done.log)
+        self.assertNotIn(RANGE, "\n".join(done.log))
 
     def test_pushes_that_fail_do_not_reach_the_program(self):
         done = self.run_script(PROGRAM + "print(Autotuner().run())", FAKE_TORCH_FAULT="push")

@@ -96,21 +96,6 @@ std::uint64_t allocated_bytes(CUpti_CallbackId entry, const void* params) noexce
   }
 }
 
-CUevent recorded_event(CUpti_CallbackId entry, const void* params) noexcept {
-  switch (entry) {
-    case CUPTI_DRIVER_TRACE_CBID_cuEventRecord:
-      return static_cast<const cuEventRecord_params*>(params)->hEvent;
-    case CUPTI_DRIVER_TRACE_CBID_cuEventRecord_ptsz:
-      return static_cast<const cuEventRecord_ptsz_params*>(params)->hEvent;
-    case CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags:
-      return static_cast<const cuEventRecordWithFlags_params*>(params)->hEvent;
-    case CUPTI_DRIVER_TRACE_CBID_cuEventRecordWithFlags_ptsz:
-      return static_cast<const cuEventRecordWithFlags_ptsz_params*>(params)->hEvent;
-    default:
-      return nullptr;
-  }
-}
-
 CUresult launch_again(const cupti::Driver& driver, const LaunchCall& call) {
   switch (call.entry) {
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:

@@ -65,9 +65,6 @@ inline constexpr CUpti_CallbackId kLaunchEntries[] = {
 // How much GPU memory a call has allocated; 0 of any other call.
 [[nodiscard]] std::uint64_t allocated_bytes(CUpti_CallbackId entry, const void* params) noexcept;
 
-// Of a cuEventRecord, with flags or without.
-[[nodiscard]] CUevent recorded_event(CUpti_CallbackId entry, const void* params) noexcept;
-
 // Launches the same kernel with the same arguments again. Not for cooperative launches.
 [[nodiscard]] CUresult launch_again(const cupti::Driver& driver, const LaunchCall& call);
 

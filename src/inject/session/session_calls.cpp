@@ -99,6 +99,7 @@ void Session::on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   if (gated && !entry) thread.leave(gate_);
 }
 
+// What the program times between events is left alone. Of each cuEventRecord the event is the first parameter.
 void Session::on_event_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   TimedLaunches& timed = services_.timed_launches();
   switch (calls_.of_event(id)) {
@@ -107,7 +108,8 @@ void Session::on_event_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
       return timed.created(*params.phEvent, params.Flags);
     }
     case DriverCalls::OfEvent::records:
-      if (timed.is_timing(recorded_event(id, data.functionParams))) thread.launches_timed = TimedLaunches::kLaunchesAfterEvent;
+      if (timed.is_timing(*static_cast<const CUevent*>(data.functionParams)))
+        thread.launches_timed = TimedLaunches::kLaunchesAfterEvent;
       return;
     case DriverCalls::OfEvent::nothing:
       return;

@@ -16,10 +16,9 @@ bool TimedLaunches::is_timing(CUevent event) const {
   return timing_.contains(event);
 }
 
-bool TimedLaunches::leaves_alone(Ledger::Entry entry) {
-  const std::uint32_t times = ++times_[entry];
-  since_new_ = times == 1 ? 0 : since_new_ + 1;
-  return times <= kMostTimes || (times <= kMostTimesBesideNew && since_new_ <= kMostSinceNew);
+bool TimedLaunches::leaves_alone(std::uint32_t occurrence) {
+  since_new_ = occurrence == 0 ? 0 : since_new_ + 1;
+  return occurrence < kMostTimes || (occurrence < kMostTimesBesideNew && since_new_ <= kMostSinceNew);
 }
 
 }  // namespace dlkprof::inject

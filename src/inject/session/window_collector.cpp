@@ -42,7 +42,7 @@ bool WindowCollector::wants(Launch& launch) {
   }
   if (due_) return true;
   if (!launch.selected() || is_captured(launch, services_->graphs.capturing())) return false;
-  if (in_autotuning() || (launch.timed && services_.timed_launches().leaves_alone(launch.entry))) return false;
+  if (in_autotuning() || (launch.timed && services_.timed_launches().leaves_alone(launch.record.occurrence))) return false;
   if (!launch.window_samples) launch.window_samples = services_->options.samples.value_or(PassScheduler::kAll);
   const auto held = windows_.find(launch.data.context);
   if (held != windows_.end()) return held->second.windows->launched(launch.entry, *launch.window_samples);

@@ -163,6 +163,11 @@ struct Summary {
     return std::min(wall_ns,
                     whole_ns(undisturbed->mean_ns * static_cast<double>(std::max<std::uint64_t>(1, aggregated_iterations))));
   }
+  // The part of it in which a GPU does nothing: the mean over GPUs.
+  [[nodiscard]] std::int64_t own_idle_ns() const {
+    const double busy_ns = std::clamp(share.gpu, 0.0, 100.0) / 100 * static_cast<double>(wall_ns);
+    return std::max<std::int64_t>(0, own_wall_ns() - whole_ns(busy_ns));
+  }
 };
 
 // How the iterations aggregated were chosen: everything, since no iteration is whole; by find_steady_range(); by the user.

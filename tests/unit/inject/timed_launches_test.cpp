@@ -7,9 +7,10 @@ namespace {
 
 CUevent event(std::uintptr_t number) { return reinterpret_cast<CUevent>(number); }
 
-int times_left_alone(TimedLaunches& timed, Ledger::Entry entry, int launches) {
+// Of the launches `first` to `last` of a configuration, all timed.
+int times_left_alone(TimedLaunches& timed, std::uint32_t first, std::uint32_t last) {
   int times = 0;
-  for (int i = 0; i < launches; ++i) times += timed.leaves_alone(entry) ? 1 : 0;
+  for (std::uint32_t occurrence = first; occurrence <= last; ++occurrence) times += timed.leaves_alone(occurrence) ? 1 : 0;
   return times;
 }
 
@@ -28,29 +29,30 @@ TEST(TimedLaunches, EventsTakeTimesUnlessTheyWereCreatedWithout) {
 
 TEST(TimedLaunches, WhoTimesOneKernelHasItMeasuredInTheEnd) {
   TimedLaunches timed;
-  EXPECT_EQ(times_left_alone(timed, 1, 1000), 57) << "nothing new came before 56 more";
-  EXPECT_EQ(times_left_alone(timed, 1, 1000), 0);
+  EXPECT_EQ(times_left_alone(timed, 0, 999), 57) << "nothing new came before 56 more";
+  EXPECT_EQ(times_left_alone(timed, 1000, 1999), 0);
+}
+
+TEST(TimedLaunches, WhatWasLaunchedBeforeItIsTimedIsNotBeingChosen) {
+  TimedLaunches timed;
+  EXPECT_EQ(times_left_alone(timed, 10, 99), 0);
+  EXPECT_EQ(times_left_alone(timed, 3, 99), 5);
 }
 
 TEST(TimedLaunches, WhoTimesTheStepsOfALoopHasThemMeasuredFromTheNinthOn) {
   TimedLaunches timed;
-  for (int step = 1; step <= 20; ++step) {
-    for (Ledger::Entry entry = 0; entry < TimedLaunches::kLaunchesAfterEvent; ++entry) {
-      EXPECT_EQ(timed.leaves_alone(entry), step <= 8) << step << " " << entry;
-    }
+  for (std::uint32_t step = 0; step < 20; ++step) {
+    for (int i = 0; i < TimedLaunches::kLaunchesAfterEvent; ++i)
+      EXPECT_EQ(timed.leaves_alone(step), step < 8) << step << " " << i;
   }
 }
 
 TEST(TimedLaunches, AsLongAsNewConfigurationsComeKernelsAreBeingChosen) {
   TimedLaunches timed;
-  const Ledger::Entry of_most_algorithms = 0;
-  for (Ledger::Entry algorithm = 1; algorithm <= 16; ++algorithm) {
-    EXPECT_EQ(times_left_alone(timed, of_most_algorithms, 8), 8);
-    EXPECT_EQ(times_left_alone(timed, algorithm, 4), 4);
-  }
-  for (Ledger::Entry algorithm = 17; algorithm <= 99; ++algorithm) {
-    EXPECT_EQ(times_left_alone(timed, of_most_algorithms, 8), 0) << "which has been left alone 128 times";
-    EXPECT_EQ(times_left_alone(timed, algorithm, 4), 4);
+  for (std::uint32_t algorithm = 0; algorithm < 99; ++algorithm) {
+    const int of_most_algorithms = times_left_alone(timed, 8 * algorithm, 8 * algorithm + 7);
+    EXPECT_EQ(of_most_algorithms, algorithm < 16 ? 8 : 0) << "128 launches in all";
+    EXPECT_EQ(times_left_alone(timed, 0, 3), 4) << "of the algorithm's own kernel";
   }
 }
 
