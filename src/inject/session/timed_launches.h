@@ -23,15 +23,17 @@ class TimedLaunches {
   // configuration, from 0.
   [[nodiscard]] bool leaves_alone(std::uint32_t occurrence);
 
-  // An algorithm of cuDNN's is a few kernels: changes of layout before and after, one that clears memory, the product, and one
-  // that adds up parts of it.
-  static constexpr std::uint8_t kLaunchesAfterEvent = 8;
+  // Triton's do_bench first estimates how long a function takes, from five calls between two events, before each of which it clears
+  // the L2 cache: ten launches where the function makes one. How often it calls the function after that, it takes from this.
+  static constexpr std::uint8_t kLaunchesAfterEvent = 16;
 
  private:
-  // cuDNN times each algorithm three times, after it ran once.
+  // An algorithm of cuDNN's is a few kernels: changes of layout before and after, one that clears memory, the product, and one
+  // that adds up parts of it. It is timed three times, after it ran once.
   static constexpr std::uint32_t kMostTimes = 8;
+  static constexpr std::uint32_t kMostLaunches = 8;
   // Where the steps of a loop are timed and nothing new comes, all of them are measured from the ninth on.
-  static constexpr std::uint32_t kMostSinceNew = (kMostTimes - 1) * kLaunchesAfterEvent;
+  static constexpr std::uint32_t kMostSinceNew = (kMostTimes - 1) * kMostLaunches;
   // However many new ones come. The first step of a ResNet-50, with cuDNN's trials, had 481 configurations: 60 % of its launches
   // were beyond the first eight of each, 3 % beyond 128 (results/2026-11-28-gpus/runs.md).
   static constexpr std::uint32_t kMostTimesBesideNew = 128;

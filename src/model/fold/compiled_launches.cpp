@@ -16,6 +16,10 @@ namespace {
 constexpr std::size_t kMostComparedAtOnce = std::size_t{1} << 24U;
 constexpr std::uint64_t kMostCompared = std::uint64_t{1} << 32U;
 
+// Ranges of PyTorch's around all that the generated code launches while a CUDA graph is captured
+// (torch/_inductor/cudagraph_trees.py).
+constexpr std::string_view kCaptures = "CUDAGraphNode.";
+
 // The op in "extern_kernels.mm", "aten.convolution_backward.default", "torch.ops.aten.mm.out", "aten::mm"; "" of other names.
 std::string_view op_of(std::string_view name) {
   constexpr std::array<std::string_view, 4> kPrefixes{"extern_kernels.", "torch.ops.", "aten.", "aten::"};
@@ -48,7 +52,8 @@ class CompiledLaunches::Calls {
         places_[i] = {i, kNone};
       } else if (range.parent != kNone && places_[range.parent].graph != kNone) {
         const Place& around = places_[range.parent];
-        places_[i] = {around.graph, around.unit == kNone ? i : around.unit};
+        const bool is_unit = around.unit == kNone && !timeline.strings[range.message].starts_with(kCaptures);
+        places_[i] = {around.graph, is_unit ? i : around.unit};
       }
     }
   }

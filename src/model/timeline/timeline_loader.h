@@ -18,6 +18,7 @@
 #include "model/timeline/graph_nodes.h"
 #include "model/timeline/join_index.h"
 #include "model/timeline/kernel_table.h"
+#include "model/timeline/launched_functions.h"
 #include "model/timeline/notice_counts.h"
 #include "model/timeline/raw_counters.h"
 #include "model/timeline/timeline.h"
@@ -84,6 +85,7 @@ struct CaptureParts {
   std::vector<capture::SamplesRecord> samples;                       // packed, as kernels may come after them
   std::vector<capture::SassCountsRecord> sass_counts;
   std::map<capture::LaunchKey, capture::KeyStats> key_stats;
+  LaunchedFunctions launched_functions;
   std::vector<capture::AbsenceRecord> absences;
   std::optional<capture::DetachRecord> detach;
   std::vector<capture::Fact> facts;
@@ -142,6 +144,8 @@ class TimelineLoader {
   void join_activities(const std::map<std::uint32_t, std::uint32_t>& devices);
   void join_activity(Activity& activity, std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels);
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> kernel_and_config(const LaunchShape& shape, std::uint32_t function);
+  // Of work whose call does not say; 0: not known.
+  [[nodiscard]] std::uint32_t function_of(std::uint32_t kernel, const capture::LaunchKey& key) const;
   void join_strings();
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();

@@ -190,6 +190,21 @@ TEST(CompiledLaunchesTest, WhatIsCapturedIntoACudaGraphLiesInItsModuleWhereThatI
   EXPECT_EQ(cpu_times(timeline, made, made.activity_instance[1]).cpu_ns, 0) << "the call is the launching range's";
 }
 
+// As PyTorch 2.11 names them for torch.compile(mode="reduce-overhead").
+TEST(CompiledLaunchesTest, RangesAroundACaptureAreNoLaunch) {
+  Program program;
+  TimelineBuilder& builder = program.builder();
+  builder.range("CUDAGraphNode.record, op_id = 7", 240, 900).range("CUDAGraphNode.record (dynamo_timed), op_id = 8", 245, 890);
+  builder.range("aten::mm, sizes = [[4, 8]]", 300, 400);
+  const std::uint32_t bare = builder.node(250, 0, 246), product = builder.node(320, 0, 246), last = builder.node(420, 0, 246);
+  builder.range("dlkprof:module: Net", 200'000, 300'000).range(call_of("fx7"), 200'002, 300'000);
+  const std::uint32_t call = builder.call("cuGraphLaunch", 210'000, 210'010);
+  builder.graph_work(call, bare, "triton_0", 210'020, 210'030).graph_work(call, product, "gemm", 210'030, 210'040);
+  builder.graph_work(call, last, "triton_1", 210'040, 210'050);
+  EXPECT_THAT(program.ops({graph("fx7", {{"triton_0", "a"}, {"extern_kernels.mm", "b"}, {"triton_1", "c"}})}),
+              ElementsAre("/Net(2)/a/triton_0", "/Net(2)/b/aten::mm", "/Net(2)/c/triton_1"));
+}
+
 TEST(CompiledLaunchesTest, AGraphThatIsLaunchedOutsideOfCompiledCodeHasItsCapturedOps) {
   Program program;
   TimelineBuilder& builder = program.builder();

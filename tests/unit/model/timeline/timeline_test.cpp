@@ -290,6 +290,35 @@ TEST_F(LoadTimeline, AGraphLaunchHasManyKernels) {
   EXPECT_NE(t.activities[1].config, t.activities[2].config);  // of different kernels
 }
 
+// Triton compiles kernels of one name for each way of dividing the work.
+TEST_F(LoadTimeline, AKernelOfAGraphIsOfTheFunctionThatWasLaunchedLikeIt) {
+  test::EventCapture capture;
+  for (std::uint32_t function = 1; function <= 4; ++function)
+    capture.before.emplace_back(test::function(function, test::kSimpleGemm));
+  const auto stats_of = [](std::uint32_t function, std::uint32_t grid, capture::SkipReason reason) {
+    capture::KeyStats stats;
+    stats.key = test::key(function, {grid, 8, 1}, {16, 16, 1});
+    stats.launches = 9;
+    stats.reason = reason;
+    return stats;
+  };
+  using enum capture::SkipReason;
+  capture::KeyStatsRecord stats;
+  stats.keys = {stats_of(1, 8, none), stats_of(2, 8, captured), stats_of(3, 9, none), stats_of(3, 10, captured),
+                stats_of(4, 10, captured)};
+  capture.before.emplace_back(stats);
+  capture.call(9, 0, 100, 110);
+  for (std::uint32_t grid = 8; grid <= 11; ++grid) {
+    capture::ActivityEvent& kernel = capture.activity(9, 200 + grid, 201 + grid, test::kSimpleGemm);
+    kernel.graph_node = grid;
+    kernel.grid.x = grid;
+  }
+  const Timeline t = load(capture);
+  std::vector<std::uint32_t> functions;
+  for (const Activity& activity : t.activities) functions.push_back(t.configs.at(activity.config).key.function);
+  EXPECT_THAT(functions, ElementsAre(2U, 3U, 0U, 0U)) << "captured; the only one; two were; none was";
+}
+
 TEST_F(LoadTimeline, ACopyEndsWhereTheNextCallsWorkBeginsOnItsStream) {
   test::EventCapture capture;
   for (std::uint32_t i = 0; i < 3; ++i) capture.call(i, 0, 100 * i + 10, 100 * i + 20);
