@@ -7,6 +7,7 @@ _FRAME = re.compile(r'File "([^"\n]*)", line (\d+), in ([^\n]*)')
 _STEP = re.compile(r"\[['\"]?([^'\"\]]+)['\"]?\]|\.?([^.\[\]]+)")
 _CONTAINERS = ("_modules", "_orig_mod")
 _CALLED = ("self", "fn", "mod", "module")  # what Dynamo calls the module that was compiled
+_OF_CALLED = re.compile(r"L\['(?:" + "|".join(_CALLED) + r")'\]\._modules\[")
 _MOST_TEXT = 4000  # of what is told of one launch
 _MOST_NODES = 200_000  # of graphs of Dynamo's, remembered
 
@@ -66,21 +67,22 @@ def _commonest(origins):
 def modules_of(node):
     """(class of the outermost module, path below it) of a node; None where it is in no module.
 
-    The class has `*` before it where it is the module that was compiled. The path is of names as in dlkprof's own ranges: "/"
-    between modules that call one another, "." within the name of one.
+    The class has `*` before it where it is the module that was compiled, and is `*` alone where only its forward() was, which no
+    node names. The path is of names as in dlkprof's own ranges: "/" between modules that call one another, "." within the name of one.
     """
     stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")  # the forward node's, of a backward one
     if not stack:
         return None
     steps = [(_path(str(path)), kind) for path, kind in stack.values()]
     (root, is_called), kind = steps[0]
-    names, around = [], root
+    of_called = _OF_CALLED.match(str(next(iter(stack.values()))[0])) is not None
+    names, around = [root.partition(".")[2]] if of_called else [], root
     for (path, _), _ in steps[1:]:
         inside = path.startswith(around + ".")
         names.append(path[len(around) + 1 :] if inside else path)
         around = path
     name = getattr(kind, "__name__", None) or str(kind).rpartition(".")[2]
-    return ("*" if is_called else "") + name, "/".join(names)
+    return "*" if of_called else ("*" if is_called else "") + name, "/".join(names)
 
 
 def _path(source):

@@ -9,6 +9,7 @@ import functools
 import inspect
 import os
 import sys
+import warnings
 
 from ._call_sites import CallSites
 from ._compiled import Compiled
@@ -124,6 +125,9 @@ class _PyTorch:
             except Exception as error:
                 self._give_up(error)
 
+        # What torch.compile made warns that such hooks run for it as well: nothing to a program that has none of its own, and the end
+        # of one that takes warnings for errors.
+        warnings.filterwarnings("ignore", r"Using `torch\.compile\(module\)` when there are global hooks", UserWarning)
         self._hooks = [module.register_module_forward_pre_hook(before),
                        module.register_module_forward_hook(after, **self._after_options)]  # fmt: skip
 

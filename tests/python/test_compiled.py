@@ -211,6 +211,15 @@ class OriginsTest(PythonTest):
             paths = [f"{root}{rest}" for rest in ("", "._modules['layers'][3]", ".layers.3.mlp.act")]
             self.assertEqual(self.modules(*((path, Net) for path in paths)), ("*" * is_called + "Net", "layers.3/mlp.act"), root)
 
+    def test_of_the_compiled_module_itself_nothing_may_be_told(self):
+        class Net:
+            pass
+
+        stack = [
+            (f"L['self']{path}", Net) for path in ("._modules['blocks']", "._modules['blocks']._modules['0']", ".blocks.0.attn")
+        ]
+        self.assertEqual(self.modules(*stack), ("*", "blocks/0/attn"))
+
     def test_classes_may_be_texts(self):
         self.assertEqual(self.modules(("", "net.Net"), ("head", "torch.nn.Linear")), ("Net", "head"))
 

@@ -99,6 +99,12 @@ print(len(torch.nn.modules.module._global_forward_hooks), torch._C.thread.profil
         done = self.run_net("for _ in range(6):\n    net(x)\ntorch.backends.cudnn.benchmark = True", FAKE_NVTX_HEARD="40")
         self.assertEqual(done.facts()["cudnn.benchmark"], "true")
 
+    def test_what_compiled_modules_say_of_hooks_is_not_heard(self):
+        warn = (
+            "import warnings\nwarnings.warn('Using `torch.compile(module)` when there are global hooks on modules (e.g., ...)')\n"
+        )
+        self.assert_clean(self.run_net(warn + "net(x)"))
+
 
 class ForkTest(PyTorchTest):
     def test_a_data_loader_worker_is_silent(self):
