@@ -96,8 +96,8 @@ GraphNodes::GraphNodes(const Driver& driver, const GraphFunctions& functions, CU
       unusable_ = too_large();
       return;
     }
-    check(functions_.cuGraphClone(&clone_, graph), "cuGraphClone");
-    read(clone_);
+    clone_ = clone(graph);
+    read(clone_.get(), steps_, &children_);
   } catch (const Error& error) {
     unusable_ = "it could not be read (" + error.detail() + ")";
   } catch (const std::bad_alloc&) {
@@ -106,12 +106,23 @@ GraphNodes::GraphNodes(const Driver& driver, const GraphFunctions& functions, CU
   const bool has_kernels =
       std::any_of(steps_.begin(), steps_.end(), [](const Step& step) { return std::holds_alternative<Kernel>(step.what); });
   if (unusable_.empty() && !has_kernels) unusable_ = "it has no kernels";
-  if (!unusable_.empty()) steps_ = {};
+  if (!unusable_.empty()) refuse(unusable_);
 }
 
 GraphNodes::~GraphNodes() {
   if (nothing_ != nullptr) (void)functions_.cuGraphExecDestroy(nothing_);
-  if (clone_ != nullptr) (void)functions_.cuGraphDestroy(clone_);
+}
+
+void GraphNodes::refuse(std::string why) {
+  unusable_ = std::move(why);
+  steps_ = {};
+  children_.clear();
+}
+
+GraphNodes::Owned GraphNodes::clone(CUgraph graph) const {
+  CUgraph made = nullptr;
+  check(functions_.cuGraphClone(&made, graph), "cuGraphClone");
+  return {functions_, made};
 }
 
 std::size_t GraphNodes::count(CUgraph graph) const {
@@ -130,10 +141,16 @@ void GraphNodes::make_nothing() {
   if (nothing_ == nullptr) unusable_ = "none could be made to take its place";
 }
 
-void GraphNodes::read(CUgraph graph) {
+void GraphNodes::read(CUgraph graph, Steps& steps, Children* children) {
   for (CUgraphNode node : in_order(graph)) {
-    if (unusable_.empty()) read_node(node);
+    if (unusable_.empty()) read_node(node, steps, children);
   }
+}
+
+GraphNodes::Steps GraphNodes::read(CUgraph graph) {
+  Steps steps;
+  read(graph, steps, nullptr);
+  return steps;
 }
 
 // Each node once all are there that it depends on; of several that could come next the one that the driver names first. That is
@@ -169,32 +186,38 @@ std::vector<CUgraphNode> GraphNodes::in_order(CUgraph graph) {
   return order;
 }
 
-void GraphNodes::read_node(CUgraphNode node) {
-  if (steps_.size() >= kMostNodes) {
+void GraphNodes::read_node(CUgraphNode node, Steps& steps, Children* children) {
+  if (steps.size() >= kMostNodes) {
     unusable_ = too_large();
     return;
   }
   CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
   check(functions_.cuGraphNodeGetType(node, &type), "cuGraphNodeGetType");
   if (type == CU_GRAPH_NODE_TYPE_KERNEL) {
-    steps_.push_back({node, read_kernel(node)});
-    if (std::get<Kernel>(steps_.back().what).function == nullptr) unusable_ = "kernels of it are updated from the GPU";
+    steps.push_back({node, read_kernel(node)});
+    if (std::get<Kernel>(steps.back().what).function == nullptr) unusable_ = "kernels of it are updated from the GPU";
   } else if (type == CU_GRAPH_NODE_TYPE_MEMCPY) {
     CUDA_MEMCPY3D copy{};
     check(functions_.cuGraphMemcpyNodeGetParams(node, &copy), "cuGraphMemcpyNodeGetParams");
-    if (copy.WidthInBytes >= kMostBytes) unusable_ = "it copies 2 GiB at once";
-    steps_.push_back({node, copy});
+    look_at(copy);
+    steps.push_back({node, copy});
   } else if (type == CU_GRAPH_NODE_TYPE_MEMSET) {
     CUDA_MEMSET_NODE_PARAMS set{};
     check(functions_.cuGraphMemsetNodeGetParams(node, &set), "cuGraphMemsetNodeGetParams");
-    steps_.push_back({node, set});
+    steps.push_back({node, set});
   } else if (type == CU_GRAPH_NODE_TYPE_GRAPH) {
     CUgraph child = nullptr;
     check(functions_.cuGraphChildGraphNodeGetGraph(node, &child), "cuGraphChildGraphNodeGetGraph");
-    read(child);
+    const std::size_t first = steps.size();
+    read(child, steps, children);
+    if (children != nullptr) (*children)[node] = {.first = first, .count = steps.size() - first};
   } else if (type != CU_GRAPH_NODE_TYPE_EMPTY) {
     unusable_ = words_of(type);
   }
+}
+
+void GraphNodes::look_at(const CUDA_MEMCPY3D& copy) {
+  if (copy.WidthInBytes >= kMostBytes) unusable_ = "it copies 2 GiB at once";
 }
 
 // Without a function where kernels of the GPU may change the node. Attributes that the driver does not know are not set.
@@ -214,12 +237,16 @@ GraphNodes::Kernel GraphNodes::read_kernel(CUgraphNode node) const {
     attribute.value = value_of(id, known);
     if (is_set(id, attribute.value)) kernel.attributes.push_back(attribute);
   }
+  read_parameters(node, kernel);
+  return kernel;
+}
+
+void GraphNodes::read_parameters(CUgraphNode node, Kernel& kernel) const {
   check(functions_.cuGraphKernelNodeGetParams(node, &kernel.params), "cuGraphKernelNodeGetParams");
   kernel.function = kernel.params.func;
   if (kernel.function == nullptr) {
     check(driver_.cuKernelGetFunction(&kernel.function, kernel.params.kern), "cuKernelGetFunction");
   }
-  return kernel;
 }
 
 // What the driver does not tell of is taken to be as it was.

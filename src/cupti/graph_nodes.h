@@ -1,13 +1,16 @@
 // A CUDA graph taken apart: its nodes in an order that their dependencies allow, each ready to be launched by itself.
 //
-// A graph of kernels, copies and sets alone does the same in that order as it does whole. What is launched is read once from a
-// clone of the graph (CUDA driver API, "Graph Management"), as programs destroy theirs once it is instantiated.
+// A graph of kernels, copies and sets alone does the same in that order as it does whole. What is launched is read from a clone
+// of the graph (CUDA driver API, "Graph Management"), as programs destroy theirs once it is instantiated, and follows what the
+// program sets of the executable graph later: the driver does not tell that.
 #pragma once
 
 #include <cuda.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,6 +33,8 @@ namespace dlkprof::cupti {
   X(cuGraphNodeGetType, cuGraphNodeGetType, ::cuGraphNodeGetType)                                  \
   X(cuGraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, ::cuGraphKernelNodeGetParams_v2)    \
   X(cuGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute, ::cuGraphKernelNodeGetAttribute) \
+  X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, ::cuGraphKernelNodeSetParams_v2)    \
+  X(cuGraphNodeFindInClone, cuGraphNodeFindInClone, ::cuGraphNodeFindInClone)                      \
   X(cuGraphMemcpyNodeGetParams, cuGraphMemcpyNodeGetParams, ::cuGraphMemcpyNodeGetParams)          \
   X(cuGraphMemsetNodeGetParams, cuGraphMemsetNodeGetParams, ::cuGraphMemsetNodeGetParams)          \
   X(cuGraphChildGraphNodeGetGraph, cuGraphChildGraphNodeGetGraph, ::cuGraphChildGraphNodeGetGraph) \
@@ -52,6 +57,29 @@ struct GraphFunctions {
 
 class GraphNodes {
  public:
+  // A graph of ours.
+  class Owned {
+   public:
+    Owned() = default;
+    Owned(const GraphFunctions& functions, CUgraph graph) : functions_(&functions), graph_(graph) {}
+    Owned(Owned&& other) noexcept : functions_(other.functions_), graph_(std::exchange(other.graph_, nullptr)) {}
+    Owned& operator=(Owned&& other) noexcept {
+      std::swap(functions_, other.functions_);
+      std::swap(graph_, other.graph_);
+      return *this;
+    }
+    Owned(const Owned&) = delete;
+    Owned& operator=(const Owned&) = delete;
+    ~Owned() {
+      if (graph_ != nullptr) (void)functions_->cuGraphDestroy(graph_);
+    }
+    [[nodiscard]] CUgraph get() const noexcept { return graph_; }
+
+   private:
+    const GraphFunctions* functions_ = nullptr;
+    CUgraph graph_ = nullptr;
+  };
+
   // Clones the graph and reads it. Where it cannot be launched node by node, unusable() says why, and there are no nodes.
   GraphNodes(const Driver& driver, const GraphFunctions& functions, CUgraph graph);
   GraphNodes(const GraphNodes&) = delete;
@@ -71,6 +99,16 @@ class GraphNodes {
   // Launches node number `at` into the stream, in whose context it was made. The context is current.
   [[nodiscard]] CUresult launch(std::size_t at, CUstream stream) const;
 
+  // What the program has set of its executable graph; `node` is of the graph that was read, which lives. They say whether launch
+  // configurations are others now. What cannot be followed makes the graph unusable().
+  bool set(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2& params);
+  bool set(CUgraphNode node, const CUDA_MEMCPY3D& copy);
+  bool set(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS& memset);
+  bool set_child(CUgraphNode node, CUgraph child);
+  // To what another graph does, whose nodes depend on one another alike.
+  bool set_all(CUgraph graph);
+  void refuse(std::string why);
+
   static constexpr std::size_t kMostNodes = std::size_t{1} << 14U;
 
  private:
@@ -84,10 +122,29 @@ class GraphNodes {
     std::variant<Kernel, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS> what;
   };
 
+  using Steps = std::vector<Step>;
+  // Of a child graph: its part of the steps, and what the program set last.
+  struct Child {
+    std::size_t first = 0, count = 0;
+    Owned set{};
+  };
+  using Children = std::map<CUgraphNode, Child>;  // by node of the clone
+
   [[nodiscard]] std::size_t count(CUgraph graph) const;
-  void read(CUgraph graph);
-  void read_node(CUgraphNode node);
+  [[nodiscard]] Owned clone(CUgraph graph) const;
+  // `children`: null where they are of no matter.
+  void read(CUgraph graph, Steps& steps, Children* children);
+  void read_node(CUgraphNode node, Steps& steps, Children* children);
+  [[nodiscard]] Steps read(CUgraph graph);
   [[nodiscard]] Kernel read_kernel(CUgraphNode node) const;
+  void read_parameters(CUgraphNode node, Kernel& kernel) const;
+  void look_at(const CUDA_MEMCPY3D& copy);
+  template <typename Set>
+  bool follow(Set set);
+  [[nodiscard]] CUgraphNode in_clone(CUgraphNode node) const;
+  [[nodiscard]] Step& step_of(CUgraphNode node);
+  [[nodiscard]] static bool are_alike(const Step& one, const Step& other);
+  [[nodiscard]] bool replace(std::size_t first, const Steps& others);
   [[nodiscard]] std::vector<CUgraphNode> in_order(CUgraph graph);
   void check(CUresult result, const char* call) const { cupti::check(driver_, result, call); }
   [[nodiscard]] CUresult launch(const Kernel& kernel, CUstream stream) const;
@@ -96,9 +153,10 @@ class GraphNodes {
 
   const Driver& driver_;
   const GraphFunctions& functions_;
-  CUgraph clone_ = nullptr;
+  Owned clone_, set_;  // the second: what the program set all to last
   CUgraphExec nothing_ = nullptr;
-  std::vector<Step> steps_;
+  Steps steps_;
+  Children children_;
   std::string unusable_;
 };
 

@@ -5,7 +5,6 @@
 namespace dlkprof::inject {
 namespace {
 
-constexpr const char* kUpdated = "the program updates it";
 constexpr const char* kTooMany = "there are too many";
 constexpr const char* kByKernels = "kernels of the program launch graphs";
 constexpr const char* kArgumentKept = "this driver does not let a launch be replaced";
@@ -44,7 +43,8 @@ void GraphLaunches::made(CUgraphExec executable, CUgraph graph, CUcontext contex
   Known& known = known_[executable];
   known.unusable = read->nodes.unusable();
   if (!known.unusable.empty()) return;
-  nodes_ += read->nodes.size();
+  known.nodes = read->nodes.size();
+  nodes_ += known.nodes;
   known.graph = read;
   known.context = context;
 }
@@ -56,17 +56,25 @@ void GraphLaunches::made_for_gpu() {
 
 // To be let go without the lock: it takes its clone along.
 std::shared_ptr<GraphLaunches::Graph> GraphLaunches::take(Known& known) {
-  if (known.graph != nullptr) nodes_ -= known.graph->nodes.size();
+  nodes_ -= std::exchange(known.nodes, 0);
   return std::exchange(known.graph, nullptr);
 }
 
-void GraphLaunches::updated(CUgraphExec executable) {
-  std::shared_ptr<Graph> gone;
+std::shared_ptr<GraphLaunches::Graph> GraphLaunches::updated(CUgraphExec executable,
+                                                             const std::function<bool(cupti::GraphNodes&)>& follow) {
+  std::shared_ptr<Graph> graph;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto known = known_.find(executable); known != known_.end()) graph = known->second.graph;
+  }
+  if (graph == nullptr) return nullptr;
+  const bool is_other = follow(graph->nodes);
+  if (graph->nodes.unusable().empty()) return is_other ? graph : nullptr;
   const std::lock_guard lock(mutex_);
-  const auto known = known_.find(executable);
-  if (known == known_.end() || known->second.graph == nullptr) return;
-  gone = take(known->second);
-  known->second.unusable = kUpdated;
+  Known& known = known_[executable];
+  known.unusable = graph->nodes.unusable();
+  (void)take(known);  // `graph` is let go after the lock
+  return nullptr;
 }
 
 void GraphLaunches::destroyed(CUgraphExec executable) {

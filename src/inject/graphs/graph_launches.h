@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,8 +57,9 @@ class GraphLaunches {
   void context_ends(CUcontext context);
   // It can be launched by kernels, which only kernels inside of a graph can do. So from now on all graphs are launched whole.
   void made_for_gpu();
-  // It is not what was read any more.
-  void updated(CUgraphExec executable);
+  // A call has set it otherwise: `follow` is given its nodes, if they are known, and says whether launch configurations are
+  // others now. Gives the graph where they are.
+  [[nodiscard]] std::shared_ptr<Graph> updated(CUgraphExec executable, const std::function<bool(cupti::GraphNodes&)>& follow);
   void destroyed(CUgraphExec executable);
   // Nothing more is wanted of it, and what was kept of it goes: clones keep alive what the program has tied to its graphs.
   void done(CUgraphExec executable);
@@ -78,6 +80,7 @@ class GraphLaunches {
  private:
   struct Known {
     std::shared_ptr<Graph> graph;  // null where it is unusable, or done
+    std::size_t nodes = 0;         // of it
     CUcontext context = nullptr;
     std::string unusable;
     bool launched = false;

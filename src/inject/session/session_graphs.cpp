@@ -6,6 +6,7 @@
 
 #include "cupti/activity.h"
 #include "inject/graphs/graph_launches.h"
+#include "inject/graphs/graph_updates.h"
 #include "inject/session/launch_call.h"
 #include "inject/session/session.h"
 #include "inject/timeline/ranges.h"
@@ -67,12 +68,12 @@ void Session::on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   thread.capture_range = kNotCapturing;
 }
 
-// Of which graph an executable one is made, and whether it is so still.
+// Of which graph an executable one is made, and what is set of it later.
 void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData& data) {
   using enum DriverCalls::OfGraph;
   const auto what = calls_.of_graph(id);
   const bool entry = data.callbackSite == CUPTI_API_ENTER;
-  if (what == nothing || entry == (what == makes)) return;
+  if (what == nothing || entry != (what == destroys)) return;
   if (what == makes) {
     if (is_refused(data)) return;
     graphs_.saw_graph();
@@ -83,8 +84,10 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
     return;
   }
   const CUgraphExec executable = *static_cast<const CUgraphExec*>(data.functionParams);  // the first argument
-  if (what == updates) graphs_.launches().updated(executable);
-  if (what == destroys) graphs_.launches().destroyed(executable);
+  if (what == destroys) return graphs_.launches().destroyed(executable);
+  const auto follow = [&](cupti::GraphNodes& nodes) { return follow_update(id, data, nodes); };
+  const auto changed = graphs_.launches().updated(executable, follow);
+  if (changed != nullptr) collecting([&](Collector&) { changed->kernels.clear(); });  // which are found out anew
 }
 
 // What selects launches by their number would see others, so graphs are launched whole then.

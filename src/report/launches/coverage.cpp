@@ -94,7 +94,7 @@ class CoverageWriter {
                     with_separators(coverage_.matched), with_separators(coverage_.measured), with_separators(coverage_.skipped));
     entry("Launches", words);
     if (coverage_.graph_launches > 0) {
-      entry("", fmt::format("and {}, whose kernels are not measured one by one",
+      entry("", fmt::format("and {}, whose kernels count where they were measured one by one",
                             counted(coverage_.graph_launches, "launch of a CUDA graph", "launches of CUDA graphs")));
     }
     if (coverage_.launches == 0 && coverage_.graph_launches == 0) entry("", "The process launched no kernel.");

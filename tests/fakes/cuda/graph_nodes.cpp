@@ -47,7 +47,8 @@ CUgraph clone_into(CUgraph clone, CUgraph original) {
     CUgraphNode_st copy{.run = node.run,
                         .function = node.function,
                         .child = node.child == nullptr ? nullptr : clone_of(node.child),
-                        .set = node.set};
+                        .set = node.set,
+                        .original = &node};
     CUgraphNode_st& added = add_node(clone, std::move(copy));
     tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED,
          {.graph = clone, .originalGraph = original, .node = &added, .originalNode = &node, .nodeType = type_of(added)});

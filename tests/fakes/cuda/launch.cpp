@@ -31,17 +31,10 @@ ApiCall::~ApiCall() {
   if (const auto* told = hooks()) told->api(id_, data_);
 }
 
-namespace {
-
 const Kernel* kernel_of(CUfunction handle) {
   if (handle == nullptr) return nullptr;
   if (handle->kind == HandleKind::kernel) handle = reinterpret_cast<CUkernel>(handle)->function;
   return handle->kernel;
-}
-
-const char* symbol_of(CUfunction handle) {
-  const auto* kernel = kernel_of(handle);
-  return kernel != nullptr ? kernel->name : nullptr;
 }
 
 std::vector<std::uint8_t> pack(const Kernel& kernel, void** parameters) {
@@ -51,6 +44,13 @@ std::vector<std::uint8_t> pack(const Kernel& kernel, void** parameters) {
     packed.insert(packed.end(), bytes, bytes + kernel.parameters[i]);
   }
   return packed;
+}
+
+namespace {
+
+const char* symbol_of(CUfunction handle) {
+  const auto* kernel = kernel_of(handle);
+  return kernel != nullptr ? kernel->name : nullptr;
 }
 
 constexpr int kMostThreads = 1024;  // of a block, on all GPUs so far

@@ -60,7 +60,8 @@ struct CUgraphNode_st {
   CUfunction function = nullptr;  // that it was launched by
   CUgraph child = nullptr;
   std::optional<CUDA_MEMSET_NODE_PARAMS> set;
-  std::vector<void*> arguments;  // where those of the run lie, once somebody has asked
+  std::vector<void*> arguments;    // where those of the run lie, once somebody has asked
+  CUgraphNode original = nullptr;  // that it was cloned from
 };
 struct CUgraph_st {
   std::uint32_t id = 0;
@@ -91,6 +92,10 @@ void load_lazily(CUkernel kernel);
 // What CUPTI is told of graphs, on the thread that calls. A node is told of when it is captured, and so are its clones.
 [[nodiscard]] CUgraph make_graph();
 void capture_node(CUgraph graph, KernelRun run, CUfunction function);
+// A node of a clone, or of an executable graph's; null where it has none.
+[[nodiscard]] CUgraphNode find_in_clone(CUgraph clone, CUgraphNode original);
+[[nodiscard]] const Kernel* kernel_of(CUfunction handle);
+[[nodiscard]] std::vector<std::uint8_t> pack(const Kernel& kernel, void** parameters);
 void set_memory(const CUDA_MEMSET_NODE_PARAMS& set);
 
 [[nodiscard]] CUcontext current_context();

@@ -1,5 +1,6 @@
 #include "targets/graphs.h"
 
+#include <array>
 #include <cstdlib>
 #include <functional>
 #include <latch>
@@ -39,9 +40,15 @@ CUgraphExec instantiate(CUgraph graph) {
   return executable;
 }
 
+CUstream make_stream() {
+  CUstream stream = nullptr;
+  CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  return stream;
+}
+
 class GraphedNetwork {
  public:
-  explicit GraphedNetwork(Entry entry) : stream_(new_stream()), training_(entry, stream_) {}
+  explicit GraphedNetwork(Entry entry) : stream_(make_stream()), training_(entry, stream_) {}
 
   void make() {
     const Range warm_up("warm-up");
@@ -94,12 +101,6 @@ class GraphedNetwork {
   }
 
  private:
-  static CUstream new_stream() {
-    CUstream stream = nullptr;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    return stream;
-  }
-
   void forward() {
     const Range module("dlkprof:module: Net");
     for (int i = 0; i < 2; ++i) {
@@ -152,6 +153,72 @@ class GraphedNetwork {
   CUgraphExec forward_ = nullptr, backward_ = nullptr;
 };
 
+class UpdatedGraph {
+ public:
+  explicit UpdatedGraph(Entry entry) : captured_(entry, stream_) {
+    CHECK(cuMemAlloc(&bytes_, kBytes));
+    CHECK(cuMemsetD8(bytes_, 0, kBytes));
+    graph_ = capture_graph(stream_, [this] { captured_.launch(kAdd), captured_.launch(kRotate); });
+    std::size_t kernels = kernels_.size();
+    CHECK(cuGraphGetNodes(graph_, kernels_.data(), &kernels));
+    const CUDA_MEMSET_NODE_PARAMS set = set_to(0);
+    CHECK(cuGraphAddMemsetNode(&set_, graph_, nullptr, 0, &set, context_now()));
+    CUgraph child = capture_graph(stream_, [this] { captured_.launch(kSgemm); });
+    CHECK(cuGraphAddChildGraphNode(&child_, graph_, nullptr, 0, child));
+    CHECK(cuGraphDestroy(child));
+    executable_ = instantiate(graph_);
+  }
+
+  void step(int number) {
+    if (number > 0) update(number);
+    CHECK(cuGraphLaunch(executable_, stream_));
+  }
+
+  [[nodiscard]] std::string finish() {
+    std::vector<unsigned char> bytes(kBytes);
+    CHECK(cuStreamSynchronize(stream_));
+    CHECK(cuMemcpyDtoH(bytes.data(), bytes_, kBytes));
+    CHECK(cuGraphExecDestroy(executable_));
+    CHECK(cuGraphDestroy(graph_));
+    std::string text = captured_.checksum();
+    for (const unsigned char byte : bytes) text += " " + std::to_string(byte);
+    return text;
+  }
+
+ private:
+  static constexpr std::size_t kBytes = 8;
+
+  [[nodiscard]] CUDA_MEMSET_NODE_PARAMS set_to(int number) const {
+    const auto at = static_cast<std::size_t>(number) % kBytes;
+    return {.dst = bytes_ + at, .value = static_cast<unsigned>(number), .elementSize = 1, .width = 1, .height = 1};
+  }
+
+  // What one adds to the other is added the other way round; every third step has a larger grid.
+  void update(int number) {
+    for (CUgraphNode kernel : kernels_) {
+      CUDA_KERNEL_NODE_PARAMS params{};
+      CHECK(cuGraphKernelNodeGetParams(kernel, &params));
+      std::array arguments{params.kernelParams[number % 2], params.kernelParams[1 - number % 2], params.kernelParams[2]};
+      params.kernelParams = arguments.data();
+      if (number % 3 == 2) params.gridDimX = 8;
+      CHECK(cuGraphExecKernelNodeSetParams(executable_, kernel, &params));
+    }
+    const CUDA_MEMSET_NODE_PARAMS set = set_to(number);
+    CHECK(cuGraphExecMemsetNodeSetParams(executable_, set_, &set, context_now()));
+    CUgraph child = capture_graph(stream_, [&] { captured_.launch(kSgemm, number % 2 == 0 ? 4 : 8); });
+    CHECK(cuGraphExecChildGraphNodeSetParams(executable_, child_, child));
+    CHECK(cuGraphDestroy(child));
+  }
+
+  CUstream stream_ = make_stream();
+  Training captured_;
+  CUdeviceptr bytes_ = 0;
+  CUgraph graph_ = nullptr;
+  std::array<CUgraphNode, 2> kernels_{};
+  CUgraphNode set_ = nullptr, child_ = nullptr;
+  CUgraphExec executable_ = nullptr;
+};
+
 }  // namespace
 
 std::string train_in_graphs(Entry entry, int steps) {
@@ -161,6 +228,12 @@ std::string train_in_graphs(Entry entry, int steps) {
     if (i == steps / 2) network.update();
     network.step();
   }
+  return network.finish();
+}
+
+std::string train_in_an_updated_graph(Entry entry, int steps) {
+  UpdatedGraph network(entry);
+  for (int i = 0; i < steps; ++i) network.step(i);
   return network.finish();
 }
 

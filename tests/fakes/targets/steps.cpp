@@ -156,6 +156,12 @@ void run_graphs(const Arguments& arguments) {
   report("graphs", train_in_graphs(g_program.entry, arguments.number(0)));
 }
 
+// updated_graph:N - so many launches of a graph that is updated before each.
+void run_updated_graph(const Arguments& arguments) {
+  need_device();
+  report("updated_graph", train_in_an_updated_graph(g_program.entry, arguments.number(0)));
+}
+
 // captures:T:N - so many threads capture side by side, and launch their graphs N times.
 void capture_in_threads(const Arguments& arguments) {
   need_device();
@@ -243,6 +249,7 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
       {"long_capture", capture_many},
       {"stray_end", capture_despite_stray_end},
       {"graphs", run_graphs},
+      {"updated_graph", run_updated_graph},
       {"captures", capture_in_threads},
       {"reload", reload},
       {"entry", choose_entry},

@@ -26,6 +26,8 @@ struct Told {
   CUcontext context = nullptr;  // of each kernel
   std::vector<std::string> launched;
   int clones = 0;
+  std::map<int, unsigned> grids{};  // of nodes that were set
+  CUresult finding = CUDA_SUCCESS;  // a node in the clone
 };
 Told* g_told = nullptr;
 
@@ -88,7 +90,8 @@ void set_reading(GraphFunctions& table) {
 
 void set_parameters(GraphFunctions& table) {
   table.cuGraphKernelNodeGetParams = [](CUgraphNode of, CUDA_KERNEL_NODE_PARAMS_v2* params) {
-    *params = {.gridDimX = static_cast<unsigned>(number(of)), .sharedMemBytes = 100};
+    const auto set = g_told->grids.find(number(of));
+    *params = {.gridDimX = set != g_told->grids.end() ? set->second : static_cast<unsigned>(number(of)), .sharedMemBytes = 100};
     params->ctx = g_told->context;
     if (g_told->context == nullptr) params->func = reinterpret_cast<CUfunction>(1);
     return CUDA_SUCCESS;
@@ -98,6 +101,14 @@ void set_parameters(GraphFunctions& table) {
       value->deviceUpdatableKernelNode.deviceUpdatable = g_told->updatable;
     if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value->cooperative = number(of) == 3;
     return CUDA_SUCCESS;
+  };
+  table.cuGraphKernelNodeSetParams = [](CUgraphNode of, const CUDA_KERNEL_NODE_PARAMS_v2* params) {
+    g_told->grids[number(of)] = params->gridDimX;
+    return CUDA_SUCCESS;
+  };
+  table.cuGraphNodeFindInClone = [](CUgraphNode* found, CUgraphNode original, CUgraph) {
+    *found = original;
+    return g_told->finding;
   };
   table.cuGraphMemcpyNodeGetParams = [](CUgraphNode, CUDA_MEMCPY3D* params) {
     *params = {.WidthInBytes = 64};
@@ -217,6 +228,54 @@ TEST_F(GraphNodesTest, GiveTheirCloneBack) {
     EXPECT_EQ(1, told_.clones);
   }
   EXPECT_EQ(0, told_.clones);
+}
+
+TEST_F(GraphNodesTest, FollowWhatTheProgramSets) {
+  told_.types = {CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY, CU_GRAPH_NODE_TYPE_MEMSET};
+  told_.edges = {{1, 2}, {2, 3}};
+  GraphNodes found = nodes();
+  EXPECT_TRUE(found.set(node(1), CUDA_KERNEL_NODE_PARAMS_v2{.gridDimX = 50}));
+  EXPECT_FALSE(found.set(node(1), CUDA_KERNEL_NODE_PARAMS_v2{.gridDimX = 50})) << "its arguments alone are others";
+  EXPECT_FALSE(found.set(node(2), CUDA_MEMCPY3D{.WidthInBytes = 5}));
+  EXPECT_FALSE(found.set(node(3), CUDA_MEMSET_NODE_PARAMS{.elementSize = 1, .width = 6, .height = 1}));
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(CUDA_SUCCESS, found.launch(i, nullptr));
+  EXPECT_THAT(told_.launched, ElementsAre("kernel 50", "copy 5", "set 8 6"));
+}
+
+TEST_F(GraphNodesTest, FollowAnotherGraphOfAsManyNodes) {
+  told_.types.assign(2, CU_GRAPH_NODE_TYPE_KERNEL);
+  told_.edges = {{1, 2}};
+  {
+    GraphNodes found = nodes();
+    EXPECT_FALSE(found.set_all(nullptr)) << "it does the same";
+    told_.grids = {{2, 70}};
+    EXPECT_TRUE(found.set_all(nullptr));
+    EXPECT_EQ(2, told_.clones) << "the first tells the nodes, the last what they do";
+    EXPECT_EQ(CUDA_SUCCESS, found.launch(1, nullptr));
+    EXPECT_THAT(told_.launched, ElementsAre("kernel 70"));
+    told_.types.assign(3, CU_GRAPH_NODE_TYPE_KERNEL);
+    EXPECT_FALSE(found.set_all(nullptr));
+    EXPECT_THAT(found.unusable(), HasSubstr("of another size"));
+    EXPECT_EQ(0U, found.size());
+  }
+  EXPECT_EQ(0, told_.clones);
+}
+
+TEST_F(GraphNodesTest, AreLeftTogetherOnceTheyCannotBeFollowed) {
+  told_.types = {CU_GRAPH_NODE_TYPE_KERNEL, CU_GRAPH_NODE_TYPE_MEMCPY};
+  GraphNodes unknown = nodes(), other = nodes(), large = nodes(), childless = nodes();
+  EXPECT_FALSE(unknown.set(node(9), CUDA_KERNEL_NODE_PARAMS_v2{}));
+  EXPECT_EQ(unknown.unusable(), "the program updates it in a way that could not be followed (it was not read)");
+  EXPECT_FALSE(unknown.set(node(1), CUDA_KERNEL_NODE_PARAMS_v2{})) << "and stays so";
+  EXPECT_FALSE(other.set(node(2), CUDA_KERNEL_NODE_PARAMS_v2{})) << "it is a copy";
+  EXPECT_FALSE(large.set(node(2), CUDA_MEMCPY3D{.WidthInBytes = std::size_t{1} << 31U}));
+  EXPECT_THAT(large.unusable(), HasSubstr("2 GiB"));
+  EXPECT_FALSE(childless.set_child(node(1), nullptr));
+  for (const GraphNodes* nodes : {&unknown, &other, &large, &childless}) EXPECT_EQ(0U, nodes->size());
+  told_.finding = CUDA_ERROR_INVALID_VALUE;
+  GraphNodes lost = nodes();
+  EXPECT_FALSE(lost.set(node(2), CUDA_MEMCPY3D{}));
+  EXPECT_THAT(lost.unusable(), HasSubstr("cuGraphNodeFindInClone: CUDA_ERROR_OF_TEST"));
 }
 
 }  // namespace

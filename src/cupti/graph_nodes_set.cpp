@@ -1,0 +1,108 @@
+// What the program sets of an executable graph whose nodes are launched one by one.
+#include <algorithm>
+#include <array>
+#include <exception>
+
+#include "base/error.h"
+#include "cupti/graph_nodes.h"
+
+namespace dlkprof::cupti {
+
+template <typename Set>
+bool GraphNodes::follow(Set set) {
+  if (!unusable_.empty()) return false;
+  try {
+    const bool is_other = set();
+    if (!unusable_.empty()) refuse(unusable_);
+    return is_other;
+  } catch (const Error& error) {
+    refuse("the program updates it in a way that could not be followed (" + error.detail() + ")");
+  } catch (const std::exception&) {
+    refuse("the program updates it in a way that could not be followed");
+  }
+  return false;
+}
+
+CUgraphNode GraphNodes::in_clone(CUgraphNode node) const {
+  CUgraphNode found = nullptr;
+  check(functions_.cuGraphNodeFindInClone(&found, node, clone_.get()), "cuGraphNodeFindInClone");
+  return found;
+}
+
+GraphNodes::Step& GraphNodes::step_of(CUgraphNode node) {
+  const CUgraphNode found = in_clone(node);
+  const auto step = std::find_if(steps_.begin(), steps_.end(), [found](const Step& one) { return one.node == found; });
+  if (step == steps_.end()) throw Error("a node of a graph is not known", "it was not read", "");
+  return *step;
+}
+
+// By their launch configurations.
+bool GraphNodes::are_alike(const Step& one, const Step& other) {
+  const auto* const a = std::get_if<Kernel>(&one.what);
+  const auto* const b = std::get_if<Kernel>(&other.what);
+  if (a == nullptr || b == nullptr) return a == b;
+  const auto shape_of = [](const CUDA_KERNEL_NODE_PARAMS_v2& params) {
+    return std::array{params.gridDimX,  params.gridDimY,  params.gridDimZ,      params.blockDimX,
+                      params.blockDimY, params.blockDimZ, params.sharedMemBytes};
+  };
+  return a->function == b->function && shape_of(a->params) == shape_of(b->params);
+}
+
+// The clone's node gets them too, which copies the arguments.
+bool GraphNodes::set(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2& params) {
+  return follow([&] {
+    Step& step = step_of(node);
+    const Step before = step;
+    check(functions_.cuGraphKernelNodeSetParams(step.node, &params), "cuGraphKernelNodeSetParams");
+    read_parameters(step.node, std::get<Kernel>(step.what));
+    return !are_alike(before, step);
+  });
+}
+
+bool GraphNodes::set(CUgraphNode node, const CUDA_MEMCPY3D& copy) {
+  return follow([&] {
+    look_at(copy);
+    std::get<CUDA_MEMCPY3D>(step_of(node).what) = copy;
+    return false;
+  });
+}
+
+bool GraphNodes::set(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS& memset) {
+  return follow([&] {
+    std::get<CUDA_MEMSET_NODE_PARAMS>(step_of(node).what) = memset;
+    return false;
+  });
+}
+
+// The steps from one on do what others do, and are of the same nodes still.
+bool GraphNodes::replace(std::size_t first, const Steps& others) {
+  const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first);
+  const bool is_other = !std::equal(others.begin(), others.end(), begin, are_alike);
+  for (std::size_t i = 0; i < others.size(); ++i) steps_[first + i].what = others[i].what;
+  return is_other;
+}
+
+bool GraphNodes::set_child(CUgraphNode node, CUgraph child) {
+  return follow([&] {
+    Child& known = children_.at(in_clone(node));
+    Owned made = clone(child);
+    const Steps steps = read(made.get());
+    if (steps.size() != known.count) throw Error("a child graph was replaced", "by one of another size", "");
+    const bool is_other = replace(known.first, steps);
+    known.set = std::move(made);
+    return is_other;
+  });
+}
+
+bool GraphNodes::set_all(CUgraph graph) {
+  return follow([&] {
+    Owned made = clone(graph);
+    const Steps steps = read(made.get());
+    if (steps.size() != steps_.size()) throw Error("a graph was updated", "to one of another size", "");
+    const bool is_other = replace(0, steps);
+    set_ = std::move(made);
+    return is_other;
+  });
+}
+
+}  // namespace dlkprof::cupti
