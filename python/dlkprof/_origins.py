@@ -7,7 +7,8 @@ _FRAME = re.compile(r'File "([^"\n]*)", line (\d+), in ([^\n]*)')
 _STEP = re.compile(r"\[['\"]?([^'\"\]]+)['\"]?\]|\.?([^.\[\]]+)")
 _CONTAINERS = ("_modules", "_orig_mod")
 _CALLED = ("self", "fn", "mod", "module")  # what Dynamo calls the module that was compiled
-_OF_CALLED = re.compile(r"L\['(?:" + "|".join(_CALLED) + r")'\]\._modules\[")
+_OF_CALLED = re.compile(r"L\['(?:" + "|".join(_CALLED) + r")'\](?:\.|\[)")
+_INPUT_OF_CALLED = re.compile("l_(?:" + "|".join(_CALLED) + ")_modules_", re.IGNORECASE)
 _MOST_TEXT = 4000  # of what is told of one launch
 _MOST_NODES = 200_000  # of graphs of Dynamo's, remembered
 
@@ -18,12 +19,16 @@ class Origins:
     def __init__(self):
         self._pre = {}  # name of a node of the graph compiled last -> (modules, stack)
         self._by_stack = {}  # stack -> modules of all nodes that have it
+        self._calls_module = False  # whether what was compiled last is a method of a module
 
     def see(self, module):
         pre = {}
+        # Weights are inputs, named by where they are from: "l_self_modules_blocks_modules_0_parameters_weight_".
+        inputs = [node.name for node in module.graph.nodes if getattr(node, "op", "") == "placeholder"]
+        self._calls_module = any(map(_INPUT_OF_CALLED.match, inputs))
         for node in module.graph.nodes:
             stack = stack_of(node)
-            modules = modules_of(node)
+            modules = modules_of(node, self._calls_module)
             pre[node.name] = modules, stack
             if stack and modules is not None and (stack in self._by_stack or len(self._by_stack) < _MOST_NODES):
                 self._by_stack.setdefault(stack, {})[modules] = True
@@ -32,7 +37,7 @@ class Origins:
     def launch(self, handle, traces, names, nodes, post_to_pre):
         """[kernel, root, module, ops, stack] of "kernel:handle"; `traces` are its stacks as Inductor writes them."""
         found = [nodes[name] for name in names if name in nodes]
-        origins = [(modules_of(node), stack_of(node)) for node in found]
+        origins = [(modules_of(node, self._calls_module), stack_of(node)) for node in found]
         before = [self._pre[name] for post in names for name in post_to_pre.get(post) or [] if name in self._pre]
         written = [text for text in traces if isinstance(text, str)]
         modules, stack = (
@@ -64,18 +69,19 @@ def _commonest(origins):
     return next((modules, stack) for modules, stack in reversed(origins) if counts[modules] == most)
 
 
-def modules_of(node):
+def modules_of(node, calls_module=False):
     """(class of the outermost module, path below it) of a node; None where it is in no module.
 
-    The class has `*` before it where it is the module that was compiled, and is `*` alone where only its forward() was, which no
-    node names. The path is of names as in dlkprof's own ranges: "/" between modules that call one another, "." within the name of one.
+    The class has `*` before it where it is the module that was compiled, and is `*` alone where no node names that one: where its
+    forward() was compiled, a method of a module, as `calls_module` says. The path is of names as in dlkprof's own ranges: "/"
+    between modules that call one another, "." within the name of one.
     """
     stack = node.meta.get("nn_module_stack") or node.meta.get("fwd_nn_module_stack")  # the forward node's, of a backward one
     if not stack:
         return None
     steps = [(_path(str(path)), kind) for path, kind in stack.values()]
     (root, is_called), kind = steps[0]
-    of_called = _OF_CALLED.match(str(next(iter(stack.values()))[0])) is not None
+    of_called = calls_module and _OF_CALLED.match(str(next(iter(stack.values()))[0])) is not None
     names, around = [root.partition(".")[2]] if of_called else [], root
     for (path, _), _ in steps[1:]:
         inside = path.startswith(around + ".")

@@ -210,7 +210,7 @@ void GraphNodes::read_node(CUgraphNode node, Steps& steps, Children* children) {
     check(functions_.cuGraphChildGraphNodeGetGraph(node, &child), "cuGraphChildGraphNodeGetGraph");
     const std::size_t first = steps.size();
     read(child, steps, children);
-    if (children != nullptr) (*children)[node] = {.first = first, .count = steps.size() - first};
+    if (children != nullptr) (*children)[node] = {.graph = child, .first = first, .count = steps.size() - first};
   } else if (type != CU_GRAPH_NODE_TYPE_EMPTY) {
     unusable_ = words_of(type);
   }

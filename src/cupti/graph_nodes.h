@@ -123,8 +123,9 @@ class GraphNodes {
   };
 
   using Steps = std::vector<Step>;
-  // Of a child graph: its part of the steps, and what the program set last.
+  // A child graph of the clone: its part of the steps, and what the program set last.
   struct Child {
+    CUgraph graph = nullptr;
     std::size_t first = 0, count = 0;
     Owned set{};
   };

@@ -23,9 +23,14 @@ bool GraphNodes::follow(Set set) {
   return false;
 }
 
+// A node of a child graph that the program has moved into its parent is named by itself.
 CUgraphNode GraphNodes::in_clone(CUgraphNode node) const {
   CUgraphNode found = nullptr;
-  check(functions_.cuGraphNodeFindInClone(&found, node, clone_.get()), "cuGraphNodeFindInClone");
+  CUresult result = functions_.cuGraphNodeFindInClone(&found, node, clone_.get());
+  for (auto child = children_.begin(); result != CUDA_SUCCESS && child != children_.end(); ++child) {
+    result = functions_.cuGraphNodeFindInClone(&found, node, child->second.graph);
+  }
+  check(result, "cuGraphNodeFindInClone");
   return found;
 }
 

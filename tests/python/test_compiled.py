@@ -2,6 +2,7 @@
 
 import json
 import sys
+import types
 
 from harness import PYTHON, PythonTest
 
@@ -211,14 +212,20 @@ class OriginsTest(PythonTest):
             paths = [f"{root}{rest}" for rest in ("", "._modules['layers'][3]", ".layers.3.mlp.act")]
             self.assertEqual(self.modules(*((path, Net) for path in paths)), ("*" * is_called + "Net", "layers.3/mlp.act"), root)
 
-    def test_of_the_compiled_module_itself_nothing_may_be_told(self):
+    def test_a_compiled_forward_names_no_module_of_its_own(self):
         class Net:
             pass
 
-        stack = [
-            (f"L['self']{path}", Net) for path in ("._modules['blocks']", "._modules['blocks']._modules['0']", ".blocks.0.attn")
-        ]
-        self.assertEqual(self.modules(*stack), ("*", "blocks/0/attn"))
+        stack = {str(i): (f"L['self'].blocks{rest}", Net) for i, rest in enumerate(("", ".0", ".0.attn"))}
+        node, weight, origins = Node(nn_module_stack=stack), Node(), _origins.Origins()
+        weight.op = "placeholder"
+        for name, expected in (
+            ("l_self_modules_blocks_modules_0_", ["*", "blocks/0/attn"]),
+            ("l_self_blocks_modules_0_", ["Net", "0/attn"]),
+        ):
+            weight.name = name
+            origins.see(types.SimpleNamespace(graph=types.SimpleNamespace(nodes=[weight, node])))
+            self.assertEqual(origins.launch("mm:1", [], ["node"], {"node": node}, {})[1:3], expected)
 
     def test_classes_may_be_texts(self):
         self.assertEqual(self.modules(("", "net.Net"), ("head", "torch.nn.Linear")), ("Net", "head"))

@@ -4,11 +4,13 @@
 // nothing of the program ran on a GPU: work that was called before still ends as it did. The replayed launch itself, of which
 // CUPTI's activity tells without times, or not at all, then stands right at the end with the length that its counters gave it, or
 // else with that of other launches of its configuration: of those in a window of one pass most were measured for other metrics.
+// Of a graph that was launched node by node all kernels stand there, one after another.
 //
 // And cutting out the time for which CUPTI was not in the process: what is left is as if the program had stood still meanwhile.
 // An iteration that CUPTI left in goes on with the rest of the one that it came back in.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -26,13 +28,22 @@ struct TimeSpan {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
+// Work that was replayed, and has no times.
+struct Replayed {
+  std::uint32_t activity = 0;
+  std::int64_t duration_ns = 0;  // its own
+  bool estimated = false;        // it is that of others of its configuration
+};
+
 // A call that was held.
 struct Hold {
   TimeSpan span;
   std::uint32_t call = 0;
-  std::uint32_t activity = kNone;  // that was replayed
-  std::int64_t duration_ns = 0;    // its own; 0: not known
-  bool estimated = false;          // it is that of others of its configuration
+  std::vector<Replayed> replayed{};
+  [[nodiscard]] std::int64_t replayed_ns() const {
+    return std::accumulate(replayed.begin(), replayed.end(), std::int64_t{0},
+                           [](std::int64_t sum, const Replayed& work) { return sum + work.duration_ns; });
+  }
 };
 
 // One after another: whoever waits for another thread's measuring waits in vain from its end on.
@@ -105,13 +116,15 @@ Cuts find_cuts(std::vector<Hold>& holds, const std::vector<TimeSpan>& spans, std
   std::size_t busy = 0;
   for (const Hold& hold : holds) {
     TimeSpan rest = cut_around(hold.span, spans, busy, cuts);
-    if (hold.activity != kNone && hold.duration_ns > 0 && rest.end_ns - rest.start_ns >= hold.duration_ns) {
-      Activity& activity = activities[hold.activity];
+    const bool has_room = rest.end_ns - rest.start_ns >= hold.replayed_ns();
+    for (const Replayed& work : hold.replayed) {
+      if (!has_room) break;
+      Activity& activity = activities[work.activity];
       activity.start_ns = rest.start_ns;
-      rest.start_ns += hold.duration_ns;
+      rest.start_ns += work.duration_ns;
       activity.end_ns = rest.start_ns;
       activity.replayed = true;
-      activity.estimated = hold.estimated;
+      activity.estimated = work.estimated;
     }
     cuts.add(rest);
   }
@@ -156,9 +169,9 @@ std::int64_t TimelineLoader::replayed_ns(const Activity& activity) const {
   return launch == parts_.launches.end() ? 0 : duration_ns(launch->second, parts_.metric_sets);
 }
 
-// How long a launch of each configuration takes in ns: the mean of those that were timed, where there are none of those measured.
-// Warm-up counts too: which iterations it has is found later, from times that these lengths make.
-std::unordered_map<std::uint32_t, std::int64_t> TimelineLoader::usual_lengths() const {
+// How long a launch of each configuration takes in ns, of graphs or of others: the mean of those that were timed, where there are
+// none of those measured. Warm-up counts too: which iterations it has is found later, from times that these lengths make.
+std::unordered_map<std::uint32_t, std::int64_t> TimelineLoader::usual_lengths(bool in_graphs) {
   struct Sum {
     double ns = 0, launches = 0;
     void add(std::int64_t length) {
@@ -169,9 +182,12 @@ std::unordered_map<std::uint32_t, std::int64_t> TimelineLoader::usual_lengths() 
   std::unordered_map<std::uint32_t, std::pair<Sum, Sum>> sums;  // timed, measured
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
     const Activity& activity = timeline_.activities[i];
-    if (activity.config == kNone || activity.in_graph) continue;
+    if (activity.config == kNone || activity.in_graph != in_graphs) continue;
     if (is_timed(activity)) sums[activity.config].first.add(gpu_ns(activity));
-    if (const std::int64_t measured = replayed_ns(activity); measured > 0) sums[activity.config].second.add(measured);
+  }
+  for (const auto& [index, launch] : parts_.launches) {
+    const std::int64_t measured = duration_ns(launch, parts_.metric_sets);
+    if (measured > 0) sums[kernels_.config(parts_.process, launch.key, kernel_of(launch.key))].second.add(measured);
   }
   std::unordered_map<std::uint32_t, std::int64_t> lengths;
   for (const auto& [config, both] : sums) {
@@ -183,27 +199,33 @@ std::unordered_map<std::uint32_t, std::int64_t> TimelineLoader::usual_lengths() 
 
 void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devices) {
   std::vector<Hold> holds;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
+      told;  // of each call that was held, the work that the capture has
   for (std::size_t i = parts_.calls; i < timeline_.calls.size(); ++i) {
     if (!parts_.call_numbers[i - parts_.calls].held) continue;
     const Call& call = timeline_.calls[i];
     holds.push_back({{call.start_ns, call.end_ns}, static_cast<std::uint32_t>(i)});
+    told[holds.back().call];
   }
   if (holds.empty()) return;
   const std::vector<TimeSpan> busy = busy_spans(timeline_.activities, parts_.activities);
-  std::unordered_map<std::uint32_t, std::uint32_t> told;  // calls whose work the capture has: the first of it
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
-    told.try_emplace(timeline_.activities[i].call, static_cast<std::uint32_t>(i));
+    const auto hold = told.find(timeline_.activities[i].call);
+    if (hold != told.end()) hold->second.push_back(static_cast<std::uint32_t>(i));
   }
-  const std::unordered_map<std::uint32_t, std::int64_t> usual = usual_lengths();
+  const auto usual = usual_lengths(false), usual_in_graphs = usual_lengths(true);
   for (Hold& hold : holds) {
-    const auto known = told.find(hold.call);
-    hold.activity = known == told.end() ? add_replayed(hold.call, devices) : known->second;
-    if (hold.activity == kNone) continue;
-    const Activity& activity = timeline_.activities[hold.activity];
-    hold.duration_ns = replayed_ns(activity);
-    const auto others = usual.find(activity.config);
-    hold.estimated = hold.duration_ns == 0 && !is_timed(activity) && !activity.in_graph && others != usual.end();
-    if (hold.estimated) hold.duration_ns = others->second;
+    std::vector<std::uint32_t>& works = told[hold.call];
+    if (works.empty()) works.push_back(add_replayed(hold.call, devices));
+    for (const std::uint32_t work : works) {
+      if (work == kNone || is_timed(timeline_.activities[work])) continue;
+      const Activity& activity = timeline_.activities[work];
+      const auto& lengths = activity.in_graph ? usual_in_graphs : usual;
+      const auto others = lengths.find(activity.config);
+      const std::int64_t own_ns = replayed_ns(activity);
+      const std::int64_t ns = own_ns > 0 || others == lengths.end() ? own_ns : others->second;
+      if (ns > 0) hold.replayed.push_back({work, ns, own_ns == 0});
+    }
   }
   disentangle(holds);
   const Cuts cuts = find_cuts(holds, busy, timeline_.activities);

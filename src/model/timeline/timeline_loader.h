@@ -176,7 +176,7 @@ class TimelineLoader {
   void cut_absences();
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
   [[nodiscard]] std::int64_t replayed_ns(const Activity& activity) const;
-  [[nodiscard]] std::unordered_map<std::uint32_t, std::int64_t> usual_lengths() const;
+  [[nodiscard]] std::unordered_map<std::uint32_t, std::int64_t> usual_lengths(bool in_graphs);
 
   RawEvaluator* evaluator_;
   bool several_;
