@@ -23,8 +23,9 @@ class TimedLaunches {
   // configuration, from 0.
   [[nodiscard]] bool leaves_alone(std::uint32_t occurrence);
 
-  // Triton's do_bench first estimates how long a function takes, from five calls between two events, before each of which it clears
-  // the L2 cache: ten launches where the function makes one. How often it calls the function after that, it takes from this.
+  // Triton's do_bench first estimates how long a function takes, from five calls between two events, before each of which it
+  // clears the L2 cache: ten launches where the function makes one. How often it calls the function after that, it takes from
+  // this.
   static constexpr std::uint8_t kLaunchesAfterEvent = 16;
 
  private:

@@ -2,9 +2,9 @@
 //
 // Directly within such a range stand **units**: the range of an op outside of the generated code (aten::mm) or of a kernel of
 // Triton's, with what it launches; or a launch by itself, as that of a kernel of the backward pass. Where a CUDA graph is
-// captured there, in ranges of its own, nodes of the graph stand for launches. Units come in the order of the generated code, and so do the launches
-// that it was told to have. The longest sequence that both have in common, by name, joins them; what lies between two that are
-// joined is joined in order where there are as many of the one as of the other.
+// captured there, in ranges of its own, nodes of the graph stand for launches. Units come in the order of the generated code, and
+// so do the launches that it was told to have. The longest sequence that both have in common, by name, joins them; what lies
+// between two that are joined is joined in order where there are as many of the one as of the other.
 #pragma once
 
 #include <cstdint>

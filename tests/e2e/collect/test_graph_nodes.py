@@ -42,6 +42,9 @@ class GraphNodesTest(ReadsDatabase):
         self.profile_unharmed("graphs:6", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
         found = {tuple(row) for row in self.rows("SELECT op_name, direction, op_type FROM kernels WHERE in_graph")}
         self.assertEqual(set(FORWARD) | set(BACKWARD), found)
+        self.assertGreater(
+            self.rows("SELECT count(gpu_ns) FROM kernels WHERE in_graph")[0][0], 0, "their counters give them times"
+        )
         calls = dict(self.rows("SELECT op_type, sum(calls) FROM detail WHERE op_name LIKE '/step/Graphed/%' GROUP BY 1"))
         self.assertEqual(calls["aten::addmm"], 2 * calls["aten::gelu"])
 
@@ -62,7 +65,9 @@ class GraphNodesTest(ReadsDatabase):
                     measured = self.updated(env={"FAKE_CUDA_FAIL": f"{call}=1@{which}"})
                     if call == "cuGraphNodeFindInClone":
                         self.assertEqual(measured[ADD], 1 + (which - 1) // 4)
-                        self.assertIn("1 graph: the program updates it in a way that could not be followed", self.notices("detail"))
+                        self.assertIn(
+                            "1 graph: the program updates it in a way that could not be followed", self.notices("detail")
+                        )
 
     def test_a_driver_that_keeps_the_arguments_is_left_alone(self):
         self.assertEqual(BY_ITSELF, self.measured_of(STEPS, env={"FAKE_KEEPS_ARGUMENTS": "1"}))

@@ -12,8 +12,8 @@ namespace target {
 // capture. Gives what the buffers hold in the end.
 [[nodiscard]] std::string train_in_graphs(Entry entry, int steps);
 
-// So many launches of one graph of kernels, a set of memory and a child graph, as XLA makes them: before each the executable graph
-// is told other arguments, another grid now and then, and another child. Gives what memory holds in the end.
+// So many launches of one graph of kernels, a set of memory and a child graph, as XLA makes them: before each the executable
+// graph is told other arguments, another grid now and then, and another child. Gives what memory holds in the end.
 [[nodiscard]] std::string train_in_an_updated_graph(Entry entry, int steps);
 
 // Each thread captures an op of its own name, at the same time, and launches it so many times.

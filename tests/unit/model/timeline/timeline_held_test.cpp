@@ -13,6 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
+using testing::UnorderedElementsAre;
 
 using test::range_id;
 
@@ -95,6 +96,27 @@ TEST_F(LoadTimeline, AMeasuredLaunchOfUnknownLengthWithoutOthersIsNotTimed) {
   EXPECT_EQ(t.activities[1].end_ns, 0);
   EXPECT_FALSE(t.activities[1].replayed);
   EXPECT_EQ(t.processes[0].held_ns, 1'000'000 - 260);
+}
+
+TEST_F(LoadTimeline, KernelsOfAGraphThatWasLaunchedNodeByNodeRunOneAfterAnother) {
+  test::EventCapture capture = held_capture();
+  capture.calls[1].launch_index = capture::kNoLaunch;
+  capture.calls[1].function = 0;
+  capture.call(3, range_id(0), 1'000'100, 1'000'110);
+  for (const std::uint64_t node : {5, 6}) capture.activity(1, 0, 0).graph_node = node;
+  capture.activity(1, 0, 0, test::kRelu).graph_node = 7;
+  capture.activity(1, 0, 0, test::kCutlass).graph_node = 8;
+  capture.activity(3, 1'000'120, 1'000'145, test::kCutlass).graph_node = 8;
+  const Timeline t = load(capture);
+  std::vector<std::pair<std::int64_t, std::int64_t>> spans;
+  for (const Activity& activity : t.activities) {
+    if (!activity.in_graph || activity.call != 1) continue;
+    spans.emplace_back(activity.start_ns, activity.end_ns);
+    EXPECT_EQ(activity.replayed && activity.estimated, is_timed(activity));
+  }
+  EXPECT_THAT(spans, UnorderedElementsAre(std::pair(260, 330), std::pair(330, 400), std::pair(400, 425), std::pair(0, 0)))
+      << "as measured, twice; as timed in another launch; not known";
+  EXPECT_EQ(t.processes[0].held_ns, 1'000'000 - 260 - 70 - 70 - 25);
 }
 
 TEST_F(LoadTimeline, ALaunchThatWasHeldAndCouldNotBeMeasuredKeepsItsOwnTime) {
