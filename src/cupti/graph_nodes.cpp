@@ -116,6 +116,7 @@ GraphNodes::~GraphNodes() {
 void GraphNodes::refuse(std::string why) {
   unusable_ = std::move(why);
   steps_ = {};
+  places_ = {};
   children_.clear();
 }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -157,6 +158,7 @@ class GraphNodes {
   Owned clone_, set_;  // the second: what the program set all to last
   CUgraphExec nothing_ = nullptr;
   Steps steps_;
+  std::unordered_map<CUgraphNode, std::size_t> places_;  // of nodes among them, once one is set
   Children children_;
   std::string unusable_;
 };

@@ -23,8 +23,10 @@ bool GraphNodes::follow(Set set) {
   return false;
 }
 
-// A node of a child graph that the program has moved into its parent is named by itself.
+// A node of a child graph that the program has moved into its parent is named by itself. Which steps are of which node is not
+// sure any more once all were set, as the other graph's may come in another order.
 CUgraphNode GraphNodes::in_clone(CUgraphNode node) const {
+  if (set_.get() != nullptr) throw Error("a node of a graph is not known", "all of it was set before", "");
   CUgraphNode found = nullptr;
   CUresult result = functions_.cuGraphNodeFindInClone(&found, node, clone_.get());
   for (auto child = children_.begin(); result != CUDA_SUCCESS && child != children_.end(); ++child) {
@@ -35,10 +37,12 @@ CUgraphNode GraphNodes::in_clone(CUgraphNode node) const {
 }
 
 GraphNodes::Step& GraphNodes::step_of(CUgraphNode node) {
-  const CUgraphNode found = in_clone(node);
-  const auto step = std::find_if(steps_.begin(), steps_.end(), [found](const Step& one) { return one.node == found; });
-  if (step == steps_.end()) throw Error("a node of a graph is not known", "it was not read", "");
-  return *step;
+  if (places_.empty()) {
+    for (std::size_t i = 0; i < steps_.size(); ++i) places_.emplace(steps_[i].node, i);
+  }
+  const auto place = places_.find(in_clone(node));
+  if (place == places_.end()) throw Error("a node of a graph is not known", "it was not read", "");
+  return steps_[place->second];
 }
 
 // By their launch configurations.
@@ -79,7 +83,7 @@ bool GraphNodes::set(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS& memset) {
   });
 }
 
-// The steps from one on do what others do, and are of the same nodes still.
+// The steps from one on do what others do.
 bool GraphNodes::replace(std::size_t first, const Steps& others) {
   const auto begin = steps_.begin() + static_cast<std::ptrdiff_t>(first);
   const bool is_other = !std::equal(others.begin(), others.end(), begin, are_alike);

@@ -71,9 +71,10 @@ std::shared_ptr<GraphLaunches::Graph> GraphLaunches::updated(CUgraphExec executa
   const bool is_other = follow(graph->nodes);
   if (graph->nodes.unusable().empty()) return is_other ? graph : nullptr;
   const std::lock_guard lock(mutex_);
-  Known& known = known_[executable];
-  known.unusable = graph->nodes.unusable();
-  (void)take(known);  // `graph` is let go after the lock
+  const auto known = known_.find(executable);
+  if (known == known_.end()) return nullptr;
+  known->second.unusable = graph->nodes.unusable();
+  (void)take(known->second);  // `graph` is let go after the lock
   return nullptr;
 }
 

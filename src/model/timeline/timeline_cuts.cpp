@@ -10,7 +10,6 @@
 // An iteration that CUPTI left in goes on with the rest of the one that it came back in.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -40,11 +39,16 @@ struct Hold {
   TimeSpan span;
   std::uint32_t call = 0;
   std::vector<Replayed> replayed{};
-  [[nodiscard]] std::int64_t replayed_ns() const {
-    return std::accumulate(replayed.begin(), replayed.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Replayed& work) { return sum + work.duration_ns; });
-  }
 };
+
+// Whether all fits into so much time.
+bool fits(const std::vector<Replayed>& works, std::int64_t room_ns) {
+  for (const Replayed& work : works) {
+    if (work.duration_ns > room_ns) return false;
+    room_ns -= work.duration_ns;
+  }
+  return true;
+}
 
 // One after another: whoever waits for another thread's measuring waits in vain from its end on.
 void disentangle(std::vector<Hold>& holds) {
@@ -116,7 +120,7 @@ Cuts find_cuts(std::vector<Hold>& holds, const std::vector<TimeSpan>& spans, std
   std::size_t busy = 0;
   for (const Hold& hold : holds) {
     TimeSpan rest = cut_around(hold.span, spans, busy, cuts);
-    const bool has_room = rest.end_ns - rest.start_ns >= hold.replayed_ns();
+    const bool has_room = fits(hold.replayed, rest.end_ns - rest.start_ns);
     for (const Replayed& work : hold.replayed) {
       if (!has_room) break;
       Activity& activity = activities[work.activity];
@@ -205,7 +209,7 @@ void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devi
     if (!parts_.call_numbers[i - parts_.calls].held) continue;
     const Call& call = timeline_.calls[i];
     holds.push_back({{call.start_ns, call.end_ns}, static_cast<std::uint32_t>(i)});
-    told[holds.back().call];
+    told.try_emplace(holds.back().call);
   }
   if (holds.empty()) return;
   const std::vector<TimeSpan> busy = busy_spans(timeline_.activities, parts_.activities);

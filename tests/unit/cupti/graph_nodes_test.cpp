@@ -272,6 +272,10 @@ TEST_F(GraphNodesTest, AreLeftTogetherOnceTheyCannotBeFollowed) {
   EXPECT_THAT(large.unusable(), HasSubstr("2 GiB"));
   EXPECT_FALSE(childless.set_child(node(1), nullptr));
   for (const GraphNodes* nodes : {&unknown, &other, &large, &childless}) EXPECT_EQ(0U, nodes->size());
+  GraphNodes updated = nodes();
+  EXPECT_FALSE(updated.set_all(nullptr));
+  EXPECT_FALSE(updated.set(node(2), CUDA_MEMCPY3D{.WidthInBytes = 5})) << "nodes may come in another order now";
+  EXPECT_THAT(updated.unusable(), HasSubstr("all of it was set before"));
   told_.finding = CUDA_ERROR_INVALID_VALUE;
   GraphNodes lost = nodes();
   EXPECT_FALSE(lost.set(node(2), CUDA_MEMCPY3D{}));
