@@ -33,7 +33,7 @@ OPTIMIZER = work(op="/Optimizer.step#AdamW.step/aten::_fused_adamw_", module="",
 
 class JudgeTest(unittest.TestCase):
     def test_known_kernels_pass_and_the_optimizer_does_not_count(self):
-        words = part_compiled.judge_works([work(9600), work(400, direction="bprop", stack=""), OPTIMIZER])
+        words = part_compiled.judge_works([work(9600), work(400, direction="bprop", stack=""), OPTIMIZER], 1)
         self.assertIn(
             "96.00 % of the GPU time of compiled code has a module and a line (0.00 % of the backward pass), 95.05 % of all; "
             "1 layers",
@@ -43,13 +43,19 @@ class JudgeTest(unittest.TestCase):
     def test_what_lacks_the_one_or_the_other_does_not(self):
         for lacking in (UNKNOWN, work(stack=""), work(module=""), work(stack="triton_poi_0")):
             with self.assertRaisesRegex(CheckFailed, "0 us of triton_poi_0 in"):
-                part_compiled.judge_works([work(900), lacking])
+                part_compiled.judge_works([work(900), lacking], 1)
 
     def test_without_compiled_code_or_layers_there_is_nothing_to_judge(self):
         with self.assertRaisesRegex(CheckFailed, "no kernel of compiled code"):
-            part_compiled.judge_works([OPTIMIZER])
-        with self.assertRaisesRegex(CheckFailed, "no layer is named"):
-            part_compiled.judge_works([work(module="/Llama/model")])
+            part_compiled.judge_works([OPTIMIZER], 1)
+        with self.assertRaisesRegex(CheckFailed, "0 layers; 1 are asked for"):
+            part_compiled.judge_works([work(module="/Llama/model")], 1)
+
+    def test_all_in_one_layer_is_not_where_it_was_written(self):
+        layers = [work(module=f"/Llama/model/layers/{layer}/mlp") for layer in range(8)]
+        self.assertIn("8 layers", part_compiled.judge_works(layers, 8))
+        with self.assertRaisesRegex(CheckFailed, "1 layers; 8 are asked for"):
+            part_compiled.judge_works(8 * layers[:1], 8)
 
 
 class DatabaseTest(InFolder):
