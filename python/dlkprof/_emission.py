@@ -1,5 +1,6 @@
 """PyTorch's own NVTX ranges around its ops: what torch.autograd.profiler.emit_nvtx turns on, kept on."""
 
+import contextlib
 import sys
 import threading
 
@@ -22,14 +23,14 @@ class Emission:
         self._enable = self._profiler._enable_profiler
         self._disable = self._profiler._disable_profiler
         self._record_shapes = record_shapes
-        self._thread = _ThreadState()
+        self._thread = _ThreadState(self._end)
 
     def ensure(self):
         """Emission is on for this thread, unless the program has a profiler of its own at work there."""
         if not self._active():
             self._enable(self._configuration(), set())
-            self._thread.ours = True
-        if self._thread.ours and getattr(self._profiler, "_is_profiler_enabled", None) is False:
+            self._thread.emission.ours = True
+        if self._thread.emission.ours and getattr(self._profiler, "_is_profiler_enabled", None) is False:
             self._profiler._is_profiler_enabled = True  # asked by what marks compiled kernels
 
     def stop(self):
@@ -59,12 +60,15 @@ class Emission:
             self.ensure()
 
     def _leave(self):
-        if not self._thread.ours:
+        if not self._thread.emission.ours:
             return False
-        self._thread.ours = False
+        self._thread.emission.ours = False
+        self._end()
+        return True
+
+    def _end(self):
         if self._active():
             self._disable()
-        return True
 
     def _configuration(self):
         """What emit_nvtx asks for; PyTorch before 1.12 has nothing experimental."""
@@ -77,8 +81,24 @@ class Emission:
 
 
 class _ThreadState(threading.local):
-    ours = False  # emission of ours was turned on here, and not off since
-    left = False  # it is off for the time of a profiler of the program's
+    left = False  # ours is off for the time of a profiler of the program's
+
+    def __init__(self, end):
+        self.emission = _ThreadEmission(end)
+
+
+class _ThreadEmission:
+    """Goes with the state of its thread, on that thread: PyTorch warns of emission that is on when a thread has ended."""
+
+    ours = False  # it was turned on here, and not off since
+
+    def __init__(self, end):
+        self._end = end
+
+    def __del__(self):
+        if self.ours:
+            with contextlib.suppress(Exception):  # at the interpreter's end PyTorch may be gone
+                self._end()
 
 
 def _around_start(start, give_way, come_back, told):

@@ -142,6 +142,9 @@ for thread in threads:
         self.assert_clean(done)
         self.assertEqual(sorted(done.paths()), sorted(NET_PATHS * 3))
         self.assertEqual(done.log.count("push aten::linear"), 9)
+        on = [what for what in done.log if what.startswith("enable NVTX")]
+        self.assertGreater(len(on), 3)
+        self.assertEqual(done.log.count("disable NVTX"), len(on), "PyTorch warns of what is on when a thread has ended")
 
     def test_compiled_modules_have_no_hooks_in_them(self):
         done = self.run_net("torch.compile(net)(x)")

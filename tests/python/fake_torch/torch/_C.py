@@ -17,8 +17,29 @@ def at_least(*version):
     return VERSION >= version
 
 
-class Thread(threading.local):
+class State:
     profiler = None  # its state's name
+
+
+class Thread:
+    """Of each thread its State, which outlives what Python keeps of a thread, as thread_local variables of C++ do."""
+
+    _of = {}  # by number: the thread, and its state
+
+    def _state(self):
+        number = threading.get_ident()
+        alive = threading._active.get(number)  # none of one that ends
+        thread, state = self._of.get(number, (None, None))
+        if state is None or alive not in (thread, None):
+            state = State()
+            self._of[number] = alive, state
+        return state
+
+    def __getattr__(self, name):
+        return getattr(self._state(), name)
+
+    def __setattr__(self, name, value):
+        setattr(self._state(), name, value)
 
 
 thread = Thread()
