@@ -7,7 +7,6 @@ _FRAME = re.compile(r'File "([^"\n]*)", line (\d+), in ([^\n]*)')
 _STEP = re.compile(r"\[['\"]?([^'\"\]]+)['\"]?\]|\.?([^.\[\]]+)")
 _CONTAINERS = ("_modules", "_orig_mod")
 _CALLED = ("self", "fn", "mod", "module")  # what Dynamo calls the module that was compiled
-_OF_CALLED = re.compile(r"L\['(?:" + "|".join(_CALLED) + r")'\](?:\.|\[)")
 _INPUT_OF_CALLED = re.compile("l_(?:" + "|".join(_CALLED) + ")_modules_", re.IGNORECASE)
 _MOST_TEXT = 4000  # of what is told of one launch
 _MOST_NODES = 200_000  # of graphs of Dynamo's, remembered
@@ -81,14 +80,15 @@ def modules_of(node, calls_module=False):
         return None
     steps = [(_path(str(path)), kind) for path, kind in stack.values()]
     (root, is_called), kind = steps[0]
-    of_called = calls_module and _OF_CALLED.match(str(next(iter(stack.values()))[0])) is not None
-    names, around = [root.partition(".")[2]] if of_called else [], root
+    owner, _, inner = root.partition(".")
+    is_inner = calls_module and owner in _CALLED and inner != ""
+    names, around = [inner] if is_inner else [], root
     for (path, _), _ in steps[1:]:
         inside = path.startswith(around + ".")
         names.append(path[len(around) + 1 :] if inside else path)
         around = path
     name = getattr(kind, "__name__", None) or str(kind).rpartition(".")[2]
-    return "*" if of_called else ("*" if is_called else "") + name, "/".join(names)
+    return "*" if is_inner else "*" * is_called + name, "/".join(names)
 
 
 def _path(source):

@@ -9,6 +9,7 @@
 // And cutting out the time for which CUPTI was not in the process: what is left is as if the program had stood still meanwhile.
 // An iteration that CUPTI left in goes on with the rest of the one that it came back in.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <unordered_map>
@@ -30,8 +31,8 @@ struct TimeSpan {
 // Work that was replayed, and has no times.
 struct Replayed {
   std::uint32_t activity = 0;
-  std::int64_t duration_ns = 0;  // its own
-  bool estimated = false;        // it is that of others of its configuration
+  std::int64_t duration_ns = 0;
+  bool estimated = false;  // that is of others of its configuration
 };
 
 // A call that was held.
@@ -173,9 +174,10 @@ std::int64_t TimelineLoader::replayed_ns(const Activity& activity) const {
   return launch == parts_.launches.end() ? 0 : duration_ns(launch->second, parts_.metric_sets);
 }
 
-// How long a launch of each configuration takes in ns, of graphs or of others: the mean of those that were timed, where there are
-// none of those measured. Warm-up counts too: which iterations it has is found later, from times that these lengths make.
-std::unordered_map<std::uint32_t, std::int64_t> TimelineLoader::usual_lengths(bool in_graphs) {
+// How long a launch of each configuration takes in ns, by whether it is of a graph: the mean of those that were timed there,
+// where there are none of those measured. Warm-up counts too: which iterations it has is found later, from times that these
+// lengths make.
+std::array<TimelineLoader::Lengths, 2> TimelineLoader::usual_lengths() {
   struct Sum {
     double ns = 0, launches = 0;
     void add(std::int64_t length) {
@@ -183,28 +185,34 @@ std::unordered_map<std::uint32_t, std::int64_t> TimelineLoader::usual_lengths(bo
       ++launches;
     }
   };
-  std::unordered_map<std::uint32_t, std::pair<Sum, Sum>> sums;  // timed, measured
+  struct Sums {
+    std::array<Sum, 2> timed{};
+    Sum measured;
+  };
+  std::unordered_map<std::uint32_t, Sums> sums;
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
     const Activity& activity = timeline_.activities[i];
-    if (activity.config == kNone || activity.in_graph != in_graphs) continue;
-    if (is_timed(activity)) sums[activity.config].first.add(gpu_ns(activity));
+    if (activity.config != kNone && is_timed(activity))
+      sums[activity.config].timed.at(activity.in_graph ? 1 : 0).add(gpu_ns(activity));
   }
   for (const auto& [index, launch] : parts_.launches) {
     const std::int64_t measured = duration_ns(launch, parts_.metric_sets);
-    if (measured > 0) sums[kernels_.config(parts_.process, launch.key, kernel_of(launch.key))].second.add(measured);
+    if (measured > 0) sums[kernels_.config(parts_.process, launch.key, kernel_of(launch.key))].measured.add(measured);
   }
-  std::unordered_map<std::uint32_t, std::int64_t> lengths;
-  for (const auto& [config, both] : sums) {
-    const Sum& sum = both.first.launches > 0 ? both.first : both.second;
-    if (sum.launches > 0) lengths[config] = std::max<std::int64_t>(1, std::llround(sum.ns / sum.launches));
+  std::array<Lengths, 2> lengths;
+  for (const auto& [config, of_config] : sums) {
+    for (std::size_t in_graph = 0; in_graph < lengths.size(); ++in_graph) {
+      const Sum& timed = of_config.timed.at(in_graph);
+      const Sum& sum = timed.launches > 0 ? timed : of_config.measured;
+      if (sum.launches > 0) lengths.at(in_graph)[config] = std::max<std::int64_t>(1, std::llround(sum.ns / sum.launches));
+    }
   }
   return lengths;
 }
 
 void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devices) {
   std::vector<Hold> holds;
-  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>
-      told;  // of each call that was held, the work that the capture has
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> told;  // of calls that were held, the work that is known
   for (std::size_t i = parts_.calls; i < timeline_.calls.size(); ++i) {
     if (!parts_.call_numbers[i - parts_.calls].held) continue;
     const Call& call = timeline_.calls[i];
@@ -217,14 +225,14 @@ void TimelineLoader::cut_held(const std::map<std::uint32_t, std::uint32_t>& devi
     const auto hold = told.find(timeline_.activities[i].call);
     if (hold != told.end()) hold->second.push_back(static_cast<std::uint32_t>(i));
   }
-  const auto usual = usual_lengths(false), usual_in_graphs = usual_lengths(true);
+  const std::array<Lengths, 2> usual = usual_lengths();
   for (Hold& hold : holds) {
     std::vector<std::uint32_t>& works = told[hold.call];
     if (works.empty()) works.push_back(add_replayed(hold.call, devices));
     for (const std::uint32_t work : works) {
       if (work == kNone || is_timed(timeline_.activities[work])) continue;
       const Activity& activity = timeline_.activities[work];
-      const auto& lengths = activity.in_graph ? usual_in_graphs : usual;
+      const Lengths& lengths = usual.at(activity.in_graph ? 1 : 0);
       const auto others = lengths.find(activity.config);
       const std::int64_t own_ns = replayed_ns(activity);
       const std::int64_t ns = own_ns > 0 || others == lengths.end() ? own_ns : others->second;

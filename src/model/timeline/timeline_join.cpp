@@ -170,7 +170,7 @@ std::uint32_t TimelineLoader::string_index(std::uint32_t id) {
 }
 
 void TimelineLoader::join_activities(const std::map<std::uint32_t, std::uint32_t>& devices) {
-  for (const auto& [key, stats] : parts_.key_stats) parts_.launched_functions.add(kernel_of(key), stats);
+  for (const auto& [key, stats] : parts_.key_stats) parts_.kernel_functions.launched(kernel_of(key), stats);
   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> kernels;
   std::uint64_t uncalled = 0;
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
@@ -248,15 +248,9 @@ std::pair<std::uint32_t, std::uint32_t> TimelineLoader::kernel_and_config(const 
     if (function != 0) notices_.count("Launch configurations of a function that the capture does not describe");
     kernel = kernels_.kernel(timeline_.strings[string_index(shape.name)]);
     // Kernels of graphs, whose call does not say: what was measured of the same function holds for them as well.
-    key.function = function_of(kernel, key);
+    key.function = parts_.kernel_functions.find(kernel, key);
   }
   return {kernel, kernels_.config(parts_.process, key, kernel)};
-}
-
-std::uint32_t TimelineLoader::function_of(std::uint32_t kernel, const capture::LaunchKey& key) const {
-  const auto only = parts_.function_of_kernel.find(kernel);
-  if (only == parts_.function_of_kernel.end()) return 0;
-  return only->second != 0 ? only->second : parts_.launched_functions.find(kernel, key);
 }
 
 // Indices by ordinal.

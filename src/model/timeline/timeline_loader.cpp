@@ -115,8 +115,7 @@ void TimelineLoader::add(capture::FunctionRecord&& record) {
   }
   const std::uint32_t kernel = kernels_.kernel(valid_utf8(record.mangled_name));
   parts_.functions.emplace(record.id, kernel);
-  const auto [known, is_new] = parts_.function_of_kernel.try_emplace(kernel, record.id);
-  if (!is_new) known->second = 0;
+  parts_.kernel_functions.loaded(kernel, record.id);
   record.mangled_name.clear();
   const std::uint32_t id = record.id;
   parts_.loaded.emplace(id, std::move(record));

@@ -3,6 +3,7 @@
 // numbers where indices belong, so that nothing is held twice.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -17,8 +18,8 @@
 #include "model/fold/time_arithmetic.h"
 #include "model/timeline/graph_nodes.h"
 #include "model/timeline/join_index.h"
+#include "model/timeline/kernel_functions.h"
 #include "model/timeline/kernel_table.h"
-#include "model/timeline/launched_functions.h"
 #include "model/timeline/notice_counts.h"
 #include "model/timeline/raw_counters.h"
 #include "model/timeline/timeline.h"
@@ -71,12 +72,12 @@ struct CaptureParts {
     }
   };
   std::unordered_map<LaunchShape, std::uint32_t, HashShape> shape_numbers;
-  std::vector<const LaunchShape*> shapes;                               // by number; the keys above
-  std::unordered_map<std::uint32_t, std::uint32_t> threads;             // gettid(2) -> index into Timeline::threads
-  std::unordered_map<std::uint32_t, std::uint32_t> functions;           // FunctionRecord::id -> index into kernels
-  std::unordered_map<std::uint32_t, std::uint32_t> function_of_kernel;  // where only one function is it; else 0
-  std::map<std::uint32_t, capture::FunctionRecord> loaded;              // by FunctionRecord::id
-  std::map<std::uint32_t, capture::DeviceRecord> devices;               // by CUDA ordinal
+  std::vector<const LaunchShape*> shapes;                      // by number; the keys above
+  std::unordered_map<std::uint32_t, std::uint32_t> threads;    // gettid(2) -> index into Timeline::threads
+  std::unordered_map<std::uint32_t, std::uint32_t> functions;  // FunctionRecord::id -> index into kernels
+  KernelFunctions kernel_functions;
+  std::map<std::uint32_t, capture::FunctionRecord> loaded;  // by FunctionRecord::id
+  std::map<std::uint32_t, capture::DeviceRecord> devices;   // by CUDA ordinal
   GraphNodes graph_nodes;
   std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
@@ -85,7 +86,6 @@ struct CaptureParts {
   std::vector<capture::SamplesRecord> samples;                       // packed, as kernels may come after them
   std::vector<capture::SassCountsRecord> sass_counts;
   std::map<capture::LaunchKey, capture::KeyStats> key_stats;
-  LaunchedFunctions launched_functions;
   std::vector<capture::AbsenceRecord> absences;
   std::optional<capture::DetachRecord> detach;
   std::vector<capture::Fact> facts;
@@ -144,8 +144,6 @@ class TimelineLoader {
   void join_activities(const std::map<std::uint32_t, std::uint32_t>& devices);
   void join_activity(Activity& activity, std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels);
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> kernel_and_config(const LaunchShape& shape, std::uint32_t function);
-  // Of work whose call does not say; 0: not known.
-  [[nodiscard]] std::uint32_t function_of(std::uint32_t kernel, const capture::LaunchKey& key) const;
   void join_strings();
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
   [[nodiscard]] std::map<std::uint32_t, std::uint32_t> join_devices();
@@ -176,7 +174,8 @@ class TimelineLoader {
   void cut_absences();
   [[nodiscard]] std::uint32_t add_replayed(std::uint32_t call, const std::map<std::uint32_t, std::uint32_t>& devices);
   [[nodiscard]] std::int64_t replayed_ns(const Activity& activity) const;
-  [[nodiscard]] std::unordered_map<std::uint32_t, std::int64_t> usual_lengths(bool in_graphs);
+  using Lengths = std::unordered_map<std::uint32_t, std::int64_t>;  // by configuration
+  [[nodiscard]] std::array<Lengths, 2> usual_lengths();
 
   RawEvaluator* evaluator_;
   bool several_;

@@ -158,7 +158,10 @@ class UpdatedGraph {
   explicit UpdatedGraph(Entry entry) : captured_(entry, stream_) {
     CHECK(cuMemAlloc(&bytes_, kBytes));
     CHECK(cuMemsetD8(bytes_, 0, kBytes));
-    graph_ = capture_graph(stream_, [this] { captured_.launch(kAdd), captured_.launch(kRotate); });
+    graph_ = capture_graph(stream_, [this] {
+      captured_.launch(kAdd);
+      captured_.launch(kRotate);
+    });
     std::size_t kernels = kernels_.size();
     CHECK(cuGraphGetNodes(graph_, kernels_.data(), &kernels));
     const CUDA_MEMSET_NODE_PARAMS set = set_to(0);

@@ -21,6 +21,7 @@ CASES = {
     "flax_cnn": ("flax_cnn.py", "200"),
     "gru_scan": ("gru_scan.py", "200"),
 }
+COMPILED = ("llama", "vit")
 INSIDE = (
     WHOLE
     + """ SELECT SUM(a.end_ns - a.start_ns), SUM((a.end_ns - a.start_ns) * COALESCE(w.asked, 0)),
@@ -40,7 +41,7 @@ def run(bench):
 def judge(bench, name, words):
     base = base_of(f"{name}_counters")
     program = words_of(bench, words)
-    if "--reduce-overhead" in words or name == "vit":
+    if name in COMPILED:
         bench.commands.run(f"{base}.warm", program, timeout=LIMIT).require_success()  # the compiler's cache
     alone, seconds_alone = timed(lambda: bench.commands.run(f"{base}.alone", program, timeout=LIMIT).require_success())
     done, seconds = timed(lambda: bench.dlkprof.profile(base, (), program, timeout=LIMIT).require_success())
