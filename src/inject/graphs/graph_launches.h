@@ -44,7 +44,7 @@ class GraphLaunches {
 
     cupti::GraphNodes nodes;
     // The session's, behind its lock.
-    std::vector<Ledger::Entry> kernels{};  // their launch configurations, each once; known when they were launched by themselves
+    std::vector<Ledger::Entry> kernels{};  // launch configurations in order, known when they were launched by themselves
     int idle = 0;                          // of launches that were to be made so, those in a row in which nothing was measured
   };
 

@@ -106,6 +106,13 @@ bool PassScheduler::launched(Key key, std::uint64_t wanted) {
   return is_worth_window(key) || is_idle();
 }
 
+bool PassScheduler::launched_together(std::span<const Key> keys) {
+  const auto takes = [this](Key key) { return is_wanted(key) && (is_sample(key) || is_worth_window(key) || is_idle()); };
+  if (std::any_of(keys.begin(), keys.end(), takes)) return true;
+  for (const Key key : keys) (void)launched(key, key < states_.size() ? states_[key].wanted : 0);
+  return false;
+}
+
 // What lacks little is not waited with: other launches of it are of use only to few passes, while a configuration that is new
 // finds use for almost any window.
 void PassScheduler::count_missed(const State& state) {

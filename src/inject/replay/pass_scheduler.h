@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 namespace dlkprof::inject {
@@ -35,6 +36,10 @@ class PassScheduler {
   // A launch is made. `wanted`: samples of its key, by what is known now; 0 where this launch is to be none of them. Whether
   // take() is to be called, as it is likely to be one.
   [[nodiscard]] bool launched(Key key, std::uint64_t wanted);
+
+  // The same of launches that are made together, as a graph. Where one of them is likely to be a sample, launched() is to be
+  // called for each that is then made by itself.
+  [[nodiscard]] bool launched_together(std::span<const Key> keys);
 
   enum class Step : std::uint8_t {
     none,    // the launch is no sample

@@ -51,6 +51,8 @@ class PassWindows {
 
   // At a launch's entry. `wanted`: samples of its configuration. Whether it is to be made alone, and enter() be called.
   [[nodiscard]] bool launched(Ledger::Entry entry, std::uint64_t wanted);
+  // The same of a launch of a graph of these kernels, which is then to be made node by node.
+  [[nodiscard]] bool graph_launched(std::span<const Ledger::Entry> kernels) { return scheduler_->launched_together(kernels); }
   // Whether the launch is measured, and leave() is to be called at its exit. Throws Error; the window is then forgotten, as in
   // all that follows. `since`: what it took from then on is measuring.
   [[nodiscard]] bool enter(MeasuredLaunch launch, Clock::time_point since = Clock::now());

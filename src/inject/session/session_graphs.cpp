@@ -1,5 +1,4 @@
 // The session's callbacks about CUDA graphs; and launches of graphs that are made node by node (graph_launches.h).
-#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -79,7 +78,9 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
     graphs_.saw_graph();
     if (is_for_gpu(id, data)) graphs_.launches().made_for_gpu();
     const auto& call = *static_cast<const cuGraphInstantiateWithFlags_params*>(data.functionParams);  // all begin like this
-    const bool wanted = active_ && collecting([&](Collector& collector) { return collector.wants_nodes(data.context, {}); });
+    const bool wanted = active_ && collecting([&](Collector& collector) {
+                          return collector.by_nodes(data.context, {}) == Collector::ByNodes::yes;
+                        });
     if (wanted) graphs_.launches().made(*call.phGraphExec, call.hGraph, data.context);
     return;
   }
@@ -92,12 +93,14 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
 
 // What selects launches by their number would see others, so graphs are launched whole then.
 bool Session::wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Graph& graph, CUcontext context) {
+  using enum Collector::ByNodes;
   if (pc_sampling_ || !counter_.selector().goes_by_name_and_device() || !counter_.selecting()) return false;
-  const auto [wanted, known] = collecting([&](Collector& collector) {
-    return std::pair(graph.idle < kMostIdle && collector.wants_nodes(context, graph.kernels), !graph.kernels.empty());
+  const bool gives_up = graph.idle >= kMostIdle;
+  const auto [how, known] = collecting([&](Collector& collector) {
+    return std::pair(gives_up ? no : collector.by_nodes(context, graph.kernels), !graph.kernels.empty());
   });
-  if (!wanted && (known || graph.idle >= kMostIdle)) graphs_.launches().done(call.executable);
-  return wanted && !graphs_.is_captured(call.stream) && cupti::devices_in_use(services_->driver) <= 1;
+  if (how == no && (known || gives_up)) graphs_.launches().done(call.executable);
+  return how == yes && !graphs_.is_captured(call.stream) && cupti::devices_in_use(services_->driver) <= 1;
 }
 
 // At the entry of a graph launch. All that comes after the first node is launched must turn the call, or the graph would run
@@ -112,8 +115,6 @@ void Session::launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CU
   NodeLaunches nodes{.graph_launch = data.correlationId};
   if (active_ && prepare_nodes(thread, graph->nodes, call.stream, data.context, pause)) {
     call.executable = launch_nodes(thread, graph->nodes, call, data.context, nodes);
-    std::sort(nodes.kernels.begin(), nodes.kernels.end());
-    nodes.kernels.erase(std::unique(nodes.kernels.begin(), nodes.kernels.end()), nodes.kernels.end());
   }
   collecting([&](Collector&) {
     graph->idle = nodes.failed ? kMostIdle : nodes.measured > 0 ? 0 : graph->idle + 1;

@@ -111,13 +111,15 @@ bool WindowCollector::is_stuck(const Launch& launch) const {
   return held != windows_.end() && held->second.windows->scheduler().is_stuck(launch.entry);
 }
 
-bool WindowCollector::wants_nodes(CUcontext context, std::span<const Ledger::Entry> known) const {
-  if (over_ || forbidden_) return false;
-  if (known.empty()) return true;  // what the kernels are is not known before they are launched by themselves
+Collector::ByNodes WindowCollector::by_nodes(CUcontext context, std::span<const Ledger::Entry> known) {
+  if (over_ || forbidden_) return ByNodes::no;
+  if (known.empty()) return ByNodes::yes;  // what the kernels are is not known before they are launched by themselves
   const auto held = windows_.find(context);
-  if (held == windows_.end()) return false;
-  const PassScheduler& scheduler = held->second.windows->scheduler();
-  return std::any_of(known.begin(), known.end(), [&](Ledger::Entry entry) { return scheduler.is_wanted(entry); });
+  if (held == windows_.end()) return ByNodes::no;
+  PassWindows& windows = *held->second.windows;
+  const auto is_wanted = [&](Ledger::Entry entry) { return windows.scheduler().is_wanted(entry); };
+  if (std::none_of(known.begin(), known.end(), is_wanted)) return ByNodes::no;
+  return windows.graph_launched(known) ? ByNodes::yes : ByNodes::later;
 }
 
 template <typename Act>

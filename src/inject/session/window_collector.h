@@ -25,7 +25,7 @@ class WindowCollector final : public Collector {
   [[nodiscard]] bool enter(Launch& launch) override;
   void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
-  [[nodiscard]] bool wants_nodes(CUcontext context, std::span<const Ledger::Entry> known) const override;
+  [[nodiscard]] ByNodes by_nodes(CUcontext context, std::span<const Ledger::Entry> known) override;
   void context_ends(CUcontext context) override { windows_.erase(context); }
   [[nodiscard]] bool poll(const Launch& launch) override;
   [[nodiscard]] bool is_settled(const Launch& launch) override;

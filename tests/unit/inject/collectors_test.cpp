@@ -334,16 +334,17 @@ TEST_F(CollectorsTest, WindowsWantNodesOfGraphsAsLongAsTheirKernelsLackPasses) {
   counted::state().passes = 1;
   const Launch inside = launch(1), other = launch(2, select::Verdict::unmatched);
   const std::vector<Ledger::Entry> of_graph{inside.entry}, of_other{other.entry};
-  EXPECT_TRUE(collector.wants_nodes(data.context, {})) << "its kernels are not known yet";
-  EXPECT_FALSE(collector.wants_nodes(data.context, of_graph)) << "none of them was measured";
+  using enum Collector::ByNodes;
+  EXPECT_EQ(collector.by_nodes(data.context, {}), yes) << "its kernels are not known yet";
+  EXPECT_EQ(collector.by_nodes(data.context, of_graph), no) << "none of them was measured";
   EXPECT_TRUE(run(collector, launch(3)));
   EXPECT_FALSE(run(collector, other));
   EXPECT_TRUE(collector.wants(const_cast<Launch&>(inside)));
-  EXPECT_TRUE(collector.wants_nodes(data.context, of_graph));
-  EXPECT_FALSE(collector.wants_nodes(data.context, of_other)) << "it is not selected";
+  EXPECT_EQ(collector.by_nodes(data.context, of_graph), yes);
+  EXPECT_EQ(collector.by_nodes(data.context, of_other), no) << "it is not selected";
   counted::state().ranges = 1;
   collector.finish();
-  EXPECT_FALSE(collector.wants_nodes(data.context, of_graph)) << "nothing is measured any more";
+  EXPECT_EQ(collector.by_nodes(data.context, of_graph), no) << "nothing is measured any more";
 }
 
 TEST_F(CollectorsTest, WindowsGiveBackCountersThatNothingWantsUntilSomethingDoes) {

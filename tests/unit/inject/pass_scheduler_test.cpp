@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 #include <utility>
@@ -352,6 +353,31 @@ TEST(PassScheduler, FindsAllPassesOfWhatComesOnceAStepAmongOthers) {
     }
   }
   EXPECT_TRUE(simulation.scheduler.complete(0));
+}
+
+// As XLA launches a scan: the graph of its body for each time step, another one on the way back, and then a third.
+TEST(PassScheduler, GraphsOfALoopAreMadeByNodesWhereTheyAreMeasured) {
+  Simulation run(quick_and_basic(), kRoom, true);
+  std::set<Key> known;
+  int by_nodes = 0, in_vain = 0;
+  const auto launch = [&](Key first, Key end) {
+    Keys graph(end - first);
+    std::iota(graph.begin(), graph.end(), first);
+    if (!known.insert(first).second && !run.scheduler.launched_together(graph)) return;
+    const std::size_t before = run.ranges();
+    run.launch(graph);
+    ++by_nodes;
+    if (run.ranges() == before) ++in_vain;
+  };
+  constexpr int kTimeSteps = 63, kSteps = 19;
+  for (int step = 0; step < kSteps; ++step) {
+    for (int i = 0; i < kTimeSteps; ++i) launch(0, 9);
+    for (int i = 0; i < kTimeSteps; ++i) launch(9, 26);
+    launch(26, 44);
+  }
+  EXPECT_EQ(run.scheduler.incomplete(), 0U);
+  EXPECT_EQ(in_vain, 0);
+  EXPECT_LE(by_nodes, 3 * kSteps) << "of each graph no more than one in a step";
 }
 
 TEST(PassScheduler, KnowsWhatIsStuck) {
