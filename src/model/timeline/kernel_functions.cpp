@@ -10,12 +10,13 @@ void KernelFunctions::loaded(std::uint32_t kernel, std::uint32_t function) {
 void KernelFunctions::launched(std::uint32_t kernel, const capture::KeyStats& stats) {
   capture::LaunchKey key = stats.key;
   key.function = 0;
-  const Launched found{.function = stats.key.function, .captured = stats.reason == capture::SkipReason::captured};
+  const bool captured = stats.reason == capture::SkipReason::captured;
+  const Launched found{stats.key.function, captured ? Sign::captured : stats.measured > 0 ? Sign::measured : Sign::none};
   const auto [known, is_new] = launched_.try_emplace({kernel, key}, found);
   if (is_new) return;
-  if (found.captured == known->second.captured) {
+  if (found.sign == known->second.sign) {
     known->second.function = 0;
-  } else if (found.captured) {
+  } else if (found.sign > known->second.sign) {
     known->second = found;
   }
 }
