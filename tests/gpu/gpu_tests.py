@@ -7,10 +7,10 @@ INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samp
 parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates,
 diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, occupancy, speed,
 detaching, layouts, sampling, endurance, shapes, source, overhead, timeline, emission, python, jax, graphs, graph_counters, compiled,
-counts, sweep, screen, nccl, ranks, waits; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
+counts, sweep, screen, nccl, several_gpus, ranks, waits; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
 DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
-DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, detaching, graphs, graph_counters, compiled, waits
-and selection that are to run.
+DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, detaching, graphs, graph_counters, compiled,
+several_gpus, waits and selection that are to run.
 """
 
 import json
@@ -52,6 +52,7 @@ import part_robust
 import part_sampling
 import part_screen
 import part_selection
+import part_several_gpus
 import part_shapes
 import part_source
 import part_speed
@@ -96,6 +97,7 @@ MODULES = (
     part_sweep,
     part_screen,
     part_nccl,
+    part_several_gpus,
     part_ranks,
     part_waits,
 )

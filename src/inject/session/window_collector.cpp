@@ -22,13 +22,12 @@ bool WindowCollector::usable(const Launch& launch) {
 }
 
 // The program waits for a launch that is measured, and for all before it. Kernels that wait for those of another GPU, which the
-// same process launches, would do so for ever: there are no windows from the first of them on. What nobody asked for takes no
-// risk: a cautious collector measures nothing beside any collective, as other processes may wait for this one in ways that are
-// not known.
+// same process launches, would do so for ever: there are no windows from the first of them on, and none with several GPUs where
+// nobody asked for windows.
 bool WindowCollector::forbids(const Launch& launch) {
   devices_.insert(launch.device->index);
-  if (services_.waits_for_program()) return true;
-  if (cautious_) return launch.function->collective || devices_.size() > 1;
+  collectives_ = collectives_ || launch.function->collective;
+  if (services_.waits_for_program() || (cautious_ && devices_.size() > 1)) return true;
   return launch.function->collective && (devices_.size() > 1 || cupti::devices_in_use(services_->driver) > 1);
 }
 
@@ -41,6 +40,10 @@ bool WindowCollector::wants(Launch& launch) {
     return forbidden_ && !over_ && !windows_.empty() && !services_.vain_waits().are_too_many();  // which enter() ends
   }
   if (due_) return true;
+  if (cautious_ && launch.function->collective) {
+    skip(launch, capture::SkipReason::collective);
+    return false;
+  }
   if (!launch.selected() || is_captured(launch, services_->graphs.capturing())) return false;
   if (in_autotuning() || (launch.timed && services_.timed_launches().leaves_alone(launch.record.occurrence))) return false;
   if (!launch.window_samples) launch.window_samples = services_->options.samples.value_or(PassScheduler::kAll);
@@ -112,7 +115,7 @@ bool WindowCollector::is_stuck(const Launch& launch) const {
 }
 
 Collector::ByNodes WindowCollector::by_nodes(CUcontext context, std::span<const Ledger::Entry> known) {
-  if (over_ || forbidden_) return ByNodes::no;
+  if (over_ || forbidden_ || (cautious_ && collectives_)) return ByNodes::no;
   if (known.empty()) return ByNodes::yes;  // what the kernels are is not known before they are launched by themselves
   const auto held = windows_.find(context);
   if (held == windows_.end()) return ByNodes::no;

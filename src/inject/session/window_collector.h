@@ -17,7 +17,8 @@ namespace dlkprof::inject {
 
 class WindowCollector final : public Collector {
  public:
-  // `cautious`: nobody asked for windows by name, so none is opened where collectives are launched.
+  // `cautious`: nobody asked for windows by name, so collectives are left alone: other processes may wait for what this one does
+  // beside them. So are graphs that may hold some.
   WindowCollector(CollectorServices& services, bool cautious) : services_(services), cautious_(cautious) {}
 
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
@@ -64,6 +65,7 @@ class WindowCollector final : public Collector {
   std::optional<std::string> due_;                 // why measuring is to end, which the next launch that is alone does
   bool over_ = false;                              // nothing is measured in windows any more
   bool forbidden_ = false;                         // for good: see forbids()
+  bool collectives_ = false;                       // there have been some
   Ledger::Entry measuring_ = 0;                    // the launch that is measured
   std::optional<capture::ActivityEvent> untimed_;  // of it
   int failures_in_a_row_ = 0;

@@ -83,7 +83,7 @@ def judge(bench, case):
 
 WHOLE = """WITH whole AS (SELECT m.config, MAX(s.passes > 1) AS asked FROM measured_launch m JOIN metric_set s ON s.id = m.metric_set
                           WHERE m.passes >= s.passes GROUP BY m.config)"""
-# Of all launches of a configuration; and of those of the steady iterations that are in no graph.
+# Of all launches of a configuration; and of those of the steady iterations that are in no graph and of no collective.
 OFTEN_TIMES = (
     WHOLE
     + """, times AS (SELECT config, SUM(timed_gpu_ns) AS ns, SUM(launches) AS launches, SUM(timed) AS timed FROM launch_count
@@ -95,7 +95,8 @@ STEADY_TIMES = (
     WHOLE
     + """, times AS (SELECT a.config, SUM(a.end_ns - a.start_ns) AS ns
                                      FROM activity a JOIN placement p ON p.activity = a.id JOIN aggregation g ON g.id = p.aggregation
-                                     WHERE a.config IS NOT NULL AND NOT a.in_graph AND g.id = (SELECT MAX(id) FROM aggregation)
+                                     WHERE a.config IS NOT NULL AND a.config NOT IN (SELECT c.id FROM config c JOIN kernel k ON k.id = c.kernel
+                                           WHERE k.mangled GLOB '*nccl*') AND NOT a.in_graph AND g.id = (SELECT MAX(id) FROM aggregation)
                                            AND p.iteration BETWEEN g.first_iteration AND g.last_iteration GROUP BY a.config)
     SELECT t.ns, w.config IS NOT NULL, COALESCE(w.asked, 0) FROM times t LEFT JOIN whole w ON w.config = t.config"""
 )

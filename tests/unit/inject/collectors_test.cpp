@@ -388,9 +388,23 @@ TEST_F(CollectorsTest, WindowsOfOnePlanAndThenAnother) {
   collector.finish();
 }
 
-TEST_F(CollectorsTest, CautiousWindowsEndBeforeCollectives) {
+TEST_F(CollectorsTest, CautiousWindowsLeaveCollectivesAlone) {
   WindowCollector collector(services, true);
-  EXPECT_FALSE(run(collector, launch(1, select::Verdict::unmatched)));
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_EQ(collector.by_nodes(data.context, {}), Collector::ByNodes::yes);
+  function.collective = true;
+  EXPECT_FALSE(run(collector, launch(2)));
+  EXPECT_EQ(reason_of(2), SkipReason::collective);
+  function.collective = false;
+  EXPECT_TRUE(run(collector, launch(3)));
+  EXPECT_EQ(collector.by_nodes(data.context, {}), Collector::ByNodes::no) << "a graph may hold one";
+  counted::state().ranges = 2;
+  collector.finish();
+}
+
+TEST_F(CollectorsTest, CautiousWindowsEndAtACollectiveOfSeveralGpus) {
+  WindowCollector collector(services, true);
+  counted::state().devices = 2;
   EXPECT_TRUE(run(collector, launch(1)));
   counted::state().ranges = 1;
   function.collective = true;
@@ -453,15 +467,27 @@ TEST_F(CollectorsTest, AutoReplaysLaunchesThatAFilterPicksOneByOne) {
   EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);
 }
 
-TEST_F(CollectorsTest, AutoReplaysBesideCollectives) {
+TEST_F(CollectorsTest, AutoOpensWindowsBesideCollectives) {
   AutoCollector collector(services, selector, a_framework);
   function.collective = true;
   EXPECT_FALSE(run(collector, launch(1)));
   EXPECT_EQ(reason_of(1), SkipReason::collective);
   function.collective = false;
-  counted::state().ranges = 1;
   EXPECT_TRUE(run(collector, launch(2)));
-  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 0);
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 1);
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 0);
+  counted::state().ranges = 1;
+  collector.finish();
+}
+
+TEST_F(CollectorsTest, AutoMeasuresNothingBesideCollectivesOfSeveralGpus) {
+  AutoCollector collector(services, selector, a_framework);
+  counted::state().devices = 2;
+  function.collective = true;
+  EXPECT_FALSE(run(collector, launch(1)));
+  EXPECT_EQ(reason_of(1), SkipReason::collective);
+  function.collective = false;
+  EXPECT_FALSE(run(collector, launch(2)));
 }
 
 TEST_F(CollectorsTest, SampleBeginsWithTheFirstLaunchThatIsSelected) {
