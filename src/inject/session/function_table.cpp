@@ -20,6 +20,9 @@ constexpr std::array kWaiting{
     "ShotAllReduceKernel",      // TensorRT-LLM: customAllReduceKernels.cu
     "allreduce_fusion_kernel",  // TensorRT-LLM and FlashInfer: trtllm_allreduce_fusion.cuh
     "7deep_ep",                 // DeepEP's namespace, as it is mangled
+    "AllReduceKernelImpl",      // XLA's own: xla/stream_executor/gpu/all_reduce_kernel_lib.cu.h
+    "RaggedAllToAllKernel",     // the same: ragged_all_to_all_kernel_lib.cu.h
+    "GpuBarrierKernel",         // the same, multi_gpu_barrier_kernel.cu.h; and TensorRT-LLM's multiGpuBarrierKernel
 };
 
 bool is_collective(const std::string& mangled) {

@@ -93,7 +93,9 @@ inline constexpr std::array kIncompleteWords{
     IncompleteWords{"not matched", "the selector does not take it"},
     IncompleteWords{"near missed", "the selector takes another form of its name"},
     IncompleteWords{"cooperative", "cooperative: blocks wait for one another, so a replay could hang"},
-    IncompleteWords{"collective", "collective: waits for other GPUs, so a replay could hang"},
+    IncompleteWords{
+        "collective",
+        "it waits for other GPUs, or is of a process with several that wait for one another: use --replay-mode sample"},
     IncompleteWords{"captured", "captured into a CUDA graph, not run by itself"},
     IncompleteWords{"failed", "measuring failed; the notices say why"},
     IncompleteWords{"memory", "replaying it would take too long: there is much GPU memory to save and restore"},

@@ -33,7 +33,7 @@ TEST(CoverageReport, SaysWhyConfigurationsAreIncomplete) {
   EXPECT_EQ(test::cell(table, 0, "Timed GPU Time (ns)"), Cell{std::uint64_t{300}});
   EXPECT_EQ(test::cell(table, 0, "Timed GPU Time (%)"), Cell{75.0});
   EXPECT_EQ(test::cell(table, 0, "Incomplete Because"), Cell{});
-  EXPECT_EQ(test::cell(table, 1, "Incomplete Because"), Cell{"collective: waits for other GPUs, so a replay could hang"});
+  EXPECT_EQ(test::cell(table, 1, "Incomplete Because"), Cell{std::string(model::incomplete_text(model::Incomplete::collective))});
   EXPECT_EQ(test::cell(table, 2, "Incomplete Because"), Cell{"the selector does not take it"});
   EXPECT_EQ(test::cell(table, 2, "Grid Size"), Cell{}) << "its configurations are not told apart";
   EXPECT_EQ(test::cell(table, 2, "Timed GPU Time (ns)"), Cell{}) << "none was timed";
