@@ -15,6 +15,18 @@ constexpr std::size_t kScreenFindings = 3;
 constexpr std::size_t kLabelColumns = 12;
 constexpr std::size_t kNumberColumns = 3;  // before a finding
 
+// Words are dropped until there is room for the dots.
+std::string with_dots(std::string line, std::size_t width) {
+  constexpr std::string_view kDots = "...", kAfterWord = " ...";
+  if (display_width(line) + kDots.size() <= width) return line.append(kDots);
+  while (display_width(line) + kAfterWord.size() > width) {
+    const std::size_t word = line.rfind(' ');
+    if (word == std::string::npos) return shorten_middle(line, width - kAfterWord.size()).append(kAfterWord);
+    line.resize(word);
+  }
+  return line.append(kAfterWord);
+}
+
 // At most so many lines of wrapped text; what is cut ends in "...".
 ScreenLines wrapped(const std::string& words, std::size_t indent, const Page& page, std::size_t most) {
   ScreenLines lines = split(wrap(printable(words), page.width, indent, indent), '\n');
@@ -22,8 +34,7 @@ ScreenLines wrapped(const std::string& words, std::size_t indent, const Page& pa
   if (is_cut) lines.resize(most);
   if (!lines.empty()) lines.front() = std::string(indent, ' ') + lines.front();
   for (std::string& line : lines) line = shorten_middle(line, page.width);  // one long word
-  if (is_cut && display_width(lines.back()) + 3 <= page.width) lines.back() += "...";
-  if (is_cut && !lines.back().ends_with("...")) lines.back() = lines.back().substr(0, lines.back().rfind(' ')) + " ...";
+  if (is_cut) lines.back() = with_dots(std::move(lines.back()), page.width);
   return lines;
 }
 
