@@ -95,7 +95,7 @@ inline constexpr std::array kIncompleteWords{
     IncompleteWords{"cooperative", "cooperative: blocks wait for one another, so a replay could hang"},
     IncompleteWords{
         "collective",
-        "it waits for other GPUs, or is of a process with several that wait for one another: use --replay-mode sample"},
+        "a collective, which waits for other GPUs, or behind one in a process with several: use --replay-mode sample"},
     IncompleteWords{"captured", "captured into a CUDA graph, not run by itself"},
     IncompleteWords{"failed", "measuring failed; the notices say why"},
     IncompleteWords{"memory", "replaying it would take too long: there is much GPU memory to save and restore"},

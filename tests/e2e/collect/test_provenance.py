@@ -53,7 +53,7 @@ class ProvenanceTest(EndToEndTest):
         told = {row["Kernel Name"]: row["Incomplete Because"]
                 for row in self.report_json(self.folder / "dlkprof_dldb.sqlite", "--reports=coverage")}  # fmt: skip
         self.assertIn("waits for other GPUs", next(why for name, why in told.items() if "nccl" in name))
-        self.assertIn("Skipped     it waits for other GPUs", self.summary_text(self.folder / "dlkprof.dlkcap"))
+        self.assertIn("Skipped     a collective", self.summary_text(self.folder / "dlkprof.dlkcap"))
 
     def test_a_database_covers_what_its_capture_does(self):
         self.profile_with_database("-k", GEMM)
