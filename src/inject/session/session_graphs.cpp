@@ -95,11 +95,11 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
 bool Session::wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Graph& graph, CUcontext context) {
   using enum Collector::ByNodes;
   if (pc_sampling_ || !counter_.selector().goes_by_name_and_device() || !counter_.selecting()) return false;
-  const bool gives_up = graph.idle >= kMostIdle;
-  const auto [how, known] = collecting([&](Collector& collector) {
-    return std::pair(gives_up ? no : collector.by_nodes(context, graph.kernels), !graph.kernels.empty());
+  const auto [how, is_final] = collecting([&](Collector& collector) {
+    const bool gives_up = graph.idle >= kMostIdle;
+    return std::pair(gives_up ? no : collector.by_nodes(context, graph.kernels), gives_up || !graph.kernels.empty());
   });
-  if (how == no && (known || gives_up)) graphs_.launches().done(call.executable);
+  if (how == no && is_final) graphs_.launches().done(call.executable);
   return how == yes && !graphs_.is_captured(call.stream) && cupti::devices_in_use(services_->driver) <= 1;
 }
 

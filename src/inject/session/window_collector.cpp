@@ -17,8 +17,9 @@ constexpr int kFailuresToEnd = 3;
 }  // namespace
 
 bool WindowCollector::usable(const Launch& launch) {
+  if (over_) return false;
   forbidden_ = forbidden_ || forbids(launch);
-  return !over_ && !forbidden_;
+  return !forbidden_;
 }
 
 // The program waits for a launch that is measured, and for all before it. Kernels that wait for those of another GPU, which the

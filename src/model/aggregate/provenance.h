@@ -93,9 +93,8 @@ inline constexpr std::array kIncompleteWords{
     IncompleteWords{"not matched", "the selector does not take it"},
     IncompleteWords{"near missed", "the selector takes another form of its name"},
     IncompleteWords{"cooperative", "cooperative: blocks wait for one another, so a replay could hang"},
-    IncompleteWords{
-        "collective",
-        "a collective, which waits for other GPUs, or behind one in a process with several: use --replay-mode sample"},
+    IncompleteWords{"collective",
+                    "a collective, which waits for other GPUs, or behind one in a process with several: have one for each GPU"},
     IncompleteWords{"captured", "captured into a CUDA graph, not run by itself"},
     IncompleteWords{"failed", "measuring failed; the notices say why"},
     IncompleteWords{"memory", "replaying it would take too long: there is much GPU memory to save and restore"},

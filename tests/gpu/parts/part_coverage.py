@@ -2,6 +2,7 @@
 
 The GPU time is that of kernels in steady iterations and outside graphs, or of all configurations that are launched often."""
 
+import collections
 import dataclasses
 import sqlite3
 import sys
@@ -67,10 +68,7 @@ def judge(bench, case):
     alone, seconds_alone = timed(lambda: bench.commands.run(f"{base}.alone", words, timeout=LIMIT))
     done, seconds = timed(lambda: bench.dlkprof.profile(base, case.options, words, timeout=LIMIT))
     check(done.stdout.splitlines()[-1:] == alone.stdout.splitlines()[-1:], "the program printed something else")
-    databases = sorted(bench.dlkprof.captures.glob(f"{base}*_dldb.sqlite"))
-    check(databases, "no database was written")
-    shares = [coverage(database, case.often) for database in databases]
-    quick, asked, missing = min(shares, key=lambda share: share[1])
+    quick, asked, missing = min(coverage(bench.dlkprof.captures / f"{base}_dldb.sqlite", case.often), key=lambda share: share[1])
     added = seconds - seconds_alone
     detail = (
         f"{asked:.1f} % measured ({quick:.1f} % at least quick){', launched often' if case.often else ''}, {missing} configurations "
@@ -88,24 +86,34 @@ OFTEN_TIMES = (
     WHOLE
     + """, times AS (SELECT config, SUM(timed_gpu_ns) AS ns, SUM(launches) AS launches, SUM(timed) AS timed FROM launch_count
                                     WHERE config IS NOT NULL GROUP BY config HAVING SUM(launches) >= ?)
-    SELECT t.ns * 1.0 / MAX(t.timed, 1) * t.launches, w.config IS NOT NULL, COALESCE(w.asked, 0)
-    FROM times t LEFT JOIN whole w ON w.config = t.config"""
+    SELECT c.process, t.ns * 1.0 / MAX(t.timed, 1) * t.launches, w.config IS NOT NULL, COALESCE(w.asked, 0)
+    FROM times t JOIN config c ON c.id = t.config LEFT JOIN whole w ON w.config = t.config"""
 )
 STEADY_TIMES = (
     WHOLE
     + """, times AS (SELECT a.config, SUM(a.end_ns - a.start_ns) AS ns
                                      FROM activity a JOIN placement p ON p.activity = a.id JOIN aggregation g ON g.id = p.aggregation
-                                     WHERE a.config IS NOT NULL AND a.config NOT IN (SELECT c.id FROM config c JOIN kernel k ON k.id = c.kernel
-                                           WHERE k.mangled GLOB '*nccl*') AND NOT a.in_graph AND g.id = (SELECT MAX(id) FROM aggregation)
+                                     WHERE NOT a.in_graph AND g.id = (SELECT MAX(id) FROM aggregation)
                                            AND p.iteration BETWEEN g.first_iteration AND g.last_iteration GROUP BY a.config)
-    SELECT t.ns, w.config IS NOT NULL, COALESCE(w.asked, 0) FROM times t LEFT JOIN whole w ON w.config = t.config"""
+    SELECT c.process, t.ns, w.config IS NOT NULL, COALESCE(w.asked, 0)
+    FROM times t JOIN config c ON c.id = t.config JOIN kernel k ON k.id = c.kernel LEFT JOIN whole w ON w.config = t.config
+    WHERE k.mangled NOT GLOB '*nccl*'"""
 )
 
 
 def coverage(database, often):
-    """Of the GPU time: what has any counters, what has all that were asked for; and how many configurations have not all."""
+    """For each process, of the GPU time: what has any counters, what has all that were asked for; and how many configurations have
+    not all."""
     connection = sqlite3.connect(database)
     rows = connection.execute(OFTEN_TIMES, (OFTEN,)).fetchall() if often else connection.execute(STEADY_TIMES).fetchall()
-    total = sum(row[0] or 0 for row in rows) or 1.0
-    share = [100 * sum(row[0] or 0 for row in rows if row[column]) / total for column in (1, 2)]
-    return share[0], share[1], sum(1 for row in rows if not row[2])
+    by_process = collections.defaultdict(list)
+    for process, ns, quick, asked in rows:
+        by_process[process].append((ns or 0, quick, asked))
+    check(by_process, "no kernel is in the database's steady iterations, or was launched often")
+    return [share_of(times) for times in by_process.values()]
+
+
+def share_of(times):
+    total = sum(ns for ns, _, _ in times) or 1.0
+    quick, asked = (100 * sum(time[0] for time in times if time[column]) / total for column in (1, 2))
+    return quick, asked, sum(1 for time in times if not time[2])

@@ -55,16 +55,12 @@ def in_graphs(bench):
             row.detail = words_of(bench, captures) + seconds_words(seconds, alone)
 
 
+def torchrun(program, *words):
+    return [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={RANKS}", program, *words]
+
+
 def program(probe="ddp_probe.py"):
-    return [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        f"--nproc-per-node={RANKS}",
-        PROBES / probe,
-        str(ITERATIONS),
-    ]
+    return torchrun(PROBES / probe, str(ITERATIONS))
 
 
 def require_gpus(bench):

@@ -1,7 +1,6 @@
 """Two ranks with NCCL, one of which sleeps before a layer: merge and report name the rank and the layer."""
 
 import json
-import sys
 
 import part_nccl
 from harness import CheckFailed, Skipped, check
@@ -25,14 +24,7 @@ def run(bench):
 
 
 def named(bench):
-    program = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--standalone",
-        f"--nproc-per-node={part_nccl.RANKS}",
-        PROGRAMS / "late_rank.py",
-    ]
+    program = part_nccl.torchrun(PROGRAMS / "late_rank.py")
     bench.dlkprof.profile("ranks", ("--mode", "pytorch", "--replay-mode", "none"), program, timeout=LIMIT).require_success()
     captures = sorted(bench.dlkprof.captures.glob("ranks*.dlkcap"))
     job = bench.dlkprof.captures / "ranks_job.sqlite"
