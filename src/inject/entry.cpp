@@ -8,7 +8,6 @@
 #include "base/unnoticed.h"
 #include "inject/session/session.h"
 #include "inject/timeline/nvtx.h"
-#include "inject/timeline/nvtx_payloads.h"
 
 extern "C" {
 
@@ -31,7 +30,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(const void* 
 // NVTX calls it after the one above. 0: the extension is not for us.
 __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(dlkprof::inject::ExtensionModule* module) noexcept {
   const dlkprof::Unnoticed whole;
-  return dlkprof::inject::attach_to_payloads(module) ? 1 : 0;
+  return dlkprof::inject::attach_to_extension(module) ? 1 : 0;
 }
 
 }  // extern "C"

@@ -2,12 +2,12 @@
 
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/inline_text.h"
 #include "inject/timeline/nvtx_module.h"
-#include "inject/timeline/nvtx_payloads.h"
 #include "inject/timeline/range_visit.h"
 #include "inject/timeline/resource_names.h"
 
@@ -79,8 +79,7 @@ void read_message(const nvtxEventAttributes_t& event, RangeAttributes& attribute
   }
 }
 
-void read_extended(nvtxDomainHandle_t domain, const nvtxEventAttributes_t& event, RangeAttributes& attributes) noexcept {
-  const auto bytes = message_bytes(domain, event);
+void set_bytes(RangeAttributes& attributes, std::optional<std::uint64_t> bytes) noexcept {
   if (!bytes) return;
   attributes.payload_type = capture::kMessageBytes;
   attributes.payload_bits = *bytes;
@@ -111,7 +110,15 @@ RangeAttributes read(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* eve
   if (event == nullptr || event->version == 0 || event->size < NVTX_EVENT_ATTRIB_STRUCT_SIZE) return attributes;
   read_message(*event, attributes);
   attributes.category = event->category;
-  event->payloadType == kExtendedPayload ? read_extended(domain, *event, attributes) : read_payload(*event, attributes);
+  event->payloadType == kExtendedPayload ? set_bytes(attributes, message_bytes(domain, *event))
+                                         : read_payload(*event, attributes);
+  return attributes;
+}
+
+// Texts in payloads stay unknown: it is a range without a name.
+RangeAttributes read(nvtxDomainHandle_t domain, const PayloadData* data, std::size_t count) noexcept {
+  RangeAttributes attributes{.domain = from_handle(domain)};
+  set_bytes(attributes, message_bytes(domain, data, count));
   return attributes;
 }
 
@@ -209,6 +216,23 @@ void end(nvtxRangeId_t range) noexcept {
 }
 void domain_end(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t range) noexcept { end(range); }  // the number says all
 
+void mark_payload(nvtxDomainHandle_t domain, const PayloadData* data, std::size_t count) noexcept {
+  visiting([&] { ranges().mark(read(domain, data, count)); });
+}
+int push_payload(nvtxDomainHandle_t domain, const PayloadData* data, std::size_t count) noexcept {
+  return pushing([&] { return read(domain, data, count); });
+}
+int pop_payload(nvtxDomainHandle_t domain, const PayloadData* /*data*/, std::size_t /*count*/) noexcept {
+  return domain_pop(domain);
+}
+nvtxRangeId_t start_payload(nvtxDomainHandle_t domain, const PayloadData* data, std::size_t count) noexcept {
+  return starting([&] { return read(domain, data, count); });
+}
+void end_payload(nvtxDomainHandle_t /*domain*/, nvtxRangeId_t range, const PayloadData* /*data*/,
+                 std::size_t /*count*/) noexcept {
+  end(range);
+}
+
 template <typename Character>
 nvtxDomainHandle_t create_domain(const Character* name) noexcept {
   return to_handle<nvtxDomainHandle_t>(visiting(0U, [&] { return number_of(name, Use::name); }));
@@ -294,6 +318,12 @@ void attach_to_nvtx(const void* (*export_table)(std::uint32_t), bool resource_na
   if (g_ranges.load(std::memory_order_acquire) == nullptr) return;
   attach_core(export_table);
   attach_domains(export_table);
+}
+
+bool attach_to_extension(ExtensionModule* module) noexcept {
+  constexpr PayloadRanges kRanges{
+      .mark = mark_payload, .push = push_payload, .pop = pop_payload, .start = start_payload, .end = end_payload};
+  return attach_to_payloads(module, g_ranges.load(std::memory_order_acquire) != nullptr ? &kRanges : nullptr);
 }
 
 }  // namespace dlkprof::inject

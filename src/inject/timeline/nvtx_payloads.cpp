@@ -10,7 +10,7 @@ namespace dlkprof::inject {
 namespace {
 
 // As nvtx3/nvToolsExtPayload.h numbers functions, the types of entries and the fields of a schema.
-constexpr std::size_t kRegisterSchema = 0, kIsEnabled = 7;
+constexpr std::size_t kRegisterSchema = 0, kMark = 2, kPush = 3, kPop = 4, kStart = 5, kEnd = 6, kIsEnabled = 7;
 constexpr std::uint64_t kUint64 = 18, kSize = 22;
 constexpr std::uint64_t kHasEntries = 1U << 4U, kHasEntryCount = 1U << 5U, kHasId = 1U << 8U;
 constexpr std::uint64_t kFirstDynamicId = std::uint64_t{1} << 32U;
@@ -78,7 +78,7 @@ std::optional<std::uint64_t> read_size(nvtxDomainHandle_t domain, const PayloadD
 
 }  // namespace
 
-bool attach_to_payloads(ExtensionModule* module) noexcept {
+bool attach_to_payloads(ExtensionModule* module, const PayloadRanges* ranges) noexcept {
   if (module == nullptr || module->struct_size < sizeof(ExtensionModule) || module->module != kPayloadModule) return false;
   if (module->segment_count == 0 || module->segments == nullptr || module->segments->functions == nullptr) return false;
   const ExtensionSegment& segment = *module->segments;
@@ -87,16 +87,27 @@ bool attach_to_payloads(ExtensionModule* module) noexcept {
   };
   put(kRegisterSchema, register_schema);
   put(kIsEnabled, is_enabled);
+  if (ranges == nullptr) return true;
+  put(kMark, ranges->mark);
+  put(kPush, ranges->push);
+  put(kPop, ranges->pop);
+  put(kStart, ranges->start);
+  put(kEnd, ranges->end);
   return true;
 }
 
-std::optional<std::uint64_t> message_bytes(nvtxDomainHandle_t domain, const nvtxEventAttributes_t& event) noexcept {
-  const auto* data = reinterpret_cast<const PayloadData*>(static_cast<std::uintptr_t>(event.payload.ullValue));  // NOLINT
-  if (event.payloadType != kExtendedPayload || data == nullptr || event.reserved0 <= 0) return std::nullopt;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(event.reserved0) && i < kMostPayloads; ++i) {
+std::optional<std::uint64_t> message_bytes(nvtxDomainHandle_t domain, const PayloadData* data, std::size_t count) noexcept {
+  if (data == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < count && i < kMostPayloads; ++i) {
     if (const auto bytes = read_size(domain, data[i])) return bytes;
   }
   return std::nullopt;
+}
+
+std::optional<std::uint64_t> message_bytes(nvtxDomainHandle_t domain, const nvtxEventAttributes_t& event) noexcept {
+  if (event.payloadType != kExtendedPayload || event.reserved0 <= 0) return std::nullopt;
+  const auto* data = reinterpret_cast<const PayloadData*>(static_cast<std::uintptr_t>(event.payload.ullValue));  // NOLINT
+  return message_bytes(domain, data, static_cast<std::size_t>(event.reserved0));
 }
 
 }  // namespace dlkprof::inject

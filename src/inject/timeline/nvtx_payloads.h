@@ -1,6 +1,6 @@
-// What NCCL says of its messages by NVTX's payload extension (nvtx3/nvToolsExtPayload.h, which toolkits before 13 may lack: hence
-// its structs here). A program registers schemas, which say where in a payload what lies. Of these only the size of messages is
-// kept.
+// NVTX's payload extension (nvtx3/nvToolsExtPayload.h, which toolkits before 13 may lack: hence its structs here). A program
+// registers schemas, which say where in a payload what lies: of these only the size of NCCL's messages is kept. And it may open
+// and close ranges with payloads, also those that were opened without one: NCCL closes its ncclCommInitRankConfig so.
 #pragma once
 
 #include <cstddef>
@@ -49,10 +49,23 @@ struct PayloadData {
   const void* bytes;
 };
 
-// Puts our functions behind those of the payload extension. False for another extension, and for none.
-bool attach_to_payloads(ExtensionModule* module) noexcept;
+// What is to happen to ranges and marks that have nothing but payloads: nvtxMarkPayload, nvtxRangePushPayload and so on.
+struct PayloadRanges {
+  void (*mark)(nvtxDomainHandle_t, const PayloadData*, std::size_t count) noexcept = nullptr;
+  int (*push)(nvtxDomainHandle_t, const PayloadData*, std::size_t count) noexcept = nullptr;
+  int (*pop)(nvtxDomainHandle_t, const PayloadData*, std::size_t count) noexcept = nullptr;
+  nvtxRangeId_t (*start)(nvtxDomainHandle_t, const PayloadData*, std::size_t count) noexcept = nullptr;
+  void (*end)(nvtxDomainHandle_t, nvtxRangeId_t, const PayloadData*, std::size_t count) noexcept = nullptr;
+};
 
-// Of an event with an extended payload, in bytes; none where no schema of its domain says where its size lies.
+// Puts our functions behind those of the payload extension, those of `ranges` where there are any. False for another extension,
+// and for none.
+bool attach_to_payloads(ExtensionModule* module, const PayloadRanges* ranges) noexcept;
+
+// Of payloads, in bytes; none where no schema of their domain says where a size lies.
+[[nodiscard]] std::optional<std::uint64_t> message_bytes(nvtxDomainHandle_t domain, const PayloadData* data,
+                                                         std::size_t count) noexcept;
+// Of an event with an extended payload.
 [[nodiscard]] std::optional<std::uint64_t> message_bytes(nvtxDomainHandle_t domain, const nvtxEventAttributes_t& event) noexcept;
 
 }  // namespace dlkprof::inject

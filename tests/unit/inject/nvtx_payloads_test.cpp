@@ -113,19 +113,19 @@ TEST(NvtxPayloads, OfOtherThingsAreUnknown) {
 }
 
 TEST(NvtxPayloads, LeaveOtherExtensionsAlone) {
-  EXPECT_FALSE(attach_to_payloads(nullptr));
+  EXPECT_FALSE(attach_to_payloads(nullptr, nullptr));
   ExtensionModule module{};
   module.struct_size = sizeof(module);
   module.module = kPayloadModule;
-  EXPECT_FALSE(attach_to_payloads(&module)) << "it has no functions";
+  EXPECT_FALSE(attach_to_payloads(&module, nullptr)) << "it has no functions";
   std::intptr_t function = 0;
   ExtensionSegment segment{0, 1, &function};
   module.segment_count = 1;
   module.segments = &segment;
-  EXPECT_TRUE(attach_to_payloads(&module)) << "an older one, with fewer functions";
+  EXPECT_TRUE(attach_to_payloads(&module, nullptr)) << "an older one, with fewer functions";
   EXPECT_NE(function, 0);
   module.module = kPayloadModule + 1;
-  EXPECT_FALSE(attach_to_payloads(&module));
+  EXPECT_FALSE(attach_to_payloads(&module, nullptr));
 }
 
 }  // namespace
@@ -134,9 +134,8 @@ int attach(nvtxExtModuleInfo_t* module) {
   static_assert(sizeof(ExtensionModule) == sizeof(nvtxExtModuleInfo_t) && sizeof(PayloadData) == sizeof(nvtxPayloadData_t) &&
                 sizeof(PayloadEntry) == sizeof(nvtxPayloadSchemaEntry_t) &&
                 sizeof(PayloadSchema) == sizeof(nvtxPayloadSchemaAttr_t));
-  return attach_to_payloads(reinterpret_cast<ExtensionModule*>(module))
-             ? 1
-             : 0;  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+  auto* const ours = reinterpret_cast<ExtensionModule*>(module);  // NOLINT(cppcoreguidelines-pro-type-reinterpret-cast)
+  return attach_to_payloads(ours, nullptr) ? 1 : 0;
 }
 
 }  // namespace dlkprof::inject::nvtx_payloads_test

@@ -332,6 +332,69 @@ TEST(NvtxInstances, OlderOnesMayLackFunctions) {
   attach_to_nvtx([](std::uint32_t) -> const void* { return nullptr; }, true);
 }
 
+// The functions of nvToolsExtPayload.h, as its header calls them; null where they are not taken.
+struct PayloadFunctions {
+  std::array<std::intptr_t, 63> slots{};
+
+  PayloadFunctions() {
+    ExtensionSegment segment{0, slots.size(), slots.data()};
+    ExtensionModule module{};
+    module.struct_size = sizeof(module);
+    module.module = kPayloadModule;
+    module.segment_count = 1;
+    module.segments = &segment;
+    EXPECT_TRUE(attach_to_extension(&module));
+  }
+  template <typename Result, typename... Arguments>
+  Result call(std::size_t slot, Arguments... arguments) const {
+    return reinterpret_cast<Result (*)(Arguments...)>(slots.at(slot))(arguments...);  // NOLINT(performance-no-int-to-ptr)
+  }
+};
+
+constexpr const PayloadData* kNoData = nullptr;
+
+// As NCCL does where it tells at a function's end what it has made.
+TEST(NvtxPayloadRanges, ClosesWhatWasOpenedWithoutAPayload) {
+  (void)world();
+  const PayloadFunctions functions;
+  auto* const domain = nvtxDomainCreateA("NCCL");
+  const auto outer = with_message("ncclCommInitRankConfig"), after = with_message("ncclAllReduce");
+  EXPECT_EQ(nvtxDomainRangePushEx(domain, &outer), 0);
+  const PayloadData data{1, sizeof(int), &outer};
+  EXPECT_EQ((functions.call<int>(4, domain, &data, std::size_t{1})), 0);
+  EXPECT_EQ(nvtxDomainRangePushEx(domain, &after), 0);
+  EXPECT_EQ(nvtxDomainRangePop(domain), 0);
+  EXPECT_NE(find("ncclCommInitRankConfig").end_ns, 0);
+  EXPECT_EQ(find("ncclAllReduce").parent, 0U);
+}
+
+TEST(NvtxPayloadRanges, AreRangesAndMarksWithoutAName) {
+  (void)world();
+  const PayloadFunctions functions;
+  auto* const domain = nvtxDomainCreateA("payloads alone");
+  const auto inner = with_message("in a payload's");
+  EXPECT_EQ((functions.call<int>(3, domain, kNoData, std::size_t{0})), 0);
+  EXPECT_EQ(nvtxDomainRangePushEx(domain, &inner), 1);
+  EXPECT_EQ(nvtxDomainRangePop(domain), 1);
+  EXPECT_EQ((functions.call<int>(4, domain, kNoData, std::size_t{0})), 0);
+  const auto started = functions.call<nvtxRangeId_t>(5, domain, kNoData, std::size_t{0});
+  EXPECT_NE(started, 0U);
+  functions.call<void>(6, domain, started, kNoData, std::size_t{0});
+  functions.call<void>(2, domain, kNoData, std::size_t{0});
+  const auto written = world().captured.flushed();
+  const auto is_of_domain = [&](const RangeEvent& range) { return written.text(range.domain) == "payloads alone"; };
+  EXPECT_EQ(std::count_if(written.ranges.begin(), written.ranges.end(), is_of_domain), 4);
+  EXPECT_NE(find("in a payload's").parent, 0U);
+}
+
+TEST(NvtxPayloadRanges, AreNotTakenWhereRangesAreNotWanted) {
+  record_ranges(nullptr);
+  const PayloadFunctions functions;
+  EXPECT_EQ(functions.slots.at(4), 0);
+  EXPECT_NE(functions.slots.at(0), 0) << "schemas may be registered before";
+  record_ranges(&world().ranges);
+}
+
 TEST(NvtxInstances, NamesOfStreamsAndContexts) {
   (void)world();
   Instance instance;
