@@ -80,6 +80,17 @@ KeyNode take_marker(const Timeline& timeline, const RangeMarkers& markers, const
   return {texts[name], KeyNodeSource::framework, find_stops(timeline, std::move(instances))};
 }
 
+// One that parts the run: what ran once on each GPU did not repeat itself.
+std::optional<KeyNode> find_repeating_marker(const Timeline& timeline, const RangeMarkers& markers, const TextTable& texts,
+                                             Candidates candidates) {
+  while (const auto repeating = choose(candidates, texts, 2)) {
+    KeyNode marker = take_marker(timeline, markers, texts, *repeating);
+    if (marker.stops.size() > 1) return marker;
+    candidates.erase(*repeating);
+  }
+  return std::nullopt;
+}
+
 // Kernel launches of one process in the order of calling: the first work of each call (a graph launch has many).
 struct Launches {
   std::vector<std::uint32_t> activities;
@@ -191,7 +202,7 @@ std::vector<std::int64_t> find_stops(const Timeline& timeline, std::vector<KeyIn
 
 KeyNode find_key_node(const Timeline& timeline, const RangeMarkers& markers, const TextTable& texts) {
   const Candidates candidates = find_candidates(timeline, markers);
-  if (const auto repeating = choose(candidates, texts, 2)) return take_marker(timeline, markers, texts, *repeating);
+  if (auto marker = find_repeating_marker(timeline, markers, texts, candidates)) return *std::move(marker);
   if (auto module = find_generating_module(timeline, markers, texts)) return *std::move(module);
   if (auto repeating = find_repeating_launch(timeline)) return *std::move(repeating);
   if (const auto once = choose(candidates, texts, 1)) return take_marker(timeline, markers, texts, *once);

@@ -102,7 +102,8 @@ std::optional<int> xla_rank(const Marker& marker) {
   for (const std::string_view word : {"step", "train", "update"}) {
     if (contains(marker.name, word)) return xla_step;
   }
-  return marker.name.starts_with("jit__") ? xla_helper : xla_module;  // JAX's own, such as jit__normal
+  const bool is_pmaps = marker.name == "jit__fun";  // jax.pmap calls each function so (jax/_src/pmap.py)
+  return marker.name.starts_with("jit__") && !is_pmaps ? xla_helper : xla_module;  // JAX's own, such as jit__normal
 }
 
 std::optional<int> tensorflow_rank(std::string_view node) {

@@ -194,6 +194,23 @@ TEST(MultiGpuIterationsTest, TheNthKeyNodesOfAllGpusAreOne) {
   EXPECT_EQ(made.iterations[1].start_ns, 130) << "the end of the last one";
 }
 
+TEST(MultiGpuIterationsTest, WhatRanOnceOnEachGpuIsNoKeyNode) {
+  TimelineBuilder builder;
+  builder.device();
+  const std::uint32_t second = builder.thread(builder.process());
+  const std::string gather = "XlaModule:#hlo_module=jit_gather,program_id=1#",
+                    run = "XlaModule:#hlo_module=jit__fun,program_id=2#";
+  for (const std::int64_t start : {100, 200, 300}) {
+    builder.range(run, start, start + 10, 0, {"TSL"}).range(run, start, start + 10, second, {"TSL"});
+    builder.launch("a", start + 2, start + 20, start + 30).launch("a", start + 2, start + 20, start + 30, second, 1);
+  }
+  builder.range(gather, 500, 510, 0, {"TSL"}).range(gather, 500, 510, second, {"TSL"});
+  builder.launch("ncclDevKernel_AllGather", 502, 510, 1000).launch("ncclDevKernel_AllGather", 502, 510, 1000, second, 1);
+  const Fold made = fold(builder.build());
+  EXPECT_THAT(made.key_node, HasSubstr("jit__fun"));
+  EXPECT_EQ(made.key_nodes_found, 3U);
+}
+
 TEST(MultiGpuIterationsTest, UnequalNumbersMakeEachOneAnIteration) {
   TimelineBuilder builder;
   builder.device();

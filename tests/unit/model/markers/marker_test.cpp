@@ -174,6 +174,9 @@ TEST(KeyNodes, OfXlaAreStepsBeforeOtherModulesAndNoTrialsOfTheAutotuner) {
   EXPECT_LT(step, rank_of("TSL", "XlaModule:#hlo_module=jit_multiply,program_id=2#"));
   EXPECT_LT(rank_of("TSL", "XlaModule:#hlo_module=jit_multiply,program_id=2#"),
             rank_of("TSL", "XlaModule:#hlo_module=jit__normal,program_id=2#"));
+  EXPECT_EQ(rank_of("TSL", "XlaModule:#hlo_module=jit__fun,program_id=3#"),
+            rank_of("TSL", "XlaModule:#hlo_module=jit_multiply,program_id=2#"))
+      << "jax.pmap has made it of the program's";
   EXPECT_EQ(rank_of("TSL", "XlaModule:#hlo_module=gemm_fusion_dot.2#"), 99);
 }
 
