@@ -66,7 +66,7 @@ void GraphLog::on_resource(const cupti::Functions& cupti, CUpti_CallbackId id, c
     }
   } catch (const std::exception& error) {
     failed_ = true;
-    events_ = {};
+    forget();
     recorder_.note(kFailed, error);
   }
 }
@@ -115,12 +115,21 @@ std::uint64_t GraphLog::capture_range_of(std::uint64_t graph, std::uint64_t othe
 }
 
 void GraphLog::add(const capture::GraphEvent& event) {
-  if (events_.size() >= capture::kEventsInABatch && recorder_.usable()) append();
-  if (events_.size() >= kMostHeld) {
+  if (held_ >= kMostHeld) {
     ++dropped_;
-  } else {
-    events_.push_back(event);
+    return;
   }
+  ++held_;
+  auto& thread = unfinished_[std::this_thread::get_id()];
+  thread.push_back(event);
+  using enum capture::GraphEventKind;
+  if (event.kind == executable_made || event.kind == graph_cloned) close(thread);
+  if (events_.size() >= capture::kEventsInABatch && recorder_.usable()) append();
+}
+
+void GraphLog::close(std::vector<capture::GraphEvent>& thread) {
+  events_.insert(events_.end(), thread.begin(), thread.end());
+  thread.clear();
 }
 
 // The lock is held.
@@ -130,6 +139,7 @@ void GraphLog::append() {
     recorder_.append(capture::pack_events(some));
     left = left.subspan(some.size());
   }
+  held_ -= events_.size();
   events_.clear();
   if (dropped_ == 0) return;
   recorder_.note(capture::Severity::warning, "nodes of CUDA graphs were left out, as there were too many before the first launch",
@@ -140,7 +150,10 @@ void GraphLog::append() {
 void GraphLog::flush() noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    if (!failed_ && recorder_.usable()) append();
+    if (failed_ || !recorder_.usable()) return;
+    for (auto& [id, thread] : unfinished_) close(thread);
+    unfinished_.clear();
+    append();
   } catch (const std::exception& error) {
     failed_ = true;
     recorder_.note(kFailed, error);
@@ -148,7 +161,9 @@ void GraphLog::flush() noexcept {
 }
 
 void GraphLog::forget() noexcept {
+  unfinished_.clear();
   events_.clear();
+  held_ = 0;
   dropped_ = 0;
 }
 

@@ -6,7 +6,9 @@
 #include <cupti.h>
 
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -52,12 +54,17 @@ class GraphLog {
   void on_executable(const Told& told);
   std::uint64_t capture_range_of(std::uint64_t graph, std::uint64_t otherwise);
   void add(const capture::GraphEvent& event);
+  void close(std::vector<capture::GraphEvent>& thread);
   void append();
 
   Recorder& recorder_;
   std::mutex mutex_;                                                 // of all below
   std::unordered_map<std::uint64_t, std::uint64_t> capture_ranges_;  // by graph
+  // What each thread tells until its graph is whole. Who reads it takes what comes before a node for the node's child, and XLA
+  // instantiates on a thread for each GPU.
+  std::map<std::thread::id, std::vector<capture::GraphEvent>> unfinished_;
   std::vector<capture::GraphEvent> events_;
+  std::size_t held_ = 0;  // of both
   std::uint64_t dropped_ = 0;
   bool failed_ = false;
 };

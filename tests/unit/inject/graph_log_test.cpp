@@ -16,6 +16,7 @@ using capture::GraphEvent;
 using capture::GraphEventKind;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 // Handles are their numbers.
 cupti::Functions numbering() {
@@ -63,9 +64,9 @@ TEST_F(GraphLogTest, ANodeHasTheRangeOpenOnItsThread) {
   make_node(3, 32, CU_GRAPH_NODE_TYPE_MEMCPY);
   make_node(3, 33, CU_GRAPH_NODE_TYPE_EVENT_RECORD);  // no work
   test::on_other_thread([&] { make_node(3, 34, CU_GRAPH_NODE_TYPE_MEMSET); });
-  EXPECT_THAT(log_.flushed().graphs, ElementsAre(GraphEvent{.id = 31, .graph = 3, .range = range, .capture_range = 77},
-                                                 GraphEvent{.id = 32, .graph = 3, .capture_range = 77},
-                                                 GraphEvent{.id = 34, .graph = 3, .capture_range = 77}));
+  EXPECT_THAT(log_.flushed().graphs, UnorderedElementsAre(GraphEvent{.id = 31, .graph = 3, .range = range, .capture_range = 77},
+                                                          GraphEvent{.id = 32, .graph = 3, .capture_range = 77},
+                                                          GraphEvent{.id = 34, .graph = 3, .capture_range = 77}));
 }
 
 TEST_F(GraphLogTest, ClonesAndExecutables) {
@@ -117,6 +118,28 @@ TEST_F(GraphLogTest, TooManyBeforeTheFirstLaunchAreLeftOutAndTold) {
   EXPECT_EQ(written.graphs.size(), GraphLog::kMostHeld);
   ASSERT_EQ(written.notices.size(), 1U);
   EXPECT_EQ(written.notices[0].detail, "3 events");
+}
+
+TEST_F(GraphLogTest, WhatAThreadTellsOfAGraphStaysTogether) {
+  log_.open();
+  const auto clone = [this](std::uintptr_t id) {
+    tell(CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED, {.node = node(id), .originalNode = node(id - 1)});
+  };
+  const auto instantiate = [this](std::uintptr_t id) {
+    tell(CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED, {.graph = graph(id), .graphExec = reinterpret_cast<CUgraphExec>(id + 1)});
+  };
+  clone(11);
+  test::on_other_thread([&] {
+    clone(21);
+    instantiate(20);
+    clone(31);
+  });
+  clone(12);
+  instantiate(10);
+  const auto written = log_.flushed().graphs;
+  std::vector<std::uint64_t> ids;
+  for (const GraphEvent& event : written) ids.push_back(event.id);
+  EXPECT_THAT(ids, ElementsAre(21, 21, 11, 12, 11, 31)) << "the executable graphs have numbers 21 and 11";
 }
 
 TEST_F(GraphLogTest, ThreadsTellSideBySide) {
