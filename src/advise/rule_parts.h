@@ -35,6 +35,7 @@ inline constexpr double kWarpThreads = 32;
                                 std::string recommendation = "");
 
 // Of cuDNN, cuBLAS or CUTLASS as these ship it, by its name: its code, tiles and registers are nobody's to change.
+[[nodiscard]] bool is_collective(const Case& run, const ConfigUse& use);
 [[nodiscard]] bool is_library_kernel(const model::Kernel& kernel);
 
 // GPU time of an op above that at the peak of memory, as far as memory throughput was measured; `scale`: of its traffic.

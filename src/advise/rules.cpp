@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "advise/rule_parts.h"
+#include "base/collective_kernel.h"
 #include "base/text.h"
 #include "model/aggregate/provenance.h"
 
@@ -154,6 +155,10 @@ Finding of_config(const Case& run, const ConfigUse& use, std::string problem, st
 
 std::string share_text(const Case& run, const ConfigUse& use) {
   return fmt::format("{}, {:.3g} % of the GPU time,", kernel_text(run, use), run.percent_of_gpu_time(use.gpu_ns));
+}
+
+bool is_collective(const Case& run, const ConfigUse& use) {
+  return is_collective_kernel(run.profile.timeline.kernels[use.kernel].mangled);
 }
 
 bool is_library_kernel(const model::Kernel& kernel) {

@@ -61,7 +61,7 @@ void find_small_grids(const Case& run, Findings& findings) {
   find_small_foreach(run, findings);
   for_each_large_config(run, [&](const ConfigUse& use) {
     const SmallGrid grid = grid_of(run, use);
-    if (!grid.is_small() || is_foreach(run, use)) return false;
+    if (!grid.is_small() || is_foreach(run, use) || is_collective(run, use)) return false;
     const bool library = is_library_kernel(run.profile.timeline.kernels[use.kernel]);
     findings.push_back(of_config(run, use,
                                  fmt::format("The grid of {} has {:.0f} block{} for {:.0f} multiprocessors.",
@@ -150,7 +150,8 @@ std::vector<Rule> kernel_rules() {
       {"small_grid", "Small Grid Detector", "A grid leaves multiprocessors without a block", "All",
        fmt::format("A kernel's grid has blocks for fewer than {:g} % of the multiprocessors.", kFilledPercent),
        "Nsight Compute's speed-of-light guidance: below 60 % of the peak a kernel is held back by latencies; with fewer "
-       "multiprocessors at work their mean cannot be higher. The kernels of foreach optimizers are one finding.",
+       "multiprocessors at work their mean cannot be higher. The kernels of foreach optimizers are one finding. Collectives are "
+       "left out.",
        "GPU time × the share of multiprocessors without a block.",
        "Give it more to do (a larger batch), split the work into more blocks (split-K), or run other kernels beside it on "
        "another stream.",

@@ -79,7 +79,7 @@ void find_transposes(const Case& run, Findings& findings) {
   if (largest != nullptr) findings.back().op = largest->op;
 }
 
-bool is_collective(const model::Kernel& kernel) {
+bool is_of_nccl(const model::Kernel& kernel) {
   return kernel.kind == capture::ActivityKind::kernel && (contains(kernel.name, "nccl") || contains(kernel.mangled, "nccl"));
 }
 
@@ -88,7 +88,7 @@ std::optional<double> collective_fill(const Case& run) {
   std::optional<double> most;
   for (const ConfigUse& use : run.configs) {
     const double sms = run.profile.timeline.devices[use.device].record.sm_count;
-    if (sms <= 0 || !is_collective(run.profile.timeline.kernels[use.kernel])) continue;
+    if (sms <= 0 || !is_of_nccl(run.profile.timeline.kernels[use.kernel])) continue;
     const capture::Dim3& grid = run.profile.timeline.configs[use.config].key.grid;
     most = std::max(most.value_or(0), 100 * double{1} * grid.x * grid.y * grid.z / sms);
   }
@@ -98,7 +98,7 @@ std::optional<double> collective_fill(const Case& run) {
 void find_slow_collectives(const Case& run, Findings& findings) {
   const auto fill = collective_fill(run);
   if (!fill || *fill >= kFewMultiprocessors) return;
-  const Exposed exposed = find_exposed(run, is_collective);
+  const Exposed exposed = find_exposed(run, is_of_nccl);
   if (exposed.percent() <= kMostExposed) return;
   findings.push_back(
       of_run(run,

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <limits>
 #include <unordered_map>
+#include <vector>
 
 #include "advise/config_use.h"
+#include "base/collective_kernel.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
@@ -21,6 +23,13 @@ std::optional<double> filled(const model::Timeline& timeline, const model::Activ
   const capture::Dim3& grid = timeline.configs[activity.config].key.grid;
   const double blocks = double{1} * grid.x * grid.y * grid.z;
   return blocks > 0 ? std::optional(std::min(1.0, blocks / sms)) : std::nullopt;
+}
+
+// By kernel. A collective has few blocks on purpose: what it takes is told by what it waits for, and by the links.
+std::vector<bool> find_collectives(const model::Timeline& timeline) {
+  std::vector<bool> found;
+  for (const model::Kernel& kernel : timeline.kernels) found.push_back(is_collective_kernel(kernel.mangled));
+  return found;
 }
 
 // How long a GPU was idle before a work, since all that was before it had ended when it was called. Idle time before the
@@ -117,6 +126,7 @@ EvidenceTable gather_evidence(const model::Profile& profile) {
                       std::vector<Evidence>(profile.aggregate.kernels.size(), none)};
   const RowNumbers rows(profile);
   IdleGpu idle(profile);
+  const std::vector<bool> waits_for_others = find_collectives(timeline);
   for (std::size_t i = 0; i < timeline.activities.size(); ++i) {
     const model::Activity& activity = timeline.activities[i];
     if (!model::is_timed(activity)) continue;
@@ -125,7 +135,7 @@ EvidenceTable gather_evidence(const model::Profile& profile) {
     const std::uint32_t op = profile.fold.instances[profile.fold.activity_instance[i]].op;
     const std::uint32_t op_row = rows.op(op);
     const std::uint32_t kernel_row = rows.kernel(op, activity.kernel);
-    const auto share = filled(timeline, activity);
+    const auto share = waits_for_others[activity.kernel] ? std::nullopt : filled(timeline, activity);
     if (op_row != kNone) add(table.ops[op_row], model::gpu_ns(activity), idle_ns, share);
     if (kernel_row != kNone) add(table.kernels[kernel_row], model::gpu_ns(activity), idle_ns, share);
   }

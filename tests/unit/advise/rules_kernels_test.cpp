@@ -41,6 +41,14 @@ TEST(SmallGrid, IsSilentWhereTheGridFillsTheGpu) {
   EXPECT_FALSE(fires(unknown.profile(), "small_grid"));
 }
 
+TEST(SmallGrid, IsSilentOnCollectives) {
+  const char* const all_reduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  TimelineBuilder builder;
+  builder.launch(all_reduce, 0, 10, 1010);
+  test::DiagnosedRun run(builder);
+  EXPECT_FALSE(fires(run.launched(all_reduce, {24, 1, 1}, {544, 1, 1}).profile(), "small_grid"));
+}
+
 TEST(SmallGrid, KernelsOfNoWeightAreNotWorthAWord) {
   TimelineBuilder builder;
   builder.launch("large", 0, 10, 100'010).launch("small", 5, 100'010, 100'110);

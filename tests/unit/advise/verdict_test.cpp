@@ -140,5 +140,17 @@ TEST(Evidence, AgreesWithTheAggregate) {
   }
 }
 
+TEST(Evidence, CollectivesHaveFewBlocksOnPurpose) {
+  const char* const all_reduce = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  TimelineBuilder builder;
+  builder.launch(all_reduce, 10, 20, 300);
+  test::DiagnosedRun run(builder);
+  run.launched(all_reduce, {24, 1, 1}, {544, 1, 1});
+  const EvidenceTable table = gather_evidence(run.profile());
+  ASSERT_EQ(table.kernels.size(), 1U);
+  EXPECT_EQ(table.kernels[0].gpu_ns, 280);
+  EXPECT_EQ(table.kernels[0].grid_ns, 0);
+}
+
 }  // namespace
 }  // namespace dlkprof::advise
