@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -32,6 +33,7 @@ namespace dlkprof::cupti {
   X(cuGraphGetNodes, cuGraphGetNodes, ::cuGraphGetNodes)                                           \
   X(cuGraphGetEdges, cuGraphGetEdges_v2, ::cuGraphGetEdges_v2)                                     \
   X(cuGraphNodeGetType, cuGraphNodeGetType, ::cuGraphNodeGetType)                                  \
+  X(cuFuncGetName, cuFuncGetName, ::cuFuncGetName)                                                 \
   X(cuGraphKernelNodeGetParams, cuGraphKernelNodeGetParams_v2, ::cuGraphKernelNodeGetParams_v2)    \
   X(cuGraphKernelNodeGetAttribute, cuGraphKernelNodeGetAttribute, ::cuGraphKernelNodeGetAttribute) \
   X(cuGraphKernelNodeSetParams, cuGraphKernelNodeSetParams_v2, ::cuGraphKernelNodeSetParams_v2)    \
@@ -94,7 +96,10 @@ class GraphNodes {
   void make_nothing();
   [[nodiscard]] CUgraphExec nothing() const noexcept { return nothing_; }
   // Whether each kernel would be accepted by itself now: functions may have been set otherwise since the graph was made.
-  [[nodiscard]] bool are_accepted(CUcontext context) const;
+  // `several_gpus`: of the process, so kernels may be another's.
+  [[nodiscard]] bool are_accepted(CUcontext context, bool several_gpus) const;
+  // Whether one of its kernels has such a mangled name, or one that the driver does not tell.
+  [[nodiscard]] bool holds(bool (*is_one)(std::string_view mangled) noexcept) const;
   // Of the clone: CUPTI tells which node of the program's it is a clone of.
   [[nodiscard]] CUgraphNode node(std::size_t at) const { return steps_.at(at).node; }
   // Launches node number `at` into the stream, in whose context it was made. The context is current.

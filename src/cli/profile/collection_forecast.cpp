@@ -16,7 +16,7 @@ struct Wanted {
 };
 
 // As AutoCollector::chooses_replay() of the injected library does in a process without a framework.
-Wanted wanted_of(const ConfigLaunches& config, const capture::ProfileOptions& options, bool beside_collectives) {
+Wanted wanted_of(const ConfigLaunches& config, const capture::ProfileOptions& options) {
   const std::uint64_t samples = std::min(options.samples.value_or(config.launches), config.launches);
   switch (options.collect) {
     case Collect::none:
@@ -31,7 +31,6 @@ Wanted wanted_of(const ConfigLaunches& config, const capture::ProfileOptions& op
       break;
   }
   if (config.collective) return {};
-  if (beside_collectives) return {samples, 0};
   const std::uint64_t first = std::min<std::uint64_t>(1, samples);
   return {first, samples - first};
 }
@@ -80,10 +79,9 @@ void take_windows(WayForecast& replay_mode, std::uint64_t launches, const captur
 }
 
 Wanted wanted_of(const std::vector<ConfigLaunches>& configs, const capture::ProfileOptions& options) {
-  const bool collectives = std::any_of(configs.begin(), configs.end(), [](const auto& config) { return config.collective; });
   Wanted sum;
   for (const ConfigLaunches& config : configs) {
-    const Wanted wanted = wanted_of(config, options, collectives);
+    const Wanted wanted = wanted_of(config, options);
     sum.replayed += wanted.replayed;
     sum.in_windows += wanted.in_windows;
     if (config.collective && wanted.in_windows == 0) sum.skipped += config.launches;
@@ -94,10 +92,9 @@ Wanted wanted_of(const std::vector<ConfigLaunches>& configs, const capture::Prof
   return sum;
 }
 
-// As AutoCollector::windows_first(): where a launch need not give all passes by itself, and no collective ends windows.
-bool has_windows_first(const capture::ProfileOptions& options, const Wanted& wanted) {
-  return options.collect == Collect::automatic && wanted.skipped == 0 &&
-         select::Selector::compile(options.selection).goes_by_name_and_device();
+// As AutoCollector::windows_first(): where a launch need not give all passes by itself.
+bool has_windows_first(const capture::ProfileOptions& options) {
+  return options.collect == Collect::automatic && select::Selector::compile(options.selection).goes_by_name_and_device();
 }
 
 }  // namespace
@@ -113,7 +110,7 @@ CollectionForecast forecast(const capture::ProfileOptions& options, const PlanNe
   if (!configs) return made;
   const Wanted wanted = wanted_of(*configs, options);
   made.skipped = wanted.skipped;
-  if (has_windows_first(options, wanted)) {
+  if (has_windows_first(options)) {
     made.with_framework = made.windows;
     take_windows(*made.with_framework, wanted.replayed + wanted.in_windows, options, needs);
   }

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/collective_kernel.h"
+
 namespace dlkprof::inject {
 namespace {
 
@@ -38,6 +40,7 @@ void GraphLaunches::made(CUgraphExec executable, CUgraph graph, CUcontext contex
   {
     const OwnCalls own;
     read->nodes.make_nothing();
+    read->collective = read->nodes.holds(is_collective_kernel);
   }
   const std::lock_guard lock(mutex_);
   Known& known = known_[executable];

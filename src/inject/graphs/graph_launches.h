@@ -45,6 +45,7 @@ class GraphLaunches {
     cupti::GraphNodes nodes;
     // The session's, behind its lock.
     std::vector<Ledger::Entry> kernels{};  // launch configurations in order, known when they were launched by themselves
+    bool collective = true;                // some of its kernels wait for other GPUs
     int idle = 0;                          // of launches that were to be made so, those in a row in which nothing was measured
   };
 

@@ -10,14 +10,16 @@ bool AutoCollector::windows_first() {
 bool AutoCollector::wants(Launch& launch) {
   services_.saw(launch);
   if (launch.selected() && chooses_replay(launch)) return true;
-  return windows_.wants(launch) || kernels_.is_idle(launch);
+  const bool wanted = windows_.wants(launch) || kernels_.is_idle(launch);
+  launch.all_gpus = launch.all_gpus || (wanted && kernels_.holds_counters());  // which are given back, on all of them
+  return wanted;
 }
 
 // Where windows cannot take the launch either, the ledger is told why.
 bool AutoCollector::chooses_replay(Launch& launch) {
   using capture::SkipReason;
-  const bool has_windows = windows_.usable(launch);
-  if (windows_first() && !windows_.is_forbidden()) return windows_.is_stuck(launch) && replay_once(launch);
+  const bool has_windows = windows_.usable();
+  if (windows_first() && !services_.waits_for_program()) return windows_.is_stuck(launch) && replay_once(launch);
   const auto against = kernels_.reason_against(launch);
   if (against != SkipReason::none) {
     if (has_windows && against != SkipReason::failed && against != SkipReason::refused) return false;
@@ -45,6 +47,8 @@ bool AutoCollector::enter(Launch& launch) {
     windows_.release_counters();  // a GPU's counters have one user
     return kernels_.enter(launch);
   }
+  const bool others_unasked = kernels_.holds_counters() && !launch.all_gpus;  // it has come to hold them since
+  if (others_unasked && services_.has_several_gpus()) return false;
   kernels_.release_counters();
   return windows_.enter(launch);
 }

@@ -30,8 +30,8 @@ class AutoCollector final : public Collector {
   void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   // Once it is known that windows come first.
-  [[nodiscard]] ByNodes by_nodes(CUcontext context, std::span<const Ledger::Entry> known) override {
-    return windows_first_.value_or(false) ? windows_.by_nodes(context, known) : ByNodes::no;
+  [[nodiscard]] ByNodes by_nodes(CUcontext context, const GraphKernels& kernels) override {
+    return windows_first_.value_or(false) ? windows_.by_nodes(context, kernels) : ByNodes::no;
   }
   void allocated(std::uint64_t bytes) override { kernels_.allocated(bytes); }
   void context_ends(CUcontext context) override;

@@ -28,14 +28,18 @@ class Collector {
   // At its exit, still alone. Whether nothing can be selected any more.
   [[nodiscard]] virtual bool leave(const CUpti_CallbackData&) { return false; }
 
+  struct GraphKernels {
+    std::span<const Ledger::Entry> known{};  // in order; none before they were launched by themselves
+    bool collective = false;                 // some wait for other GPUs, or it is not known
+  };
   // Whether a graph launch in the context is to be made node by node, for the counters that its kernels lack.
   enum class ByNodes : std::uint8_t {
     no,     // nor any later one, once its kernels are known
     later,  // they lack some, but those that are collected now they have
     yes,
   };
-  // At each launch of a graph. `known`: its kernels, in order; none before the first time.
-  [[nodiscard]] virtual ByNodes by_nodes(CUcontext, std::span<const Ledger::Entry>) { return ByNodes::no; }
+  // At each launch of a graph, and when it is made.
+  [[nodiscard]] virtual ByNodes by_nodes(CUcontext, const GraphKernels&) { return ByNodes::no; }
 
   // The program has allocated GPU memory.
   virtual void allocated(std::uint64_t) {}

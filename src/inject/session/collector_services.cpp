@@ -65,16 +65,21 @@ bool CollectorServices::is_delayed(CUcontext context, std::chrono::steady_clock:
   return now < delayed_until_.load() && !is_done(context, kUntilAsked);
 }
 
+GpuWait CollectorServices::wait_for(CUcontext context, bool all_gpus) noexcept {
+  const auto first = has_several_gpus() ? GpuWait::kFirstOfSeveral : GpuWait::kFirst;
+  return {parts_.driver, vain_waits_, context, all_gpus, first, waits_for_program()};
+}
+
 void CollectorServices::note_nothing_is_alone(const std::string& cause) {
   if (told_.exchange(true)) return;
   parts_.recorder.note(capture::Severity::warning, "kernels are not made alone any more, so they are not measured", cause,
                        "Use --replay-mode sample, which has no launch wait.");
 }
 
-// For good, once it was so. What cannot be asked is taken to be so.
+// What cannot be asked is taken to be so.
 bool CollectorServices::has_several_gpus() noexcept {
   try {
-    several_gpus_ = several_gpus_ || cupti::devices_in_use(parts_.driver) > 1;
+    if (!several_gpus_ && cupti::devices_in_use(parts_.driver) > 1) several_gpus_ = true;
   } catch (const std::exception&) {
     several_gpus_ = true;
   }

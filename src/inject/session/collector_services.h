@@ -57,6 +57,10 @@ class CollectorServices {
   void saw_values();
   [[nodiscard]] bool has_values() const noexcept { return values_; }
   [[nodiscard]] VainWaits& vain_waits() noexcept { return vain_waits_; }
+  // For a launch to be alone.
+  [[nodiscard]] GpuWait wait_for(CUcontext context, bool all_gpus) noexcept;
+  // For good, once it was so.
+  [[nodiscard]] bool has_several_gpus() noexcept;
   [[nodiscard]] bool waits_for_program() const noexcept { return values_ || vain_waits_.are_many(); }
   void tell_of_vain_waits();
   // A kernel came that holds its stream back (KernelFunction::delays). What is launched then is being timed by the program, so it
@@ -76,7 +80,6 @@ class CollectorServices {
                                                 const std::vector<std::string>& unavailable);
 
  private:
-  [[nodiscard]] bool has_several_gpus() noexcept;
   void note_nothing_is_alone(const std::string& cause);
 
   static constexpr std::chrono::milliseconds kLongestDelay{200};  // XLA's gives up after 2e8 cycles, 100 ms at 2 GHz
@@ -84,7 +87,7 @@ class CollectorServices {
   const Parts parts_;
   bool profiler_used_ = false;
   bool collectives_ = false;  // there were some
-  bool several_gpus_ = false;
+  std::atomic<bool> several_gpus_{false};
   std::atomic<bool> values_{false};
   std::atomic<bool> told_{false};  // that nothing is made alone any more
   VainWaits vain_waits_;

@@ -1,33 +1,12 @@
 #include "inject/session/function_table.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
+#include "base/collective_kernel.h"
 #include "capture/encoding.h"
 
 namespace dlkprof::inject {
 namespace {
-
-// What is in the names of kernels that wait for those of other GPUs.
-constexpr std::array kWaiting{
-    "nccl",                     // all of NCCL's: ncclDevKernel_... (nccl/src/device/generate.py)
-    "nvshmem",                  // NVSHMEM's own: nvshmemi_... (nvshmem/src/device/)
-    "cross_device_reduce",      // vLLM and SGLang: custom_all_reduce.cuh
-    "shot_all_reduce",          // PyTorch's symmetric memory: one_, two_ and multimem_one_ (CUDASymmetricMemoryOps.cu)
-    "multimem_all_",            // the same: multimem_all_reduce_kernel, multimem_all_gather_kernel
-    "symmetric_memory",         // its namespace: barrier_kernel, put_signal_kernel, wait_signal_kernel (CUDASymmetricMemory.cu)
-    "ShotAllReduceKernel",      // TensorRT-LLM: customAllReduceKernels.cu
-    "allreduce_fusion_kernel",  // TensorRT-LLM and FlashInfer: trtllm_allreduce_fusion.cuh
-    "7deep_ep",                 // DeepEP's namespace, as it is mangled
-    "AllReduceKernelImpl",      // XLA's own: xla/stream_executor/gpu/all_reduce_kernel_lib.cu.h
-    "RaggedAllToAllKernel",     // the same: ragged_all_to_all_kernel_lib.cu.h
-    "GpuBarrierKernel",         // the same, multi_gpu_barrier_kernel.cu.h; and TensorRT-LLM's multiGpuBarrierKernel
-};
-
-bool is_collective(const std::string& mangled) {
-  return std::any_of(kWaiting.begin(), kWaiting.end(), [&](const char* part) { return mangled.find(part) != std::string::npos; });
-}
 
 // Of XLA: TensorFlow and JAX choose kernels by timing them behind it (xla/stream_executor/cuda/delay_kernel_cuda.cu.cc).
 bool is_delay(const std::string& mangled) {
@@ -55,8 +34,8 @@ const KernelFunction& FunctionTable::add(CUfunction handle, capture::FunctionRec
   if (is_new) {
     record.id = static_cast<std::uint32_t>(functions_.size() + 1);
     const auto names = select::kernel_names(record.mangled_name);
-    functions_.push_back({record, selector_.match_names(names), selector_.name_id(names), is_collective(record.mangled_name),
-                          is_delay(record.mangled_name)});
+    functions_.push_back({record, selector_.match_names(names), selector_.name_id(names),
+                          is_collective_kernel(record.mangled_name), is_delay(record.mangled_name)});
     place->second = &functions_.back();
     on_new_(record);
   }

@@ -1,5 +1,6 @@
 #include "inject/session/gpu_wait.h"
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -48,19 +49,21 @@ void VainWaits::forget() noexcept {
 // Who passed since the last time may have launched more.
 bool GpuWait::is_done() {
   if (vain_.are_going_on()) {
-    times_left_ = 0;
+    left_ = {};
     return false;
   }
-  const auto until = std::chrono::steady_clock::now() + longest_;
+  const auto longest = std::min(next_, left_);
+  const auto until = std::chrono::steady_clock::now() + longest;
   const bool is_first = events_ == nullptr;
   if (is_first) events_ = std::make_unique<GpuEvents>(driver_, context_, all_gpus_);
-  bool done = events_->are_done_within(longest_);
+  bool done = events_->are_done_within(longest);
   if (done && !is_first) {
     events_ = std::make_unique<GpuEvents>(driver_, context_, all_gpus_);
     done = events_->are_done_within(until - std::chrono::steady_clock::now());
   }
-  longest_ *= 2;
-  if (!done && --times_left_ == 0) vain_.add(std::move(events_));
+  next_ *= 2;
+  left_ -= longest;
+  if (!done && !goes_on()) vain_.add(std::move(events_));
   return done;
 }
 

@@ -51,25 +51,27 @@ class VainWaits {
 // GPU is done in the time between.
 class GpuWait {
  public:
-  // 50 ms, 100 ms and so on: 3.15 s in all.
-  static constexpr std::chrono::milliseconds kFirst{50};
-  static constexpr int kMostTimes = 6;
+  using Duration = std::chrono::steady_clock::duration;
+
+  // Twice as long each time: 50 ms, 100 ms and so on. Where the process has several GPUs, collectives wait for one that a thread
+  // which waits here is to launch.
+  static constexpr std::chrono::milliseconds kFirst{50}, kFirstOfSeveral{3};
+  static constexpr std::chrono::milliseconds kLongest{3150};  // in all
 
   // `once`: and no second time.
-  GpuWait(const cupti::Driver& driver, VainWaits& vain, CUcontext context, bool all_gpus, bool once) noexcept
-      : driver_(driver), vain_(vain), context_(context), all_gpus_(all_gpus), times_left_(once ? 1 : kMostTimes) {}
+  GpuWait(const cupti::Driver& driver, VainWaits& vain, CUcontext context, bool all_gpus, Duration first, bool once) noexcept
+      : driver_(driver), vain_(vain), context_(context), all_gpus_(all_gpus), next_(first), left_(once ? first : kLongest) {}
 
   [[nodiscard]] bool is_done();  // throws std::bad_alloc
   // Any thread may ask.
-  [[nodiscard]] bool goes_on() const noexcept { return times_left_ > 0; }
+  [[nodiscard]] bool goes_on() const noexcept { return left_.count() > 0; }
 
  private:
   const cupti::Driver& driver_;
   VainWaits& vain_;
   CUcontext context_;
   const bool all_gpus_;
-  int times_left_;
-  std::chrono::milliseconds longest_ = kFirst;
+  Duration next_, left_;
   std::unique_ptr<GpuEvents> events_;
 };
 

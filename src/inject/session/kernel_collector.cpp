@@ -32,7 +32,9 @@ bool KernelCollector::wants(Launch& launch) {
       return true;
     }
   }
-  return is_idle(launch);
+  const bool idle = is_idle(launch);
+  launch.all_gpus = launch.all_gpus || idle;  // counters of all are given back
+  return idle;
 }
 
 capture::SkipReason KernelCollector::reason_against(const Launch& launch) const {
@@ -44,6 +46,7 @@ capture::SkipReason KernelCollector::reason_against(const Launch& launch) const 
 
 bool KernelCollector::take(Launch& launch, std::optional<std::uint64_t> samples) {
   launch.replayed = services_->ledger.take_sample(launch.entry, samples);
+  launch.all_gpus = launch.all_gpus || launch.replayed;
   if (!launch.replayed) return false;
   ++waiting_;
   taken_at_ = launch.record.index;
@@ -56,7 +59,7 @@ bool KernelCollector::is_settled(const Launch& launch) {
 }
 
 bool KernelCollector::is_idle(const Launch& launch) const noexcept {
-  return counters_used_at_ != 0 && launch.record.index > counters_used_at_ + kIdleLaunches;
+  return holds_counters() && launch.record.index > counters_used_at_ + kIdleLaunches;
 }
 
 void KernelCollector::skip(const Launch& launch, capture::SkipReason reason) {
@@ -198,7 +201,7 @@ void KernelCollector::give_up(Ledger::Entry entry, const std::exception& error) 
 }
 
 void KernelCollector::release_counters() noexcept {
-  if (counters_used_at_ == 0) return;
+  if (!holds_counters()) return;
   for (auto& [context, held] : replays_) {
     if (held.replay != nullptr) held.replay->release_counters();
   }

@@ -38,6 +38,7 @@ class KernelCollector final : public Collector {
   [[nodiscard]] bool take(Launch& launch, std::optional<std::uint64_t> samples);
   // Counters are held that no launch has needed for long: enter() gives them back.
   [[nodiscard]] bool is_idle(const Launch& launch) const noexcept;
+  [[nodiscard]] bool holds_counters() const noexcept { return counters_used_at_ != 0; }
   [[nodiscard]] bool can_measure() const noexcept { return !failed_; }
   [[nodiscard]] bool is_measuring() const noexcept { return measuring_.has_value(); }
   void release_counters() noexcept;

@@ -40,6 +40,7 @@ struct Launch {
 
   // The collectors' own, between wants() and enter().
   bool replayed = false;                        // it is to be
+  bool all_gpus = false;                        // enter() waits for all GPUs of the process, not for the launch's alone
   std::optional<std::uint64_t> window_samples;  // wanted of its configuration in windows
 
   [[nodiscard]] bool selected() const noexcept { return verdict == select::Verdict::selected; }

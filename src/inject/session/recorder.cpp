@@ -74,11 +74,11 @@ void Recorder::note(capture::Severity severity, const std::string& what, const s
   }
 }
 
-void Recorder::note(const std::string& what, const std::exception& error) noexcept {
+void Recorder::note(const std::string& what, const std::exception& error, capture::Severity severity) noexcept {
   if (failed_) return;  // that the capture cannot be written ends all of it, and was said
   try {
     const auto notice = notice_of(what, error);
-    note(notice.severity, notice.what, notice.detail, notice.remedy);
+    note(severity, notice.what, notice.detail, notice.remedy);
   } catch (const std::exception&) {  // no memory to say it
   }
 }

@@ -23,7 +23,7 @@ class Recorder {
   // Says it on stderr, once, and appends it where a capture is open. Never throws.
   void note(capture::Severity severity, const std::string& what, const std::string& detail, const std::string& remedy) noexcept;
   // The error that `what` came of, with the detail and remedy of an Error.
-  void note(const std::string& what, const std::exception& error) noexcept;
+  void note(const std::string& what, const std::exception& error, capture::Severity severity = capture::Severity::error) noexcept;
   // There is a capture, and it has taken everything so far.
   [[nodiscard]] bool usable() const noexcept { return open_ && !failed_; }
 

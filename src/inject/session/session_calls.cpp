@@ -156,7 +156,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
   if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (graphs_.capturing()) return leave_out(thread, launch, wanted);
   if (thread.hold != ThreadState::Hold::alone) services_.mark_overhead();
-  if (const auto since = come_alone(thread, data.context, call.stream, launch.replayed)) {
+  if (const auto since = come_alone(thread, data.context, call.stream, launch.all_gpus)) {
     launch.alone_since = *since;
   } else {
     if (wanted) collecting([&](Collector& collector) { collector.skip(launch, capture::SkipReason::values); });
@@ -196,7 +196,7 @@ std::optional<std::chrono::steady_clock::time_point> Session::come_alone(ThreadS
   thread.leave(gate_);
   VainWaits& vain = services_.vain_waits();
   if (vain.are_too_many()) return std::nullopt;
-  GpuWait wait(services_->driver, vain, context, all_gpus, services_.waits_for_program());
+  GpuWait wait = services_.wait_for(context, all_gpus);
   while (thread.enter_alone(gate_, kLongestHold)) {
     const OwnCalls own(thread);
     const auto since = steady_clock::now();

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/collective_kernel.h"
 #include "cupti/activity.h"
 #include "inject/graphs/graph_launches.h"
 #include "inject/graphs/graph_updates.h"
@@ -88,7 +89,11 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
   if (what == destroys) return graphs_.launches().destroyed(executable);
   const auto follow = [&](cupti::GraphNodes& nodes) { return follow_update(id, data, nodes); };
   const auto changed = graphs_.launches().updated(executable, follow);
-  if (changed != nullptr) collecting([&](Collector&) { changed->kernels.clear(); });  // which are found out anew
+  if (changed == nullptr) return;
+  collecting([&](Collector&) {
+    changed->kernels.clear();  // which are found out anew
+    changed->collective = changed->nodes.holds(is_collective_kernel);
+  });
 }
 
 // What selects launches by their number would see others, so graphs are launched whole then.
@@ -97,10 +102,11 @@ bool Session::wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Grap
   if (pc_sampling_ || !counter_.selector().goes_by_name_and_device() || !counter_.selecting()) return false;
   const auto [how, is_final] = collecting([&](Collector& collector) {
     const bool gives_up = graph.idle >= kMostIdle;
-    return std::pair(gives_up ? no : collector.by_nodes(context, graph.kernels), gives_up || !graph.kernels.empty());
+    const Collector::GraphKernels kernels{graph.kernels, graph.collective};
+    return std::pair(gives_up ? no : collector.by_nodes(context, kernels), gives_up || !graph.kernels.empty());
   });
   if (how == no && is_final) graphs_.launches().done(call.executable);
-  return how == yes && !graphs_.is_captured(call.stream) && cupti::devices_in_use(services_->driver) <= 1;
+  return how == yes && !graphs_.is_captured(call.stream);
 }
 
 // At the entry of a graph launch. All that comes after the first node is launched must turn the call, or the graph would run
@@ -135,7 +141,7 @@ bool Session::prepare_nodes(ThreadState& thread, const cupti::GraphNodes& nodes,
   const OwnCalls own(thread);
   if (graphs_.is_captured(stream) || services_->driver.cuCtxSynchronize() != CUDA_SUCCESS) return false;
   if (options_.timeline) pause.emplace();
-  return graphs_.launches().works(thread, nodes.nothing()) && nodes.are_accepted(context);
+  return graphs_.launches().works(thread, nodes.nothing()) && nodes.are_accepted(context, services_.has_several_gpus());
 }
 
 // What the call is to launch then. The session hears of each node's launch. Ends once all are done, so that records of activity

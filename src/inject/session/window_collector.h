@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "inject/replay/pass_windows.h"
@@ -18,7 +17,7 @@ namespace dlkprof::inject {
 class WindowCollector final : public Collector {
  public:
   // `cautious`: nobody asked for windows by name, so collectives are left alone: other processes may wait for what this one does
-  // beside them. So are graphs that may hold some.
+  // beside them. So they are where the process has several GPUs, and with them graphs that hold some.
   WindowCollector(CollectorServices& services, bool cautious) : services_(services), cautious_(cautious) {}
 
   [[nodiscard]] bool takes_turns() const noexcept override { return true; }
@@ -26,17 +25,16 @@ class WindowCollector final : public Collector {
   [[nodiscard]] bool enter(Launch& launch) override;
   void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
-  [[nodiscard]] ByNodes by_nodes(CUcontext context, std::span<const Ledger::Entry> known) override;
+  [[nodiscard]] ByNodes by_nodes(CUcontext context, const GraphKernels& kernels) override;
   void context_ends(CUcontext context) override { windows_.erase(context); }
   [[nodiscard]] bool poll(const Launch& launch) override;
   [[nodiscard]] bool is_settled(const Launch& launch) override;
   void stop(bool alone) noexcept override;
   void finish() noexcept override;
 
-  // For replay mode auto. Whether windows may be opened, as far as is known up to this launch.
-  [[nodiscard]] bool usable(const Launch& launch);
+  // For replay mode auto. Whether windows may be opened.
+  [[nodiscard]] bool usable() const noexcept { return !over_ && !services_.waits_for_program(); }
   [[nodiscard]] bool in_use() const noexcept { return !over_ && !windows_.empty(); }
-  [[nodiscard]] bool is_forbidden() const noexcept { return forbidden_; }
   // The configuration comes again and again without getting what it lacks.
   [[nodiscard]] bool is_stuck(const Launch& launch) const;
   void release_counters() noexcept;
@@ -47,8 +45,7 @@ class WindowCollector final : public Collector {
     std::uint32_t device = 0;
   };
 
-  [[nodiscard]] bool forbids(const Launch& launch);
-  [[nodiscard]] bool may_close() noexcept;
+  [[nodiscard]] bool leaves_collectives_alone() noexcept { return cautious_ || services_.has_several_gpus(); }
   [[nodiscard]] bool is_captured(const Launch& launch, bool captured);
   [[nodiscard]] PassWindows& windows_of(const Launch& launch);
   [[nodiscard]] RangeEvaluator::Listener listener();
@@ -61,11 +58,9 @@ class WindowCollector final : public Collector {
   CollectorServices& services_;
   const bool cautious_;
   std::map<CUcontext, Context> windows_;
-  std::set<std::uint32_t> devices_;                // that launches came for
   std::optional<std::string> due_;                 // why measuring is to end, which the next launch that is alone does
   bool over_ = false;                              // nothing is measured in windows any more
-  bool forbidden_ = false;                         // for good: see forbids()
-  bool collectives_ = false;                       // there have been some
+  bool left_open_ = false;                         // a window, as its GPU was not done
   Ledger::Entry measuring_ = 0;                    // the launch that is measured
   std::optional<capture::ActivityEvent> untimed_;  // of it
   int failures_in_a_row_ = 0;

@@ -94,7 +94,7 @@ inline constexpr std::array kIncompleteWords{
     IncompleteWords{"near missed", "the selector takes another form of its name"},
     IncompleteWords{"cooperative", "cooperative: blocks wait for one another, so a replay could hang"},
     IncompleteWords{"collective",
-                    "a collective, which waits for other GPUs, or behind one in a process with several: have one for each GPU"},
+                    "a collective, which waits for other GPUs, or a replay behind one in a process with several GPUs"},
     IncompleteWords{"captured", "captured into a CUDA graph, not run by itself"},
     IncompleteWords{"failed", "measuring failed; the notices say why"},
     IncompleteWords{"memory", "replaying it would take too long: there is much GPU memory to save and restore"},

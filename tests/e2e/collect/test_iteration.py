@@ -241,7 +241,7 @@ class AutoTest(EndToEndTest):
         self.assertGreater(min(passes), 1)
         self.assertIn("iteration", {mode for _, mode in self.modes()})
 
-    def test_several_gpus_have_no_windows(self):
+    def test_collectives_of_several_gpus_are_left_alone(self):
         for mode in ("auto", "kernel", "iteration"):
             with self.subTest(mode=mode):
                 self.profile_unharmed(
@@ -256,9 +256,11 @@ class AutoTest(EndToEndTest):
                 self.assertEqual((2 * OF_ONE, 2), (summary["measured"], summary["left_alone"]))
                 self.assertNotIn("nccl", " ".join(row["Kernel Name"] for row in self.capture().rows))
 
-    def test_windows_end_when_another_gpu_comes_into_use(self):
-        self.profile_unharmed("cooperative:1", "train:1", "device:1", "train:1", "cooperative:2", metrics=ONE_PASS)
-        self.assertEqual(2, self.capture().summary["left_alone"])
+    def test_windows_go_on_beside_collectives_of_several_gpus(self):
+        steps = ("train:1", "device:1", "train:1", "nccl:2", "train:1", "device:0", "train:1", "cooperative:2")
+        self.profile_unharmed(*steps, options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
+        summary = self.capture().summary
+        self.assertEqual((4 * OF_ONE + 2, 2), (summary["measured"], summary["left_alone"]))
 
     def test_nothing_is_made_alone_where_streams_wait_for_values(self):
         for mode in ("auto", "kernel"):

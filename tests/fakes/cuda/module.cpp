@@ -120,6 +120,13 @@ CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  FAKE_ENTRY(cuFuncGetName);
+  if (function->kind != HandleKind::function) return CUDA_ERROR_INVALID_HANDLE;
+  *name = function->kernel->name;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
   FAKE_ENTRY(cuFuncGetAttribute);
   if (function->kind != HandleKind::function) return CUDA_ERROR_INVALID_HANDLE;

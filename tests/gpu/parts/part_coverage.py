@@ -81,7 +81,7 @@ def judge(bench, case):
 
 WHOLE = """WITH whole AS (SELECT m.config, MAX(s.passes > 1) AS asked FROM measured_launch m JOIN metric_set s ON s.id = m.metric_set
                           WHERE m.passes >= s.passes GROUP BY m.config)"""
-# Of all launches of a configuration; and of those of the steady iterations that are in no graph and of no collective.
+# Of all launches of a configuration; and of those of the steady iterations that are of no collective.
 OFTEN_TIMES = (
     WHOLE
     + """, times AS (SELECT config, SUM(timed_gpu_ns) AS ns, SUM(launches) AS launches, SUM(timed) AS timed FROM launch_count
@@ -93,7 +93,7 @@ STEADY_TIMES = (
     WHOLE
     + """, times AS (SELECT a.config, SUM(a.end_ns - a.start_ns) AS ns
                                      FROM activity a JOIN placement p ON p.activity = a.id JOIN aggregation g ON g.id = p.aggregation
-                                     WHERE NOT a.in_graph AND g.id = (SELECT MAX(id) FROM aggregation)
+                                     WHERE (? OR NOT a.in_graph) AND g.id = (SELECT MAX(id) FROM aggregation)
                                            AND p.iteration BETWEEN g.first_iteration AND g.last_iteration GROUP BY a.config)
     SELECT c.process, t.ns, w.config IS NOT NULL, COALESCE(w.asked, 0)
     FROM times t JOIN config c ON c.id = t.config JOIN kernel k ON k.id = c.kernel LEFT JOIN whole w ON w.config = t.config
@@ -101,11 +101,11 @@ STEADY_TIMES = (
 )
 
 
-def coverage(database, often):
+def coverage(database, often, graphs=False):
     """For each process, of the GPU time: what has any counters, what has all that were asked for; and how many configurations have
-    not all."""
+    not all. With graphs: also of kernels in CUDA graphs."""
     connection = sqlite3.connect(database)
-    rows = connection.execute(OFTEN_TIMES, (OFTEN,)).fetchall() if often else connection.execute(STEADY_TIMES).fetchall()
+    rows = connection.execute(OFTEN_TIMES, (OFTEN,)) if often else connection.execute(STEADY_TIMES, (graphs,))
     by_process = collections.defaultdict(list)
     for process, ns, quick, asked in rows:
         by_process[process].append((ns or 0, quick, asked))

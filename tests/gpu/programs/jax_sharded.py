@@ -21,20 +21,20 @@ def main(steps):
     state = jax.device_put(optimizer.init(weights), whole)
     batch = jax.device_put(jax.random.normal(key, (2048, SIZES[0])), shared)
 
-    def loss_of(weights):
+    def loss_of(weights, batch):
         inner = batch
         for weight in weights:
             inner = jax.nn.gelu(inner @ weight)
         return jnp.mean((inner - batch) ** 2)
 
     @jax.jit
-    def step(weights, state):
-        loss, gradients = jax.value_and_grad(loss_of)(weights)
+    def step(weights, state, batch):
+        loss, gradients = jax.value_and_grad(loss_of)(weights, batch)
         updates, state = optimizer.update(gradients, state, weights)
         return optax.apply_updates(weights, updates), state, loss
 
     for _ in range(steps):
-        weights, state, loss = step(weights, state)
+        weights, state, loss = step(weights, state, batch)
     print("finished", steps, "steps", "" if jnp.isfinite(loss) else "with a loss that is none")
 
 

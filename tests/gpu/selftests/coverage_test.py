@@ -24,7 +24,7 @@ WORKS = ((1, 0, 60, 2), (2, 0, 20, 9), (3, 0, 900, 5), (4, 0, 10, 5), (None, 0, 
 
 
 class CoverageTest(unittest.TestCase):
-    def coverage(self, works, often):
+    def coverage(self, works, often, **more):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "dlkprof_dldb.sqlite"
             with sqlite3.connect(path) as connection:
@@ -32,10 +32,13 @@ class CoverageTest(unittest.TestCase):
                 for number, (config, in_graph, ns, iteration) in enumerate(works):
                     connection.execute("INSERT INTO activity VALUES (?, ?, ?, 0, ?)", (number, config, in_graph, ns))
                     connection.execute("INSERT INTO placement VALUES (?, 1, ?)", (number, iteration))
-            return part_coverage.coverage(path, often)
+            return part_coverage.coverage(path, often, **more)
 
     def test_each_process_has_a_share(self):
         self.assertEqual([(100, 75, 1), (100, 100, 0)], self.coverage(WORKS, often=False))
+
+    def test_kernels_in_graphs_count_where_they_are_to(self):
+        self.assertEqual([(100, 100 * 60 / 780, 1), (100, 100, 0)], self.coverage(WORKS, often=False, graphs=True))
 
     def test_what_is_launched_often_counts_by_all_its_launches(self):
         self.assertEqual([(100 * 700 / 1600, 25, 2)], self.coverage((), often=True))

@@ -100,9 +100,11 @@ TEST(Forecast, CollectivesAreNotReplayed) {
   EXPECT_THAT(replays.replay->launches, Optional(1U));
   EXPECT_EQ(replays.skipped, 40U);
   const CollectionForecast beside = forecast(options(Collect::automatic, 3), kTenPasses, configs);
-  EXPECT_THAT(beside.replay->launches, Optional(3U)) << "no windows beside collectives";
-  EXPECT_THAT(beside.windows->launches, Optional(0U));
-  EXPECT_FALSE(beside.with_framework) << "there, too, they end windows";
+  EXPECT_THAT(beside.replay->launches, Optional(1U));
+  EXPECT_THAT(beside.windows->launches, Optional(2U)) << "which go on beside collectives";
+  ASSERT_TRUE(beside.with_framework);
+  EXPECT_THAT(beside.with_framework->launches, Optional(3U));
+  EXPECT_EQ(beside.skipped, 40U);
   const CollectionForecast windows = forecast(options(Collect::iteration, 3), kTenPasses, configs);
   EXPECT_THAT(windows.windows->launches, Optional(6U));
   EXPECT_EQ(windows.skipped, 0U);

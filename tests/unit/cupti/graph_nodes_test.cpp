@@ -27,6 +27,7 @@ struct Told {
   std::vector<std::string> launched;
   int clones = 0;
   std::map<int, unsigned> grids{};  // of nodes that were set
+  const char* name = "gemm";        // of each kernel
   CUresult finding = CUDA_SUCCESS;  // a node in the clone
 };
 Told* g_told = nullptr;
@@ -102,6 +103,10 @@ void set_parameters(GraphFunctions& table) {
     if (id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value->cooperative = number(of) == 3;
     return CUDA_SUCCESS;
   };
+  table.cuFuncGetName = [](const char** name, CUfunction) {
+    *name = g_told->name;
+    return CUDA_SUCCESS;
+  };
   table.cuGraphKernelNodeSetParams = [](CUgraphNode of, const CUDA_KERNEL_NODE_PARAMS_v2* params) {
     g_told->grids[number(of)] = params->gridDimX;
     return CUDA_SUCCESS;
@@ -175,13 +180,26 @@ TEST_F(GraphNodesTest, AreLeftTogetherWhereTheyRunSideBySideByIntent) {
 
 TEST_F(GraphNodesTest, AreAcceptedAsLongAsTheirFunctionsAreSetForThem) {
   told_.types = {CU_GRAPH_NODE_TYPE_KERNEL};
-  EXPECT_TRUE(nodes().are_accepted(nullptr));
+  EXPECT_TRUE(nodes().are_accepted(nullptr, false));
   told_.most_shared = 99;
-  EXPECT_FALSE(nodes().are_accepted(nullptr)) << "it takes 100 bytes";
+  EXPECT_FALSE(nodes().are_accepted(nullptr, false)) << "it takes 100 bytes";
   told_.most_shared = 100;
   told_.context = reinterpret_cast<CUcontext>(7);
-  EXPECT_TRUE(nodes().are_accepted(told_.context));
-  EXPECT_FALSE(nodes().are_accepted(nullptr)) << "it is of another context";
+  EXPECT_TRUE(nodes().are_accepted(told_.context, false));
+  EXPECT_FALSE(nodes().are_accepted(nullptr, false)) << "it is of another context";
+  EXPECT_TRUE(nodes().are_accepted(told_.context, true));
+  told_.context = nullptr;
+  EXPECT_FALSE(nodes().are_accepted(reinterpret_cast<CUcontext>(7), true)) << "of which GPU it is is not told";
+}
+
+TEST_F(GraphNodesTest, TellWhetherAKernelIsOfThoseAskedFor) {
+  told_.types = {CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_KERNEL};
+  const auto is_gemm = [](std::string_view name) noexcept { return name == "gemm"; };
+  EXPECT_TRUE(nodes().holds(is_gemm));
+  told_.name = "sum";
+  EXPECT_FALSE(nodes().holds(is_gemm));
+  told_.name = nullptr;
+  EXPECT_TRUE(nodes().holds(is_gemm)) << "it may be one";
 }
 
 TEST_F(GraphNodesTest, AreLaunchedAsTheyAre) {

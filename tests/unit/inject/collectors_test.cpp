@@ -73,8 +73,10 @@ class CollectorsTest : public ::testing::Test {
   GraphWatch graphs{driver};
   select::Selector selector = select::Selector::compile({});
   int measured = 0, ends = 0;
-  CollectorServices services{
-      {options, library, driver, recorder, ledger, timeline, graphs, [this] { ++ends; }, [this] { ++measured; }}};
+  CollectorServices::Parts parts() {
+    return {options, library, driver, recorder, ledger, timeline, graphs, [this] { ++ends; }, [this] { ++measured; }};
+  }
+  CollectorServices services{parts()};
   LaunchCall call;
   CUpti_CallbackData data{};
   KernelFunction function;
@@ -333,7 +335,8 @@ TEST_F(CollectorsTest, WindowsWantNodesOfGraphsAsLongAsTheirKernelsLackPasses) {
   WindowCollector collector(services, false);
   counted::state().passes = 1;
   const Launch inside = launch(1), other = launch(2, select::Verdict::unmatched);
-  const std::vector<Ledger::Entry> of_graph{inside.entry}, of_other{other.entry};
+  const std::vector<Ledger::Entry> known{inside.entry}, known_of_other{other.entry};
+  const Collector::GraphKernels of_graph{known}, of_other{known_of_other};
   using enum Collector::ByNodes;
   EXPECT_EQ(collector.by_nodes(data.context, {}), yes) << "its kernels are not known yet";
   EXPECT_EQ(collector.by_nodes(data.context, of_graph), no) << "none of them was measured";
@@ -388,32 +391,64 @@ TEST_F(CollectorsTest, WindowsOfOnePlanAndThenAnother) {
   collector.finish();
 }
 
-TEST_F(CollectorsTest, CautiousWindowsLeaveCollectivesAlone) {
-  WindowCollector collector(services, true);
-  EXPECT_TRUE(run(collector, launch(1)));
-  EXPECT_EQ(collector.by_nodes(data.context, {}), Collector::ByNodes::yes);
+TEST_F(CollectorsTest, WindowsLeaveCollectivesAloneWhereNobodyAskedForThemOrThereAreSeveralGpus) {
+  using enum Collector::ByNodes;
+  const Collector::GraphKernels with_collective{.collective = true};
+  for (const auto& [cautious, gpus] : {std::pair(true, 1), std::pair(false, 2)}) {
+    counted::state().devices = gpus;
+    CollectorServices fresh(parts());
+    WindowCollector collector(fresh, cautious);
+    EXPECT_TRUE(run(collector, launch(1)));
+    function.collective = true;
+    EXPECT_FALSE(run(collector, launch(2)));
+    EXPECT_EQ(reason_of(2), SkipReason::collective);
+    function.collective = false;
+    EXPECT_TRUE(run(collector, launch(3)));
+    EXPECT_EQ(collector.by_nodes(data.context, with_collective), no);
+    EXPECT_EQ(collector.by_nodes(data.context, {}), yes);
+    counted::state().ranges = 2;
+    collector.finish();
+  }
+}
+
+TEST_F(CollectorsTest, WindowsMeasureCollectivesOfOneGpuWhereTheyWereAskedFor) {
+  WindowCollector collector(services, false);
   function.collective = true;
-  EXPECT_FALSE(run(collector, launch(2)));
-  EXPECT_EQ(reason_of(2), SkipReason::collective);
-  function.collective = false;
-  EXPECT_TRUE(run(collector, launch(3)));
-  EXPECT_EQ(collector.by_nodes(data.context, {}), Collector::ByNodes::no) << "a graph may hold one";
-  counted::state().ranges = 2;
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_EQ(collector.by_nodes(data.context, {.collective = true}), Collector::ByNodes::yes);
+  counted::state().ranges = 1;
   collector.finish();
 }
 
-TEST_F(CollectorsTest, CautiousWindowsEndAtACollectiveOfSeveralGpus) {
-  WindowCollector collector(services, true);
-  counted::state().devices = 2;
-  EXPECT_TRUE(run(collector, launch(1)));
+TEST_F(CollectorsTest, WhatConcernsOtherGpusWaitsForThemToo) {
+  options.samples = 4;
+  AutoCollector collector(services, selector, no_framework);
+  Launch replayed = launch(1), in_window = launch(1), later = launch(1);
+  EXPECT_TRUE(collector.wants(replayed));
+  EXPECT_TRUE(replayed.all_gpus) << "memory of all is saved and restored";
+  EXPECT_TRUE(collector.enter(replayed));
   counted::state().ranges = 1;
-  function.collective = true;
-  Launch collective = launch(2);
-  EXPECT_TRUE(collector.wants(collective));
-  EXPECT_FALSE(collector.enter(collective));
-  EXPECT_EQ(calls("cuptiProfilerEndPass"), 1);
-  function.collective = false;
-  EXPECT_FALSE(run(collector, launch(3)));
+  (void)collector.leave(data);
+  EXPECT_TRUE(collector.wants(in_window));
+  EXPECT_TRUE(in_window.all_gpus) << "counters of replays are given back";
+  EXPECT_TRUE(collector.enter(in_window));
+  (void)collector.leave(data);
+  EXPECT_TRUE(collector.wants(later));
+  EXPECT_FALSE(later.all_gpus) << "each GPU has a window of its own";
+  services.saw_values();
+  Launch last = launch(1);
+  EXPECT_TRUE(collector.wants(last));
+  EXPECT_TRUE(last.all_gpus) << "all windows are closed";
+  EXPECT_FALSE(collector.enter(last));
+}
+
+TEST_F(CollectorsTest, AWindowStaysOpenWhereItsGpuIsNotDone) {
+  WindowCollector collector(services, false);
+  EXPECT_TRUE(run(collector, launch(1)));
+  counted::state().queries_till_done = std::numeric_limits<int>::max();
+  collector.finish();
+  EXPECT_EQ(calls("cuptiProfilerEndPass"), 0);
+  counted::state().queries_till_done = 0;
 }
 
 TEST_F(CollectorsTest, WindowsGiveUpWhereCountersCannotBeHad) {
@@ -480,14 +515,18 @@ TEST_F(CollectorsTest, AutoOpensWindowsBesideCollectives) {
   collector.finish();
 }
 
-TEST_F(CollectorsTest, AutoMeasuresNothingBesideCollectivesOfSeveralGpus) {
-  AutoCollector collector(services, selector, a_framework);
+TEST_F(CollectorsTest, AutoReplaysNothingBesideCollectivesOfSeveralGpus) {
+  AutoCollector collector(services, selector, no_framework);
   counted::state().devices = 2;
   function.collective = true;
   EXPECT_FALSE(run(collector, launch(1)));
   EXPECT_EQ(reason_of(1), SkipReason::collective);
   function.collective = false;
-  EXPECT_FALSE(run(collector, launch(2)));
+  EXPECT_TRUE(run(collector, launch(2)));
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 0);
+  EXPECT_EQ(calls("cuptiProfilerBeginSession"), 1);
+  counted::state().ranges = 1;
+  collector.finish();
 }
 
 TEST_F(CollectorsTest, SampleBeginsWithTheFirstLaunchThatIsSelected) {

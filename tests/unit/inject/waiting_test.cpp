@@ -22,7 +22,7 @@ class WaitingTest : public ::testing::Test {
     options.output_directory = folder.path().string();
     options.quiet = true;
   }
-  GpuWait wait_for_gpu(bool once) { return {driver, services.vain_waits(), context, false, once}; }
+  GpuWait wait_for_gpu(bool once) { return {driver, services.vain_waits(), context, false, GpuWait::kFirst, once}; }
   int calls(const char* name) { return counted::state().calls[name]; }
 
   test::TemporaryDirectory folder;
