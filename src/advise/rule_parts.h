@@ -34,8 +34,9 @@ inline constexpr double kWarpThreads = 32;
 [[nodiscard]] Finding of_config(const Case& run, const ConfigUse& use, std::string problem, std::int64_t bound_ns,
                                 std::string recommendation = "");
 
-// Of cuDNN, cuBLAS or CUTLASS as these ship it, by its name: its code, tiles and registers are nobody's to change.
+// It waits for other GPUs, and has few blocks on purpose.
 [[nodiscard]] bool is_collective(const Case& run, const ConfigUse& use);
+// Of cuDNN, cuBLAS or CUTLASS as these ship it, by its name: its code, tiles and registers are nobody's to change.
 [[nodiscard]] bool is_library_kernel(const model::Kernel& kernel);
 
 // GPU time of an op above that at the peak of memory, as far as memory throughput was measured; `scale`: of its traffic.

@@ -250,7 +250,7 @@ void GraphNodes::read_parameters(CUgraphNode node, Kernel& kernel) const {
   }
 }
 
-// What the driver does not tell of is taken to be as it was.
+// What the driver does not tell of is taken to be as it was, but for the GPU where there are several.
 bool GraphNodes::are_accepted(CUcontext context, bool several_gpus) const {
   constexpr auto kShared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
   return std::all_of(steps_.begin(), steps_.end(), [&](const Step& step) {
@@ -260,7 +260,7 @@ bool GraphNodes::are_accepted(CUcontext context, bool several_gpus) const {
     const bool told = driver_.cuFuncGetAttribute(&most, kShared, kernel->function) == CUDA_SUCCESS;
     const bool fits = !told || most < 0 || kernel->params.sharedMemBytes <= static_cast<unsigned>(most);
     const bool has_context = kernel->params.func == nullptr && kernel->params.ctx != nullptr;  // else it is the function's
-    return fits && (has_context ? kernel->params.ctx == context : !several_gpus || kernel->params.ctx == context);
+    return fits && (kernel->params.ctx == context || !(several_gpus || has_context));
   });
 }
 

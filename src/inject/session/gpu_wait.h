@@ -53,8 +53,8 @@ class GpuWait {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  // Twice as long each time: 50 ms, 100 ms and so on. Where the process has several GPUs, collectives wait for one that a thread
-  // which waits here is to launch.
+  // Twice as long each time: 50 ms, 100 ms and so on. With several GPUs a collective may wait for that of another GPU, which a
+  // thread that is held up meanwhile is to launch.
   static constexpr std::chrono::milliseconds kFirst{50}, kFirstOfSeveral{3};
   static constexpr std::chrono::milliseconds kLongest{3150};  // in all
 
