@@ -70,13 +70,19 @@ GpuWait CollectorServices::wait_for(CUcontext context, bool all_gpus) noexcept {
   return {parts_.driver, vain_waits_, context, all_gpus, first, waits_for_program()};
 }
 
+void CollectorServices::saw(const Launch& launch) {
+  collectives_ = collectives_ || launch.function->collective;
+  if (!first_device_) first_device_ = launch.device->index;
+  if (*first_device_ != launch.device->index) several_gpus_ = true;  // contexts may be others than those asked for below
+}
+
 void CollectorServices::note_nothing_is_alone(const std::string& cause) {
   if (told_.exchange(true)) return;
   parts_.recorder.note(capture::Severity::warning, "kernels are not made alone any more, so they are not measured", cause,
                        "Use --replay-mode sample, which has no launch wait.");
 }
 
-// What cannot be asked is taken to be so.
+// By primary contexts. What cannot be asked is taken to be so.
 bool CollectorServices::has_several_gpus() noexcept {
   try {
     if (!several_gpus_ && cupti::devices_in_use(parts_.driver) > 1) several_gpus_ = true;

@@ -51,7 +51,7 @@ class CollectorServices {
   // At its exit, where the driver has not refused it.
   void add(const std::optional<capture::ActivityEvent>& untimed, const CUpti_CallbackData& exit) const;
   // A launch came, whether or not it is selected.
-  void saw(const Launch& launch) { collectives_ = collectives_ || launch.function->collective; }
+  void saw(const Launch& launch);
   // What was launched may wait for what the program does next: streams for values in memory, which later calls write; or what
   // launches waited for in vain. So none is made alone any more, which is said once.
   void saw_values();
@@ -59,7 +59,7 @@ class CollectorServices {
   [[nodiscard]] VainWaits& vain_waits() noexcept { return vain_waits_; }
   // For a launch to be alone.
   [[nodiscard]] GpuWait wait_for(CUcontext context, bool all_gpus) noexcept;
-  // For good, once it was so.
+  // For good, once launches came for several, or the process has made itself ready for several.
   [[nodiscard]] bool has_several_gpus() noexcept;
   [[nodiscard]] bool waits_for_program() const noexcept { return values_ || vain_waits_.are_many(); }
   void tell_of_vain_waits();
@@ -87,6 +87,7 @@ class CollectorServices {
   const Parts parts_;
   bool profiler_used_ = false;
   bool collectives_ = false;  // there were some
+  std::optional<std::uint32_t> first_device_;
   std::atomic<bool> several_gpus_{false};
   std::atomic<bool> values_{false};
   std::atomic<bool> told_{false};  // that nothing is made alone any more

@@ -420,6 +420,19 @@ TEST_F(CollectorsTest, WindowsMeasureCollectivesOfOneGpuWhereTheyWereAskedFor) {
   collector.finish();
 }
 
+TEST_F(CollectorsTest, GpusAreSeveralWhereLaunchesComeForSeveral) {
+  WindowCollector collector(services, false);
+  EXPECT_TRUE(run(collector, launch(1)));
+  EXPECT_FALSE(services.has_several_gpus());
+  device.index = 1;  // whose context is not its primary one
+  EXPECT_TRUE(run(collector, launch(2)));
+  function.collective = true;
+  EXPECT_FALSE(run(collector, launch(3)));
+  EXPECT_EQ(reason_of(3), SkipReason::collective);
+  counted::state().ranges = 2;
+  collector.finish();
+}
+
 TEST_F(CollectorsTest, WhatConcernsOtherGpusWaitsForThemToo) {
   options.samples = 4;
   AutoCollector collector(services, selector, no_framework);
