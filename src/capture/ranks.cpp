@@ -104,6 +104,11 @@ std::optional<RankPlace> place_of_process() {
   return RankPlace{*rank, number_in_environment(kNodeVariables), number_in_environment(kSizeVariables)};
 }
 
+bool has_other_ranks() {
+  const auto place = place_of_process();
+  return place && place->ranks.value_or(2) > 1;
+}
+
 bool is_of_another_rank(const std::string& ranks) {
   if (ranks.empty()) return false;
   const auto place = place_of_process();

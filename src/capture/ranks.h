@@ -39,6 +39,9 @@ class Ranks {
 // The same with what its launcher says of its node and job.
 [[nodiscard]] std::optional<RankPlace> place_of_process();
 
+// Whether there are other ranks, or their number is not said.
+[[nodiscard]] bool has_other_ranks();
+
 // Whether `ranks`, as parse() takes it, leaves this process out. Empty text leaves none out, and neither is a process left out
 // that has no rank, as the launcher itself.
 [[nodiscard]] bool is_of_another_rank(const std::string& ranks);

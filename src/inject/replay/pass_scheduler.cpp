@@ -244,9 +244,11 @@ PassScheduler::Plan PassScheduler::plan_of(std::size_t pass) const {
   return best;
 }
 
-void PassScheduler::end_window(double ns) {
-  prices_[pass_].window_ns = ns;
-  (is_urgent(pass_) ? spent_.urgent_ns : spent_.others_ns) += ns + prices_[pass_].sample_ns * static_cast<double>(window_.size());
+void PassScheduler::end_window(std::optional<double> ns) {
+  Price& price = prices_[pass_];
+  price.window_ns = ns.value_or(price.window_ns);
+  (is_urgent(pass_) ? spent_.urgent_ns : spent_.others_ns) +=
+      price.window_ns + price.sample_ns * static_cast<double>(window_.size());
   for (const Key key : window_) {
     State& state = states_[key];
     if (state.in_window == 0) continue;

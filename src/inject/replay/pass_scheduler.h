@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,7 +28,7 @@ class PassScheduler {
 
   struct Price {
     double sample_ns = 1;
-    double window_ns = 1;  // besides its samples, until end_window() tells
+    double window_ns = 1;  // besides its samples, as long as end_window() does not tell another
   };
   static constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
   // `prices`: of each pass. `most_samples`: of a window. `first_is_urgent`: one sample of the first pass comes before all others.
@@ -56,8 +57,9 @@ class PassScheduler {
   [[nodiscard]] bool full() const noexcept { return window_.size() >= most_samples_ || holds_all_; }
   // The last sample of the window that is open was no launch: the driver refused it. The window is to be closed.
   void take_back();
-  // The window was closed, and its samples count. `ns`: what opening and closing it took, which the next of the pass will too.
-  void end_window(double ns);
+  // The window was closed, and its samples count. `ns`: what opening and closing it took, which the next of the pass will too;
+  // none: its price.
+  void end_window(std::optional<double> ns);
   // The window came to nothing: something went wrong in it.
   void forget_window();
 

@@ -213,12 +213,13 @@ void PassWindows::close_window(bool refused) {
     launch.record.cost_ns += share;
   }
   const double of_launches_ns = pass.close_launch_ns * static_cast<double>(launches_.size());
+  const double window_ns = std::max(kLeastWindowNs, static_cast<double>(window_cost_.count()) - of_launches_ns);
   if (launches_.empty()) {
     image_->empty();
   } else {
     evaluator_->give({image_, pass.plan, pass.pass, std::exchange(launches_, {})});
   }
-  scheduler_->end_window(std::max(kLeastWindowNs, static_cast<double>(window_cost_.count()) - of_launches_ns));
+  scheduler_->end_window(learns_prices_ ? std::optional(window_ns) : std::nullopt);
 }
 
 // Where something failed: the next window has a new session, and the failure is thrown on.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "capture/options.h"
+#include "capture/ranks.h"
 #include "cupti/activity.h"
 #include "cupti/collection_prices.h"
 #include "cupti/counter_turn.h"
@@ -87,6 +88,9 @@ class PassWindows {
   std::vector<Asked> asked_;
   std::vector<Pass> passes_;       // by the scheduler's number
   std::size_t most_launches_ = 0;  // of a window
+  // Windows are chosen by what earlier ones took. Not by ranks: they wait for one another in collectives, and as long as all
+  // choose alike they measure at the same time.
+  const bool learns_prices_ = !capture::has_other_ranks();
   std::shared_ptr<cupti::ReusableImage> image_;
   std::optional<PassScheduler> scheduler_;
   std::unique_ptr<RangeEvaluator> evaluator_;

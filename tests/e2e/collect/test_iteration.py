@@ -188,6 +188,15 @@ class IterationTest(EndToEndTest):
             self.assertEqual(2, done.code)
             self.assertIn("--replay-mode iteration", done.stderr)
 
+    def test_ranks_measure_the_same_launches(self):
+        measured = []
+        for rank in ("0", "1"):
+            env = {"RANK": rank, "WORLD_SIZE": "2"}
+            self.profile_unharmed(*("names:120",) * 60, options=[ITERATION, "--force"], env=env)
+            measured.append([(row["Kernel Name"], row["Grid Size"], row["Occurrence"]) for row in self.capture().rows])
+        self.assertGreater(len(measured[0]), OF_ONE)
+        self.assertEqual(*measured)
+
 
 class AutoTest(EndToEndTest):
     """--replay-mode auto, which is the default."""

@@ -97,6 +97,16 @@ TEST_F(RankOfProcess, IsWhatTheInnermostLauncherSays) {
   EXPECT_EQ(rank_of_process(), 1U);
 }
 
+TEST_F(RankOfProcess, HasOthersBesideItAsFarAsIsSaid) {
+  EXPECT_FALSE(has_other_ranks());
+  setenv("RANK", "0", 1);
+  EXPECT_TRUE(has_other_ranks()) << "how many is not said";
+  setenv("WORLD_SIZE", "1", 1);
+  EXPECT_FALSE(has_other_ranks());
+  setenv("WORLD_SIZE", "2", 1);
+  EXPECT_TRUE(has_other_ranks());
+}
+
 TEST_F(RankOfProcess, HasAPlaceOnItsNodeAndInTheJob) {
   EXPECT_FALSE(place_of_process());
   setenv("RANK", "9", 1);
