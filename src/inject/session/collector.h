@@ -34,7 +34,7 @@ class Collector {
   };
   // Whether a graph launch in the context is to be made node by node, for the counters that its kernels lack.
   enum class ByNodes : std::uint8_t {
-    no,     // nor any later one, once its kernels are known
+    no,     // nor any later one, once its kernels are known, or a collective is one of them
     later,  // they lack some, but those that are collected now they have
     yes,
   };

@@ -103,7 +103,8 @@ bool Session::wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Grap
   const auto [how, is_final] = collecting([&](Collector& collector) {
     const bool gives_up = graph.idle >= kMostIdle;
     const Collector::GraphKernels kernels{graph.kernels, graph.collective};
-    return std::pair(gives_up ? no : collector.by_nodes(context, kernels), gives_up || !graph.kernels.empty());
+    const bool is_known = gives_up || graph.collective || !graph.kernels.empty();
+    return std::pair(gives_up ? no : collector.by_nodes(context, kernels), is_known);
   });
   if (how == no && is_final) graphs_.launches().done(call.executable);
   return how == yes && !graphs_.is_captured(call.stream);
