@@ -23,6 +23,7 @@
 #include "base/collective_kernel.h"
 #include "cupti/collection_prices.h"
 #include "inject/replay/pass_scheduler.h"
+#include "inject/replay/pass_windows.h"
 #include "model/fold/fold.h"
 #include "model/fold/time_arithmetic.h"
 #include "model/timeline/timeline.h"
@@ -48,12 +49,8 @@ std::vector<PassScheduler::Price> prices() {
 
 // As PassWindows has them before it has opened any.
 std::vector<PassScheduler::Price> prices_beforehand() {
-  const auto price = [](const cupti::WindowPrices& of) {
-    constexpr double kNs = 1e9;
-    return PassScheduler::Price{(of.launch_seconds + of.close_launch_seconds) * kNs, (of.open_seconds + of.close_seconds) * kNs};
-  };
-  std::vector<PassScheduler::Price> all{price(cupti::kHwpmPrices)};
-  all.resize(1 + std::size(kWindowMs), price(cupti::kPerSmPrices));
+  std::vector<PassScheduler::Price> all{inject::price_of(cupti::kHwpmPrices)};
+  all.resize(1 + std::size(kWindowMs), inject::price_of(cupti::kPerSmPrices));
   return all;
 }
 

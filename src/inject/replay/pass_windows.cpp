@@ -76,6 +76,11 @@ std::optional<cupti::CounterImages> images_of(const cupti::Library& library, con
 
 }  // namespace
 
+PassScheduler::Price price_of(const cupti::WindowPrices& prices) noexcept {
+  return {(prices.launch_seconds + prices.close_launch_seconds) * kNsPerSecond,
+          (prices.open_seconds + prices.close_seconds) * kNsPerSecond};
+}
+
 PassWindows::PassWindows(const cupti::Library& library, CUcontext context, const capture::DeviceRecord& device,
                          const capture::ProfileOptions& options, std::uint32_t first_metric_set,
                          RangeEvaluator::Listener listener)
@@ -112,8 +117,7 @@ void PassWindows::schedule(cupti::RangeProfiler& profiler, const cupti::WindowPr
     const auto& prices = reads_multiprocessors(profiler, asked_[plan].plan.metrics) ? dear : cupti::kHwpmPrices;
     for (std::size_t pass = 0; pass < asked_[plan].plan.passes; ++pass) {
       passes_.push_back({plan, pass});
-      scheduled.push_back({(prices.launch_seconds + prices.close_launch_seconds) * kNsPerSecond,
-                           (prices.open_seconds + prices.close_seconds) * kNsPerSecond});
+      scheduled.push_back(price_of(prices));
       passes_.back().close_launch_ns = prices.close_launch_seconds * kNsPerSecond;
     }
   }

@@ -27,6 +27,9 @@
 
 namespace dlkprof::inject {
 
+// Of a pass whose counters are read so, before a window has told what it takes.
+[[nodiscard]] PassScheduler::Price price_of(const cupti::WindowPrices& prices) noexcept;
+
 class PassWindows {
  public:
   using Clock = std::chrono::steady_clock;

@@ -14,7 +14,6 @@ capture::SkipReason SassCollector::reason_against(const Launch& launch) {
 }
 
 bool SassCollector::wants(Launch& launch) {
-  services_.saw(launch);
   if (!launch.selected()) return false;
   const auto against = reason_against(launch);
   if (against == capture::SkipReason::none) return services_->ledger.take_sample(launch.entry, 1);

@@ -8,7 +8,6 @@ bool AutoCollector::windows_first() {
 }
 
 bool AutoCollector::wants(Launch& launch) {
-  services_.saw(launch);
   if (launch.selected() && chooses_replay(launch)) return true;
   const bool wanted = windows_.wants(launch) || kernels_.is_idle(launch);
   launch.all_gpus = launch.all_gpus || (wanted && kernels_.holds_counters());  // which are given back, on all of them

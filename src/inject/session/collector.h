@@ -30,7 +30,7 @@ class Collector {
 
   struct GraphKernels {
     std::span<const Ledger::Entry> known{};  // in order; none before they were launched by themselves
-    bool collective = false;                 // some wait for other GPUs, or it is not known
+    bool collective = false;                 // some wait for other GPUs, or may, as the driver does not tell their names
   };
   // Whether a graph launch in the context is to be made node by node, for the counters that its kernels lack.
   enum class ByNodes : std::uint8_t {

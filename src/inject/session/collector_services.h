@@ -50,7 +50,7 @@ class CollectorServices {
   void add_untimed(const Launch& launch) const;
   // At its exit, where the driver has not refused it.
   void add(const std::optional<capture::ActivityEvent>& untimed, const CUpti_CallbackData& exit) const;
-  // A launch came, whether or not it is selected.
+  // A launch came, whether or not it is selected: before its collector is asked.
   void saw(const Launch& launch);
   // What was launched may wait for what the program does next: streams for values in memory, which later calls write; or what
   // launches waited for in vain. So none is made alone any more, which is said once.

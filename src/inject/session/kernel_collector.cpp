@@ -23,7 +23,6 @@ constexpr int kFailuresToStop = 3;
 }  // namespace
 
 bool KernelCollector::wants(Launch& launch) {
-  services_.saw(launch);
   if (launch.selected()) {
     const auto against = reason_against(launch);
     if (against != capture::SkipReason::none) {

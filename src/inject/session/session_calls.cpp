@@ -176,7 +176,12 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
 }
 
 bool Session::wants(Launch& launch) {
-  if (!launch.function->delays) return collecting([&](Collector& collector) { return collector.wants(launch); });
+  if (!launch.function->delays) {
+    return collecting([&](Collector& collector) {
+      services_.saw(launch);
+      return collector.wants(launch);
+    });
+  }
   services_.saw_delay();
   if (launch.selected()) {
     collecting([&](Collector&) { counter_.ledger().skipped(launch.entry, capture::SkipReason::values, false); });

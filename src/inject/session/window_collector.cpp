@@ -19,7 +19,6 @@ constexpr int kFailuresToEnd = 3;
 // The program waits for a launch that is measured, and for all before it on its GPU. A collective waits for kernels of other
 // GPUs: where the same process launches them, it would do so for ever.
 bool WindowCollector::wants(Launch& launch) {
-  services_.saw(launch);
   if (services_.waits_for_program()) {
     if (!cautious_) skip(launch, capture::SkipReason::values);
     launch.all_gpus = true;

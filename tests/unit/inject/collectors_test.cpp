@@ -44,9 +44,14 @@ class CollectorsTest : public ::testing::Test {
     made.alone_since = std::chrono::steady_clock::now();
     return made;
   }
-  // What a session does of it; whether the launch was measured.
+  // What a session does of it.
+  bool wants(Collector& collector, Launch& made) {
+    services.saw(made);
+    return collector.wants(made);
+  }
+  // Whether the launch was measured.
   bool run(Collector& collector, Launch made) {
-    if (!collector.wants(made) || !collector.enter(made)) return false;
+    if (!wants(collector, made) || !collector.enter(made)) return false;
     (void)collector.leave(data);
     return true;
   }
@@ -135,7 +140,7 @@ TEST_F(CollectorsTest, KernelGivesIdleCountersBack) {
   EXPECT_TRUE(run(collector, launch(1)));
   launches += 2000;
   Launch later = launch(1);
-  EXPECT_TRUE(collector.wants(later));
+  EXPECT_TRUE(wants(collector, later));
   EXPECT_FALSE(collector.enter(later));
   EXPECT_EQ(calls("cuptiRangeProfilerDisable"), 1);
   EXPECT_FALSE(run(collector, launch(1)));
@@ -208,10 +213,10 @@ TEST_F(CollectorsTest, KernelLooksForCollectivesAgainOnceALaunchIsAlone) {
   counted::state().ranges = 1;
   counted::state().devices = 2;
   Launch waits = launch(1);
-  EXPECT_TRUE(collector.wants(waits));
+  EXPECT_TRUE(wants(collector, waits));
   function.collective = true;
   Launch collective = launch(2);
-  EXPECT_FALSE(collector.wants(collective));
+  EXPECT_FALSE(wants(collector, collective));
   function.collective = false;
   EXPECT_FALSE(collector.enter(waits));
   const auto changes = ledger.changes(true);
@@ -238,7 +243,7 @@ TEST_F(CollectorsTest, KernelReplaysNothingOnceTheProcessEnds) {
   EXPECT_TRUE(run(collector, launch(1)));
   EXPECT_EQ(ends, 1) << "which is registered once NVPerf is in use";
   Launch waits = launch(2);
-  EXPECT_TRUE(collector.wants(waits));
+  EXPECT_TRUE(wants(collector, waits));
   collector.finish();
   EXPECT_FALSE(collector.enter(waits));
   EXPECT_EQ(calls("cuptiRangeProfilerStart"), 1);
@@ -342,7 +347,7 @@ TEST_F(CollectorsTest, WindowsWantNodesOfGraphsAsLongAsTheirKernelsLackPasses) {
   EXPECT_EQ(collector.by_nodes(data.context, of_graph), no) << "none of them was measured";
   EXPECT_TRUE(run(collector, launch(3)));
   EXPECT_FALSE(run(collector, other));
-  EXPECT_TRUE(collector.wants(const_cast<Launch&>(inside)));
+  EXPECT_TRUE(wants(collector, const_cast<Launch&>(inside)));
   EXPECT_EQ(collector.by_nodes(data.context, of_graph), yes);
   EXPECT_EQ(collector.by_nodes(data.context, of_other), no) << "it is not selected";
   counted::state().ranges = 1;
@@ -437,20 +442,20 @@ TEST_F(CollectorsTest, WhatConcernsOtherGpusWaitsForThemToo) {
   options.samples = 4;
   AutoCollector collector(services, selector, no_framework);
   Launch replayed = launch(1), in_window = launch(1), later = launch(1);
-  EXPECT_TRUE(collector.wants(replayed));
+  EXPECT_TRUE(wants(collector, replayed));
   EXPECT_TRUE(replayed.all_gpus) << "memory of all is saved and restored";
   EXPECT_TRUE(collector.enter(replayed));
   counted::state().ranges = 1;
   (void)collector.leave(data);
-  EXPECT_TRUE(collector.wants(in_window));
+  EXPECT_TRUE(wants(collector, in_window));
   EXPECT_TRUE(in_window.all_gpus) << "counters of replays are given back";
   EXPECT_TRUE(collector.enter(in_window));
   (void)collector.leave(data);
-  EXPECT_TRUE(collector.wants(later));
+  EXPECT_TRUE(wants(collector, later));
   EXPECT_FALSE(later.all_gpus) << "each GPU has a window of its own";
   services.saw_values();
   Launch last = launch(1);
-  EXPECT_TRUE(collector.wants(last));
+  EXPECT_TRUE(wants(collector, last));
   EXPECT_TRUE(last.all_gpus) << "all windows are closed";
   EXPECT_FALSE(collector.enter(last));
 }
@@ -547,11 +552,11 @@ TEST_F(CollectorsTest, SampleBeginsWithTheFirstLaunchThatIsSelected) {
                       {[] {}, [] { return false; }, [](const auto&) {}, [](const auto&) { return true; }});
   SampleCollector collector(services, sampling);
   Launch other = launch(1, select::Verdict::unmatched);
-  EXPECT_FALSE(collector.wants(other));
+  EXPECT_FALSE(wants(collector, other));
   EXPECT_EQ(calls("cuptiProfilerInitialize"), 0);
   Launch selected = launch(2);
-  EXPECT_FALSE(collector.wants(selected));
-  EXPECT_FALSE(collector.wants(selected));
+  EXPECT_FALSE(wants(collector, selected));
+  EXPECT_FALSE(wants(collector, selected));
   EXPECT_EQ(calls("cuptiProfilerInitialize"), 1);
   EXPECT_FALSE(collector.takes_turns());
   sampling.finish();
@@ -564,7 +569,7 @@ TEST_F(CollectorsTest, SampleIsWaitedForWhileItPlans) {
                       std::chrono::milliseconds(20));
   SampleCollector collector(services, sampling);
   Launch selected = launch(1);
-  EXPECT_FALSE(collector.wants(selected));
+  EXPECT_FALSE(wants(collector, selected));
   while (calls("cuptiProfilerHostConfigAddMetrics") < 2) std::this_thread::yield();  // the first is of this thread
   sampling.finish();
   EXPECT_GT(calls("cuptiProfilerHostGetNumOfPasses"), 0) << "it was let go amid NVPerf";
@@ -598,7 +603,7 @@ TEST_F(SourceCollectorTest, OthersWaitForTheLaunchThatIsCounted) { EXPECT_TRUE(c
 
 TEST_F(SourceCollectorTest, LooksAgainOnceALaunchIsAlone) {
   Launch counting = launch(1);
-  ASSERT_TRUE(collector.wants(counting));
+  ASSERT_TRUE(wants(collector, counting));
   graphs.capture_begins();
   EXPECT_FALSE(collector.enter(counting));
   EXPECT_EQ(reason_of(1), SkipReason::captured);
