@@ -294,7 +294,8 @@ struct ActivityEvent {
   Dim3 grid, block, cluster;
   std::uint32_t dynamic_shared_bytes = 0;
   CopyKind copy = CopyKind::unknown;
-  std::uint64_t bytes = 0;  // copied or set
+  std::uint64_t bytes = 0;     // copied or set
+  std::uint32_t function = 0;  // of a graph's kernel that was launched by itself: FunctionRecord::id; else 0, as its call says it
   friend bool operator==(const ActivityEvent&, const ActivityEvent&) = default;
 };
 

@@ -120,8 +120,10 @@ constexpr auto fields(Visit&& visit, Either<CallEvent> auto& event) {
 
 template <typename Visit>
 constexpr auto fields(Visit&& visit, Either<ActivityEvent> auto& event) {
-  auto& [kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes] = event;
-  return visit(kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes);
+  auto& [kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes,
+         function] = event;
+  return visit(kind, correlation, start, end, device, context, stream, node, name, grid, block, cluster, shared, copy, bytes,
+               function);
 }
 
 template <typename Visit>

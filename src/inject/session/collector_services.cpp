@@ -28,6 +28,7 @@ std::optional<capture::ActivityEvent> CollectorServices::untimed(const Launch& l
   if (const NodeLaunches* nodes = this_thread().nodes) {
     activity.correlation = nodes->graph_launch;
     activity.graph_node = nodes->node;
+    activity.function = launch.function->record.id;
     activity.context = launch.data.contextUid;  // of kernels that nobody selects the record does not have these
     activity.grid = launch.call.grid;
     activity.block = launch.call.block;

@@ -132,6 +132,9 @@ void TimelineLoader::join_calls() {
 void TimelineLoader::join_graphs() {
   const auto range_of = [this](std::uint64_t id) { return id == 0 ? kNone : parts_.range_ids.find(id); };
   const std::vector<std::uint32_t> nodes = std::move(parts_.graph_nodes).resolve(range_of, timeline_.graph_nodes);
+  for (const auto& [node, function] : std::exchange(parts_.node_functions, {})) {
+    if (nodes[node] != kNone) parts_.node_functions.try_emplace(nodes[node], function);
+  }
   std::uint64_t unknown = 0;
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
     Activity& activity = timeline_.activities[i];
@@ -228,7 +231,9 @@ void TimelineLoader::end_copies() {
 void TimelineLoader::join_activity(Activity& activity,
                                    std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels) {
   std::uint32_t function = 0;
-  if (activity.call != kNone && !activity.in_graph) {
+  if (activity.in_graph) {
+    function = function_of_node(activity);
+  } else if (activity.call != kNone) {
     const CaptureParts::CallNumbers& call = parts_.call_numbers[activity.call - parts_.calls];
     activity.launch_index = call.launch_index;
     function = call.function;
@@ -236,6 +241,16 @@ void TimelineLoader::join_activity(Activity& activity,
   const auto [known, is_new] = kernels.try_emplace(std::uint64_t{activity.config} << 32U | function);
   if (is_new) known->second = kernel_and_config(*parts_.shapes[activity.config], function);
   std::tie(activity.kernel, activity.config) = known->second;
+}
+
+// As its launch by itself said; 0: there was none, or the node was set to another kernel since.
+std::uint32_t TimelineLoader::function_of_node(const Activity& activity) {
+  const auto known = parts_.node_functions.find(activity.graph_node);
+  if (known == parts_.node_functions.end()) return 0;
+  const auto loaded = parts_.functions.find(known->second);
+  if (loaded == parts_.functions.end()) return 0;
+  const std::uint32_t name = parts_.shapes[activity.config]->name;
+  return kernels_.kernel(timeline_.strings[string_index(name)]) == loaded->second ? known->second : 0;
 }
 
 std::pair<std::uint32_t, std::uint32_t> TimelineLoader::kernel_and_config(const LaunchShape& shape, std::uint32_t function) {

@@ -331,7 +331,10 @@ void TimelineLoader::add_event(const capture::ActivityEvent& event) {
   activity.device = event.device;
   activity.stream = event.stream;
   activity.in_graph = event.graph_node != 0;
-  if (activity.in_graph) activity.graph_node = parts_.graph_nodes.number_of(event.graph_node);
+  if (activity.in_graph) {
+    activity.graph_node = parts_.graph_nodes.number_of(event.graph_node);
+    if (event.function != 0) parts_.node_functions.try_emplace(activity.graph_node, event.function);
+  }
   if (event.kind == capture::ActivityKind::kernel) {
     activity.config = shape_number(event);
   } else {

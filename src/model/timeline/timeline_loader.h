@@ -79,6 +79,9 @@ struct CaptureParts {
   std::map<std::uint32_t, capture::FunctionRecord> loaded;  // by FunctionRecord::id
   std::map<std::uint32_t, capture::DeviceRecord> devices;   // by CUDA ordinal
   GraphNodes graph_nodes;
+  // FunctionRecord::id of nodes that were launched by themselves, by the number of the node; once graphs are joined by index into
+  // Timeline::graph_nodes.
+  std::unordered_map<std::uint32_t, std::uint32_t> node_functions;
   std::uint32_t unknown_device = kNone;  // index into Timeline::devices of the one for all that are not described
   std::map<std::uint32_t, capture::MetricSetRecord> metric_sets;
   std::map<std::uint64_t, capture::LaunchRecord> launches;           // by LaunchRecord::index
@@ -143,6 +146,7 @@ class TimelineLoader {
   void join_graphs();
   void join_activities(const std::map<std::uint32_t, std::uint32_t>& devices);
   void join_activity(Activity& activity, std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels);
+  [[nodiscard]] std::uint32_t function_of_node(const Activity& activity);
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> kernel_and_config(const LaunchShape& shape, std::uint32_t function);
   void join_strings();
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);

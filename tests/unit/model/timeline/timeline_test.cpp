@@ -319,6 +319,35 @@ TEST_F(LoadTimeline, AKernelOfAGraphIsOfTheFunctionThatWasLaunchedLikeIt) {
   EXPECT_THAT(functions, ElementsAre(2U, 3U, 0U, 0U)) << "captured; the only one; two were; none was";
 }
 
+// XLA loads a kernel once to try it and once for its graph: both were measured, and only the launch of the node by itself tells.
+TEST_F(LoadTimeline, AKernelOfAGraphIsOfTheFunctionThatItsNodesLaunchTold) {
+  test::EventCapture capture;
+  for (std::uint32_t function = 1; function <= 2; ++function) {
+    capture.before.emplace_back(test::function(function, test::kSimpleGemm));
+    capture::KeyStatsRecord stats;
+    stats.keys = {{.key = test::key(function, {8, 8, 1}, {16, 16, 1}), .launches = 9, .measured = 2}};
+    capture.before.emplace_back(stats);
+  }
+  capture.call(9, 0, 100, 110);
+  const auto run = [&](std::uint64_t node, const std::string& kernel) -> capture::ActivityEvent& {
+    capture.activity(9, 200, 210, kernel).graph_node = node;
+    return capture.activities.back();
+  };
+  const auto id = [](std::uint64_t graph, std::uint64_t node) { return graph << 32U | node; };
+  for (const std::uint64_t node : {1, 2, 3})
+    capture.graphs.push_back({.kind = capture::GraphEventKind::node_made, .id = id(1, node), .graph = 1});
+  capture.graphs.push_back({.kind = capture::GraphEventKind::executable_made, .id = 2, .original = 1});
+  run(id(1, 1), test::kSimpleGemm).function = 2;
+  run(id(2, 1), test::kSimpleGemm);  // the same node, of the executable graph
+  run(id(2, 2), test::kSimpleGemm);
+  run(id(1, 3), test::kSimpleGemm).function = 99;  // of a damaged capture
+  run(id(2, 1), test::kRelu);                      // set to another kernel since
+  const Timeline t = load(capture);
+  std::vector<std::uint32_t> functions;
+  for (const Activity& activity : t.activities) functions.push_back(t.configs.at(activity.config).key.function);
+  EXPECT_THAT(functions, ElementsAre(2U, 2U, 0U, 0U, 0U));
+}
+
 TEST_F(LoadTimeline, ACopyEndsWhereTheNextCallsWorkBeginsOnItsStream) {
   test::EventCapture capture;
   for (std::uint32_t i = 0; i < 3; ++i) capture.call(i, 0, 100 * i + 10, 100 * i + 20);
