@@ -8,7 +8,9 @@
 // CUDA 13.0). The range profiling API, by which CUDA 13.0 means to replace this one, cannot leave launches out: there each one in
 // a pass is a range, of 0.9 ms with counters of each multiprocessor.
 //
-// Not thread-safe; the context must be current in every call. One of a GPU at a time.
+// Not thread-safe; the context must be current in every call. One of a GPU at a time. Of those of several GPUs all are to end
+// before one is used again: once one has ended, launches of the others have no range any more, until those have been begun anew
+// (two H200s, CUDA 13.0, driver 580). What was measured before is whole, and beginning one harms none.
 #pragma once
 
 #include <cstdint>

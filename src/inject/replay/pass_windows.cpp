@@ -124,18 +124,13 @@ void PassWindows::schedule(cupti::RangeProfiler& profiler, const cupti::WindowPr
   scheduler_.emplace(std::move(scheduled), most_launches_, asked_.size() > 1);
 }
 
-bool PassWindows::launched(Ledger::Entry entry, std::uint64_t wanted) {
+bool PassWindows::is_to_give_back(bool launch_is_wanted) {
   constexpr std::uint64_t kBetweenLooks = 64;  // asking whether another process waits takes some microseconds
-  const bool is_sample = scheduler_->launched(entry, wanted);
-  return is_sample || held_in_vain() || (++launches_seen_ % kBetweenLooks == 0 && others_wait());
-}
-
-bool PassWindows::held_in_vain() const noexcept { return turn_.held() && scheduler_->quiet_for() > kHeldLaunches; }
-
-// Another process waits for the GPU's counters, and this one has had them for long enough to be worth a new session.
-bool PassWindows::others_wait() {
   constexpr auto kTurn = std::chrono::seconds(2);
-  return turn_.held() && Clock::now() - turn_since_ > kTurn && turn_.is_wanted();
+  if (!turn_.held()) return false;
+  if (scheduler_->quiet_for() > kHeldLaunches) return true;
+  const bool looks = ++launches_seen_ % kBetweenLooks == 0 || launch_is_wanted;
+  return looks && Clock::now() - turn_since_ > kTurn && turn_.is_wanted();
 }
 
 bool PassWindows::enter(MeasuredLaunch launch, Clock::time_point since) {
@@ -143,7 +138,6 @@ bool PassWindows::enter(MeasuredLaunch launch, Clock::time_point since) {
   const auto waited = since_ - since;
   spent_ += waited;
   try {
-    if (held_in_vain() || others_wait()) release_counters();
     const PassScheduler::Step step = scheduler_->take(launch.entry);
     if (step == PassScheduler::Step::close) close_window();
     if (step == PassScheduler::Step::none || step == PassScheduler::Step::close) return false;

@@ -54,7 +54,11 @@ class PassWindows {
   [[nodiscard]] std::size_t given_up() const noexcept { return evaluator_->given_up(); }
 
   // At a launch's entry. `wanted`: samples of its configuration. Whether it is to be made alone, and enter() be called.
-  [[nodiscard]] bool launched(Ledger::Entry entry, std::uint64_t wanted);
+  [[nodiscard]] bool launched(Ledger::Entry entry, std::uint64_t wanted) { return scheduler_->launched(entry, wanted); }
+  // After it: whether the GPU's counters are to be given back, as they are held in vain, or another process has waited for them
+  // for long enough to be worth a new session.
+  [[nodiscard]] bool is_to_give_back(bool launch_is_wanted);
+  [[nodiscard]] bool holds_counters() const noexcept { return session_.has_value(); }
   // The same of a launch of a graph of these kernels, which is then to be made node by node.
   [[nodiscard]] bool graph_launched(std::span<const Ledger::Entry> kernels) { return scheduler_->launched_together(kernels); }
   // Whether the launch is measured, and leave() is to be called at its exit. Throws Error; the window is then forgotten, as in
@@ -63,7 +67,8 @@ class PassWindows {
   // Whether a window with launches was closed. `refused`: by the driver, so there was none; it ends its window, as whether CUPTI
   // counts a range of it is not known.
   bool leave(bool refused);
-  // Gives the GPU's counters back until they are needed again.
+  // Gives the GPU's counters back until they are needed again. What other contexts have is then to be given back as well, before
+  // a window is opened in one (cupti::ProfilingSession).
   void release_counters();
   // The last call but for wait_for_values(): gives the counters back, and waits too.
   void finish();
@@ -77,8 +82,6 @@ class PassWindows {
   };
   void schedule(cupti::RangeProfiler& profiler, const cupti::WindowPrices& dear, const cupti::WindowPrices& all,
                 std::size_t most_bytes);
-  [[nodiscard]] bool held_in_vain() const noexcept;
-  [[nodiscard]] bool others_wait();
   void open_window(Ledger::Entry entry);
   void take_session();
   void close_window(bool refused = false);

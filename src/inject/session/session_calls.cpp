@@ -152,6 +152,7 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     sample_pcs(data.context);
   }
   const bool wanted = wants(launch);
+  if (thread.nodes != nullptr) launch.all_gpus = false;  // before the first node this GPU alone was waited for
   if (!wanted && thread.nodes != nullptr) return services_.add_untimed(launch);
   if (!wanted && !ending_.due && !ending_.detach_due) return;
   if (graphs_.capturing()) return leave_out(thread, launch, wanted);

@@ -33,15 +33,49 @@ bool WindowCollector::wants(Launch& launch) {
   if (!launch.selected() || is_captured(launch, services_->graphs.capturing())) return false;
   if (in_autotuning() || (launch.timed && services_.timed_launches().leaves_alone(launch.record.occurrence))) return false;
   if (!launch.window_samples) launch.window_samples = services_->options.samples.value_or(PassScheduler::kAll);
+  const std::uint64_t samples = *launch.window_samples;
   const auto held = windows_.find(launch.data.context);
-  if (held != windows_.end()) return held->second.windows->launched(launch.entry, *launch.window_samples);
-  return *launch.window_samples > 0;
+  PassWindows* const windows = held != windows_.end() ? held->second.windows.get() : nullptr;
+  const bool wanted = windows != nullptr ? windows->launched(launch.entry, samples) : samples > 0;
+  if (samples == 0) return false;
+  if (windows != nullptr && windows->is_to_give_back(wanted)) give_back_ = true;
+  launch.all_gpus = launch.all_gpus || give_back_;
+  return wanted || give_back_;
+}
+
+bool WindowCollector::takes_counters_of_another(const Launch& launch) const {
+  return std::any_of(windows_.begin(), windows_.end(), [&](const auto& held) {
+    const auto& [context, other] = held;
+    return context != launch.data.context && other.device == launch.device->index && other.windows->holds_counters();
+  });
+}
+
+// Whether no GPU has anything left to do that one of the windows is open on.
+bool WindowCollector::are_done(const Launch& launch) const {
+  constexpr std::chrono::milliseconds kLongest(20);  // of a launch that has waited for its own GPU alone
+  return launch.all_gpus ||
+         std::all_of(windows_.begin(), windows_.end(), [&](const auto& held) { return services_.is_done(held.first, kLongest); });
+}
+
+// All or none: once one context's session has ended, the next window of any other is empty (cupti::ProfilingSession). False where
+// they are to be given back by a later launch, as another GPU is not done.
+bool WindowCollector::have_given_back(const Launch& launch) {
+  if (takes_counters_of_another(launch)) give_back_ = true;  // a GPU's counters have one user
+  if (!give_back_) return true;
+  if (!are_done(launch)) return false;
+  give_back_ = false;
+  release_counters();
+  return true;
 }
 
 // Nothing is measured while a stream is being captured: setting up and reading counters would end the capture.
 bool WindowCollector::is_captured(const Launch& launch, bool captured) {
   if (captured) services_->ledger.skipped(launch.entry, capture::SkipReason::captured, false);
   return captured;
+}
+
+void WindowCollector::context_ends(CUcontext context) {
+  if (windows_.erase(context) > 0) give_back_ = !windows_.empty();
 }
 
 void WindowCollector::skip(const Launch& launch, capture::SkipReason reason) {
@@ -53,13 +87,14 @@ bool WindowCollector::enter(Launch& launch) {
   if (services_.waits_for_program()) due_ = "what is launched waits for the program";
   if (due_) {
     services_.mark_overhead();
-    if (launch.all_gpus) end(*due_);  // else it has come to be due since: the next launch does it
+    if (are_done(launch)) end(*due_);  // else the next launch does it
     return false;
   }
   const std::uint64_t wanted = launch.window_samples.value_or(0);
   if (wanted == 0 || is_captured(launch, services_->graphs.is_captured(launch.call))) return false;
   services_.mark_overhead();
   try {
+    if (!have_given_back(launch)) return false;
     const cupti::CurrentContext current(services_->driver, launch.data.context);
     const bool known = windows_.contains(launch.data.context);
     PassWindows& windows = windows_of(launch);
@@ -122,11 +157,6 @@ void WindowCollector::for_each(Act act) noexcept {
 
 PassWindows& WindowCollector::windows_of(const Launch& launch) {
   const CUcontext context = launch.data.context;
-  for (auto& [other, held] : windows_) {
-    if (other == context || held.device != launch.device->index) continue;
-    const cupti::CurrentContext current(services_->driver, other);
-    held.windows->release_counters();  // a GPU's counters have one user
-  }
   if (const auto held = windows_.find(context); held != windows_.end()) return *held->second.windows;
   try {
     services_.use_profiler();
@@ -192,8 +222,9 @@ void WindowCollector::finish() noexcept {
   for (auto& [context, held] : windows_) held.windows->wait_for_values();
 }
 
-// What one window lost, later ones make good: of a model on two H200s CUPTI delivered nothing of one in 1,852.
+// What one window lost, later ones make good, with new sessions.
 void WindowCollector::fail(const std::exception& error) noexcept {
+  give_back_ = true;
   if (!over_ && ++failures_in_a_row_ < kFailuresToEnd) {
     services_->recorder.note("launches of a window could not be measured", error, capture::Severity::warning);
     return;

@@ -26,7 +26,7 @@ class WindowCollector final : public Collector {
   void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
   [[nodiscard]] ByNodes by_nodes(CUcontext context, const GraphKernels& kernels) override;
-  void context_ends(CUcontext context) override { windows_.erase(context); }
+  void context_ends(CUcontext context) override;
   [[nodiscard]] bool poll(const Launch& launch) override;
   [[nodiscard]] bool is_settled(const Launch& launch) override;
   void stop(bool alone) noexcept override;
@@ -47,6 +47,9 @@ class WindowCollector final : public Collector {
 
   [[nodiscard]] bool leaves_collectives_alone() noexcept { return cautious_ || services_.has_several_gpus(); }
   [[nodiscard]] bool is_captured(const Launch& launch, bool captured);
+  [[nodiscard]] bool takes_counters_of_another(const Launch& launch) const;
+  [[nodiscard]] bool are_done(const Launch& launch) const;
+  [[nodiscard]] bool have_given_back(const Launch& launch);
   [[nodiscard]] PassWindows& windows_of(const Launch& launch);
   [[nodiscard]] RangeEvaluator::Listener listener();
   template <typename Act>
@@ -64,6 +67,7 @@ class WindowCollector final : public Collector {
   Ledger::Entry measuring_ = 0;                    // the launch that is measured
   std::optional<capture::ActivityEvent> untimed_;  // of it
   int failures_in_a_row_ = 0;
+  bool give_back_ = false;  // the counters of all contexts, by the next launch that waits for all GPUs
 };
 
 }  // namespace dlkprof::inject

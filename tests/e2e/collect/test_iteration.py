@@ -271,6 +271,15 @@ class AutoTest(EndToEndTest):
         summary = self.capture().summary
         self.assertEqual((4 * OF_ONE + 2, 2), (summary["measured"], summary["left_alone"]))
 
+    def test_counters_held_in_vain_on_one_gpu_are_given_back_on_all(self):
+        """Where one session ends, CUPTI counts nothing in those of other GPUs any more."""
+        quiet = f"train:{6_200 // OF_ONE}"  # after so many launches counters are held in vain
+        steps = ("train:1", "device:1", quiet, "device:0", "cooperative:2", "device:1", "cooperative:2")
+        told = self.profile_unharmed(*steps, options=[ITERATION, "--timeline=on"], metrics=ONE_PASS).stderr
+        self.assertNotIn("could not be measured", " ".join(told.split()))
+        summary = self.capture().summary
+        self.assertEqual(summary["launches"], summary["covered"])
+
     def test_nothing_is_made_alone_where_streams_wait_for_values(self):
         for mode in ("auto", "kernel"):
             with self.subTest(mode=mode):

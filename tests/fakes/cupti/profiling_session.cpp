@@ -16,6 +16,7 @@ struct Session {
   std::size_t passes = 0;  // of the configuration; 0: none is set
   std::size_t pass = 0;    // of them
   bool in_pass = false, enabled = false;
+  bool spoiled = false;          // the session of another context has ended since: nothing is counted any more, as CUPTI does
   std::vector<unsigned> ranges;  // of the pass: which recorded range each launch stands for
 };
 
@@ -70,7 +71,7 @@ void write_ranges(Session& session) {
 bool run_in_session(const KernelRun& run) {
   const std::lock_guard lock(state_mutex());
   const auto found = sessions().find(run.context);
-  if (found == sessions().end() || !found->second.enabled) return false;
+  if (found == sessions().end() || !found->second.enabled || found->second.spoiled) return false;
   found->second.ranges.push_back(run.kernel->recorded_range);
   driver()->replay(run, 1);
   if (records_kernels()) misuse(std::string(run.kernel->name) + " is recorded while it is measured, by instructions that count");
@@ -144,6 +145,7 @@ CUptiResult cuptiProfilerEndSession(CUpti_Profiler_EndSession_Params* params) {
   if (session == nullptr) return CUPTI_ERROR_INVALID_OPERATION;
   fakes::no_capture("cuptiProfilerEndSession");
   fakes::sessions().erase(params->ctx);
+  for (auto& [context, other] : fakes::sessions()) other.spoiled = true;
   return CUPTI_SUCCESS;
 }
 
