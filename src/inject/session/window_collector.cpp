@@ -50,11 +50,10 @@ bool WindowCollector::takes_counters_of_another(const Launch& launch) const {
   });
 }
 
-// Whether no GPU has anything left to do that one of the windows is open on.
-bool WindowCollector::are_done(const Launch& launch) const {
-  constexpr std::chrono::milliseconds kLongest(20);  // of a launch that has waited for its own GPU alone
-  return launch.all_gpus ||
-         std::all_of(windows_.begin(), windows_.end(), [&](const auto& held) { return services_.is_done(held.first, kLongest); });
+// Whether no context has anything left to do that closing its window would wait for.
+bool WindowCollector::are_done() const {
+  constexpr std::chrono::milliseconds kLongest(20);  // where the launch has waited for its own GPU alone
+  return std::all_of(windows_.begin(), windows_.end(), [&](const auto& held) { return services_.is_done(held.first, kLongest); });
 }
 
 // All or none: once one context's session has ended, the next window of any other is empty (cupti::ProfilingSession). False where
@@ -62,10 +61,10 @@ bool WindowCollector::are_done(const Launch& launch) const {
 bool WindowCollector::have_given_back(const Launch& launch) {
   if (takes_counters_of_another(launch)) give_back_ = true;  // a GPU's counters have one user
   if (!give_back_) return true;
-  if (!are_done(launch)) return false;
+  if (!are_done()) return false;
   give_back_ = false;
   release_counters();
-  return true;
+  return !over_;
 }
 
 // Nothing is measured while a stream is being captured: setting up and reading counters would end the capture.
@@ -87,7 +86,7 @@ bool WindowCollector::enter(Launch& launch) {
   if (services_.waits_for_program()) due_ = "what is launched waits for the program";
   if (due_) {
     services_.mark_overhead();
-    if (are_done(launch)) end(*due_);  // else the next launch does it
+    if (launch.all_gpus || are_done()) end(*due_);  // else the next launch does it
     return false;
   }
   const std::uint64_t wanted = launch.window_samples.value_or(0);

@@ -48,7 +48,7 @@ class WindowCollector final : public Collector {
   [[nodiscard]] bool leaves_collectives_alone() noexcept { return cautious_ || services_.has_several_gpus(); }
   [[nodiscard]] bool is_captured(const Launch& launch, bool captured);
   [[nodiscard]] bool takes_counters_of_another(const Launch& launch) const;
-  [[nodiscard]] bool are_done(const Launch& launch) const;
+  [[nodiscard]] bool are_done() const;
   [[nodiscard]] bool have_given_back(const Launch& launch);
   [[nodiscard]] PassWindows& windows_of(const Launch& launch);
   [[nodiscard]] RangeEvaluator::Listener listener();

@@ -174,7 +174,7 @@ std::uint32_t TimelineLoader::string_index(std::uint32_t id) {
 
 void TimelineLoader::join_activities(const std::map<std::uint32_t, std::uint32_t>& devices) {
   for (const auto& [key, stats] : parts_.key_stats) parts_.kernel_functions.launched(kernel_of(key), stats);
-  std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>> kernels;
+  std::array<KernelsFound, 2> kernels;
   std::uint64_t uncalled = 0;
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
     Activity& activity = timeline_.activities[i];
@@ -227,30 +227,30 @@ void TimelineLoader::end_copies() {
                  ended.size());
 }
 
-// A kernel's: `kernels` are those found already, by shape and function.
-void TimelineLoader::join_activity(Activity& activity,
-                                   std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels) {
+// A kernel's: `kernels` are those found already, by shape and function; outside and inside of graphs.
+void TimelineLoader::join_activity(Activity& activity, std::array<KernelsFound, 2>& kernels) {
   std::uint32_t function = 0;
   if (activity.in_graph) {
-    function = function_of_node(activity);
+    const auto told = parts_.node_functions.find(activity.graph_node);
+    if (told != parts_.node_functions.end()) function = told->second;
   } else if (activity.call != kNone) {
     const CaptureParts::CallNumbers& call = parts_.call_numbers[activity.call - parts_.calls];
     activity.launch_index = call.launch_index;
     function = call.function;
   }
-  const auto [known, is_new] = kernels.try_emplace(std::uint64_t{activity.config} << 32U | function);
-  if (is_new) known->second = kernel_and_config(*parts_.shapes[activity.config], function);
+  const auto [known, is_new] = kernels[activity.in_graph ? 1 : 0].try_emplace(std::uint64_t{activity.config} << 32U | function);
+  if (is_new) {
+    const LaunchShape& shape = *parts_.shapes[activity.config];
+    // A node may have been set to another kernel since it was launched by itself.
+    if (activity.in_graph && !is_of_kernel(function, shape.name)) function = 0;
+    known->second = kernel_and_config(shape, function);
+  }
   std::tie(activity.kernel, activity.config) = known->second;
 }
 
-// As its launch by itself said; 0: there was none, or the node was set to another kernel since.
-std::uint32_t TimelineLoader::function_of_node(const Activity& activity) {
-  const auto known = parts_.node_functions.find(activity.graph_node);
-  if (known == parts_.node_functions.end()) return 0;
-  const auto loaded = parts_.functions.find(known->second);
-  if (loaded == parts_.functions.end()) return 0;
-  const std::uint32_t name = parts_.shapes[activity.config]->name;
-  return kernels_.kernel(timeline_.strings[string_index(name)]) == loaded->second ? known->second : 0;
+bool TimelineLoader::is_of_kernel(std::uint32_t function, std::uint32_t name) {
+  const auto known = parts_.functions.find(function);
+  return known != parts_.functions.end() && kernels_.kernel(timeline_.strings[string_index(name)]) == known->second;
 }
 
 std::pair<std::uint32_t, std::uint32_t> TimelineLoader::kernel_and_config(const LaunchShape& shape, std::uint32_t function) {

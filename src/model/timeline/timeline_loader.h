@@ -145,8 +145,9 @@ class TimelineLoader {
   void join_calls();
   void join_graphs();
   void join_activities(const std::map<std::uint32_t, std::uint32_t>& devices);
-  void join_activity(Activity& activity, std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>& kernels);
-  [[nodiscard]] std::uint32_t function_of_node(const Activity& activity);
+  using KernelsFound = std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>;  // kernels and configurations
+  void join_activity(Activity& activity, std::array<KernelsFound, 2>& kernels);
+  [[nodiscard]] bool is_of_kernel(std::uint32_t function, std::uint32_t name);
   [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> kernel_and_config(const LaunchShape& shape, std::uint32_t function);
   void join_strings();
   [[nodiscard]] std::uint32_t string_index(std::uint32_t id);
