@@ -73,8 +73,18 @@ bool WindowCollector::is_captured(const Launch& launch, bool captured) {
   return captured;
 }
 
+// While it can still be used. What is being evaluated lies in the image that ending the session writes to.
 void WindowCollector::context_ends(CUcontext context) {
-  if (windows_.erase(context) > 0) give_back_ = !windows_.empty();
+  const auto held = windows_.find(context);
+  if (held == windows_.end()) return;
+  try {
+    const cupti::CurrentContext current(services_->driver, context);
+    if (!over_) held->second.windows->finish();
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+  windows_.erase(held);
+  give_back_ = !windows_.empty();
 }
 
 void WindowCollector::skip(const Launch& launch, capture::SkipReason reason) {

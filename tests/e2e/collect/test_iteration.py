@@ -49,6 +49,10 @@ class IterationTest(EndToEndTest):
             self.assertEqual(PASSES, row["Passes"])
             self.assert_recorded_values(row)
 
+    def test_what_the_last_window_of_a_context_holds_is_not_lost(self):
+        self.profile_unharmed("contexts:3:20", options=[ITERATION, "--samples=all"], metrics=ONE_PASS)
+        self.assertEqual(3 * 20 * OF_ONE, len(self.capture().rows))
+
     def test_what_lacks_passes_has_the_metrics_that_need_none_of_them(self):
         text = self.told("train:4", "sleep:60", "train:4", options=[ITERATION, "--samples=1"])
         self.assertIn("launch configurations lack some metrics: too few launches", text)
