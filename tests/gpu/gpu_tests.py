@@ -7,7 +7,7 @@ INSTALL_DIR holds bin/dlkprof; OUT_DIR receives logs/, captures/, the built samp
 parts accuracy.md, iteration_accuracy.md, application_accuracy.md and performance.md. Parts: identical, accuracy, hit_rates,
 diagnosis, robust, endings, selection, cost, coverage, beside_ncu, iteration, application, instructions, quick, occupancy, speed,
 detaching, layouts, sampling, endurance, shapes, source, overhead, timeline, emission, python, jax, graphs, graph_counters, compiled,
-counts, sweep, screen, nccl, several_gpus, ranks, waits; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
+counts, sweep, screen, nccl, several_gpus, ranks, waits, contexts; all of them, in this order, where none is named. Ends with 1 where a case failed, 2 on bad usage.
 DLKPROF_TEST_SECONDS (default 560) is the time for everything, and
 DLKPROF_TEST_CASES names those cases of parts coverage, beside_ncu, endings, detaching, graphs, graph_counters, compiled,
 several_gpus, waits and selection that are to run.
@@ -26,6 +26,7 @@ import part_accuracy
 import part_application
 import part_beside_ncu
 import part_compiled
+import part_contexts
 import part_cost
 import part_counts
 import part_coverage
@@ -100,6 +101,7 @@ MODULES = (
     part_several_gpus,
     part_ranks,
     part_waits,
+    part_contexts,
 )
 PARTS = {module.PART: module for module in MODULES}
 DEFAULT_SECONDS = 560.0
