@@ -2,8 +2,9 @@
 // launches of each capture in their order, as --set basic has them, and prints after which step 99 % of the GPU time had all
 // passes, how many windows that took and how long, and the same at the end. Which pass is chosen hangs on what windows take, and
 // that differs from run to run: each capture is gone through kRuns times, with prices of windows up to a fifth more or less.
-// Where there are collectives, also what windows take for kRanks ranks that wait for one another there, where each goes by what
-// its windows took, and where all go by the same prices. Constants of pass_scheduler.cpp were chosen by it.
+// Where there are collectives, also what windows take for kRanks ranks, each on a host of its own, that wait for one another
+// there, where each goes by what its windows took, and where all go by the same prices. Constants of pass_scheduler.cpp were
+// chosen by it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -200,8 +201,9 @@ void simulate(const std::filesystem::path& capture) {
              spread(results, &Result::seconds, "{:.1f}"), spread(results, &Result::windows, "{:.0f}"),
              spread(results, &Result::often_pct, "{:.2f}"), kRuns);
   if (std::none_of(launches.begin(), launches.end(), [](const Launch& launch) { return launch.collective; })) return;
-  fmt::print("  {} ranks that wait for one another: {:.1f} s, and {:.1f} s where all go by the same prices\n", kRanks,
-             seconds_of_ranks(launches, true), seconds_of_ranks(launches, false));
+  fmt::print(
+      "  {} ranks, each on its own host, that wait for one another: {:.1f} s, and {:.1f} s where all go by the same prices\n",
+      kRanks, seconds_of_ranks(launches, true), seconds_of_ranks(launches, false));
 }
 
 }  // namespace

@@ -46,8 +46,9 @@ bool AutoCollector::enter(Launch& launch) {
     windows_.release_counters();  // a GPU's counters have one user
     return kernels_.enter(launch);
   }
-  const bool others_unasked = kernels_.holds_counters() && !launch.all_gpus;  // it has come to hold them since
-  if (others_unasked && services_.has_several_gpus()) return false;
+  const bool others_unasked =
+      kernels_.holds_counters() && !launch.all_gpus;  // it has come to hold them since, or is a graph's node
+  if (others_unasked && !services_.is_done(launch.data.context, services_.kLongestOfOthers, true)) return false;
   kernels_.release_counters();
   return windows_.enter(launch);
 }

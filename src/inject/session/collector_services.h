@@ -68,10 +68,13 @@ class CollectorServices {
   void saw_delay() noexcept { delayed_until_ = std::chrono::steady_clock::now() + kLongestDelay; }
   [[nodiscard]] bool is_delayed(CUcontext context, std::chrono::steady_clock::time_point now) const noexcept;
   [[nodiscard]] TimedLaunches& timed_launches() noexcept { return timed_launches_; }
-  // Whether all of the context is done within that time. No capture may be going on, and the gate is held alone.
-  [[nodiscard]] bool is_done(CUcontext context, std::chrono::steady_clock::duration longest) const noexcept {
-    return GpuEvents(parts_.driver, context, false).are_done_within(longest);
+  // Whether all of the context is done within that time; `all_gpus`: and the process's other GPUs. No capture may be going on,
+  // and the gate is held alone.
+  [[nodiscard]] bool is_done(CUcontext context, std::chrono::steady_clock::duration longest,
+                             bool all_gpus = false) const noexcept {
+    return GpuEvents(parts_.driver, context, all_gpus).are_done_within(longest);
   }
+  static constexpr std::chrono::milliseconds kLongestOfOthers{20};  // GPUs, where a launch has waited for its own alone
   // Why a launch cannot be made alone, with what it does before and after; none: it can.
   [[nodiscard]] capture::SkipReason reason_against(const Launch& launch);
   // The id that record_metric_set() will give next.

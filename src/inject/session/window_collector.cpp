@@ -52,8 +52,8 @@ bool WindowCollector::takes_counters_of_another(const Launch& launch) const {
 
 // Whether no context has anything left to do that closing its window would wait for.
 bool WindowCollector::are_done() const {
-  constexpr std::chrono::milliseconds kLongest(20);  // where the launch has waited for its own GPU alone
-  return std::all_of(windows_.begin(), windows_.end(), [&](const auto& held) { return services_.is_done(held.first, kLongest); });
+  return std::all_of(windows_.begin(), windows_.end(),
+                     [&](const auto& held) { return services_.is_done(held.first, services_.kLongestOfOthers); });
 }
 
 // All or none: once one context's session has ended, the next window of any other is empty (cupti::ProfilingSession). False where
@@ -77,6 +77,7 @@ bool WindowCollector::is_captured(const Launch& launch, bool captured) {
 void WindowCollector::context_ends(CUcontext context) {
   const auto held = windows_.find(context);
   if (held == windows_.end()) return;
+  const bool held_counters = held->second.windows->holds_counters();
   try {
     const cupti::CurrentContext current(services_->driver, context);
     if (!over_) held->second.windows->finish();
@@ -84,7 +85,7 @@ void WindowCollector::context_ends(CUcontext context) {
     fail(error);
   }
   windows_.erase(held);
-  give_back_ = !windows_.empty();
+  give_back_ = !windows_.empty() && (give_back_ || held_counters);
 }
 
 void WindowCollector::skip(const Launch& launch, capture::SkipReason reason) {

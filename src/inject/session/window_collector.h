@@ -67,7 +67,7 @@ class WindowCollector final : public Collector {
   Ledger::Entry measuring_ = 0;                    // the launch that is measured
   std::optional<capture::ActivityEvent> untimed_;  // of it
   int failures_in_a_row_ = 0;
-  bool give_back_ = false;  // the counters of all contexts, by the next launch that waits for all GPUs
+  bool give_back_ = false;  // the counters of all contexts, by the next launch that finds all of them done
 };
 
 }  // namespace dlkprof::inject

@@ -460,6 +460,34 @@ TEST_F(CollectorsTest, WhatConcernsOtherGpusWaitsForThemToo) {
   EXPECT_FALSE(collector.enter(last));
 }
 
+TEST_F(CollectorsTest, CountersOfReplaysAreHeldUntilAllGpusAreDone) {
+  options.samples = 2;
+  AutoCollector collector(services, selector, no_framework);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(1)));
+  Launch node = launch(1);  // of a graph: its own GPU alone was waited for
+  EXPECT_TRUE(wants(collector, node));
+  node.all_gpus = false;
+  counted::state().queries_till_done = std::numeric_limits<int>::max();
+  EXPECT_FALSE(collector.enter(node));
+  counted::state().queries_till_done = 0;
+  EXPECT_TRUE(collector.enter(node));
+  (void)collector.leave(data);
+  collector.finish();
+}
+
+TEST_F(CollectorsTest, WindowsAreOpenedOnceAllCountersAreGivenBack) {
+  WindowCollector collector(services, false);
+  counted::state().failing = {"cuptiProfilerBeginPass"};
+  EXPECT_FALSE(run(collector, launch(1)));
+  counted::state().failing = {};
+  counted::state().queries_till_done = std::numeric_limits<int>::max();
+  EXPECT_FALSE(run(collector, launch(2)));
+  counted::state().queries_till_done = 0;
+  EXPECT_TRUE(run(collector, launch(2)));
+  collector.finish();
+}
+
 TEST_F(CollectorsTest, AWindowStaysOpenWhereItsGpuIsNotDone) {
   WindowCollector collector(services, false);
   EXPECT_TRUE(run(collector, launch(1)));
