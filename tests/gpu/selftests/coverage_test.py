@@ -4,6 +4,7 @@ import sqlite3
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import part_coverage
 from harness import CheckFailed
@@ -45,6 +46,26 @@ class CoverageTest(unittest.TestCase):
 
     def test_a_run_without_kernels_does_not_pass(self):
         self.assertRaises(CheckFailed, self.coverage, ((None, 0, 500, 5),), False)
+
+    def judged(self, *pairs, most_added=8, share=99.0):
+        case = part_coverage.Case("made_up", ("made_up.py",), share=share, most_added=most_added)
+        with mock.patch.object(part_coverage, "measure", side_effect=pairs) as measure:
+            detail = part_coverage.judge(None, case)
+        return measure.call_count, detail
+
+    def test_the_median_of_several_pairs_is_what_is_added(self):
+        whole = (100, 100, 0)
+        runs, detail = self.judged((whole, 12, 19.2), (whole, 11, 21.9), (whole, 14, 20.8))
+        self.assertEqual(3, runs)
+        self.assertIn("12.0 (11.0 to 14.0, n 3) s alone, +7.2 (+6.8 to +10.9, n 3) s", detail)
+        self.assertRaises(CheckFailed, self.judged, (whole, 12, 20.1), (whole, 11, 21.9), (whole, 14, 20.8))
+
+    def test_one_pair_where_nothing_limits_the_time(self):
+        self.assertEqual(1, self.judged(((100, 100, 0), 12, 99), most_added=None)[0])
+
+    def test_the_run_that_measured_least_decides(self):
+        whole, part = (100, 100, 0), (100, 98, 3)
+        self.assertRaises(CheckFailed, self.judged, (whole, 1, 2), (part, 1, 2), (whole, 1, 2))
 
 
 if __name__ == "__main__":
