@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import os
 import signal
+import statistics
 import subprocess
 import threading
 import time
@@ -164,6 +165,12 @@ class Scoreboard:
 
     def counts(self):
         return {status: sum(row.status == status for row in self.rows) for status in (PASS, FAIL, SKIP, FIGURE)}
+
+
+def spread(values, form):
+    """The median, and where there are several the smallest and the largest, as format() writes them."""
+    middle = format(statistics.median(values), form)
+    return middle if len(values) == 1 else f"{middle} ({min(values):{form}} to {max(values):{form}})"
 
 
 def text_table(headings, rows):

@@ -181,6 +181,11 @@ class Bench:
     def mlp(self, *arguments):
         return [sys.executable, SAMPLES / "jax" / "mlp.py", *arguments]
 
+    def alone_and_profiled(self, name, options, program, timeout):
+        """The program by itself, then under dlkprof, which both end well."""
+        alone = self.commands.run(f"{name}.alone", program, timeout=timeout).require_success()
+        return alone, self.dlkprof.profile(name, options, program, timeout=timeout).require_success()
+
     @functools.cached_property
     def _torch(self):
         """(version, None), or (None, why there is none): asked once, since importing it takes seconds."""

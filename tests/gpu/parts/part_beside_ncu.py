@@ -8,7 +8,6 @@ import sys
 
 from configuration_figures import in_samples, in_windows, of_launches
 from harness import Skipped, check, is_asked_for
-from part_coverage import timed
 from tools import PROGRAMS
 from training_loops import run_watched
 
@@ -58,8 +57,7 @@ def ncu_words(bench, what):
 
 def time_verdict(bench, name):
     words = program(name)
-    _, alone = timed(lambda: bench.commands.run(f"beside_{name}.alone", words, timeout=LIMIT))
-    _, ours = timed(lambda: bench.dlkprof.profile(f"beside_{name}", (), words, timeout=LIMIT))
+    alone, ours = (done.seconds for done in bench.alone_and_profiled(f"beside_{name}", (), words, LIMIT))
     done = bench.commands.run(f"beside_{name}.ncu", [*ncu_words(bench, ("--set", "basic")), *words], timeout=NCU_LIMIT)
     if b"==ERROR==" in done.stdout:
         raise Skipped("ncu measures nothing here")

@@ -7,9 +7,8 @@ import dataclasses
 import sqlite3
 import statistics
 import sys
-import time
 
-from harness import check, is_asked_for
+from harness import check, is_asked_for, spread
 from tools import PROGRAMS
 
 PART = "coverage"
@@ -56,23 +55,16 @@ def words_of(bench, case):
     return [sys.executable, PROGRAMS / case.words[0], *case.words[1:]]
 
 
-def timed(command):
-    begin = time.monotonic()
-    done = command().require_success()
-    return done, time.monotonic() - begin
-
-
 def judge(bench, case):
     words = words_of(bench, case)
     if "--compile" in words:
         bench.commands.run(f"{PART}_{case.name}.warm", words, timeout=LIMIT).require_success()  # the compiler's cache
     pairs = [measure(bench, case, words, pair) for pair in range(1 if case.most_added is None else PAIRS)]
     quick, asked, missing = min((share for share, _, _ in pairs), key=lambda share: share[1])
-    seconds = [seconds for _, seconds, _ in pairs]
     added = [profiled - alone for _, alone, profiled in pairs]
     detail = (
         f"{asked:.1f} % measured ({quick:.1f} % at least quick){', launched often' if case.often else ''}, {missing} configurations "
-        f"not whole; {spread(seconds, '.1f')} s alone, {spread(added, '+.1f')} s"
+        f"not whole; {spread([alone for _, alone, _ in pairs], '.1f')} s alone, {spread(added, '+.1f')} s, n {len(pairs)}"
     )
     check(asked >= case.share, detail)
     check(case.most_added is None or statistics.median(added) <= case.most_added, f"{detail}; limit {case.most_added} s")
@@ -82,17 +74,10 @@ def judge(bench, case):
 def measure(bench, case, words, pair):
     """(The share measured in the process that lacks most, seconds of a run alone, seconds of one under dlkprof)."""
     base = f"{PART}_{case.name}_{pair}"
-    alone, seconds_alone = timed(lambda: bench.commands.run(f"{base}.alone", words, timeout=LIMIT))
-    done, seconds = timed(lambda: bench.dlkprof.profile(base, case.options, words, timeout=LIMIT))
+    alone, done = bench.alone_and_profiled(base, case.options, words, LIMIT)
     check(done.stdout.splitlines()[-1:] == alone.stdout.splitlines()[-1:], "the program printed something else")
-    database = bench.dlkprof.captures / f"{base}_dldb.sqlite"
-    return min(coverage(database, case.often), key=lambda share: share[1]), seconds_alone, seconds
-
-
-def spread(values, form):
-    """The median, and where there are several, their range and number."""
-    middle = format(statistics.median(values), form)
-    return middle if len(values) == 1 else f"{middle} ({min(values):{form}} to {max(values):{form}}, n {len(values)})"
+    shares = coverage(bench.dlkprof.captures / f"{base}_dldb.sqlite", case.often)
+    return min(shares, key=lambda share: share[1]), alone.seconds, done.seconds
 
 
 WHOLE = """WITH whole AS (SELECT m.config, MAX(s.passes > 1) AS asked FROM measured_launch m JOIN metric_set s ON s.id = m.metric_set

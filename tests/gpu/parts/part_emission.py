@@ -7,7 +7,7 @@ import time
 import places
 from cpu_samples import PERIOD_NS, Sampler
 from emission_cost import LIMIT
-from harness import Skipped, check
+from harness import Skipped, check, spread
 from side_by_side import LEAST_LEFT_S, Loop, Times, Variant, environment_of, interval, take_turns
 
 PART = "emission"
@@ -111,11 +111,7 @@ class Samples:
         )
 
     def _beside(self, name):
-        return ", ".join(_middle([shares[name] for shares in self._of[variant]]) for variant in VARIANTS)
-
-
-def _middle(values):
-    return f"{statistics.median(values):.1f} ({min(values):.1f} to {max(values):.1f})"
+        return ", ".join(spread([shares[name] for shares in self._of[variant]], ".1f") for variant in VARIANTS)
 
 
 def ratios_of(times, variant):
@@ -145,7 +141,7 @@ def verdict(times):
     alone = [value for alive in times.sets for name, values in alive.items() if variant_of(name) == BASE for value in values]
     words = (
         f"{words_of(times, DLKPROF)}, {ROUNDS} turns of {LOOP.steps} steps each; {places.words()}; "
-        f"{statistics.median(alone):.4f} ms a step with {BASE} ({min(alone):.4f} to {max(alone):.4f})"
+        f"{spread(alone, '.4f')} ms a step with {BASE}"
     )
     check(statistics.median(ratios) < LIMIT, f"{words}; limit {LIMIT}")
     return words

@@ -3,7 +3,7 @@
 import sqlite3
 
 from harness import check, is_asked_for
-from part_coverage import WHOLE, timed
+from part_coverage import WHOLE
 from part_graphs import base_of, words_of
 
 PART = "graph_counters"
@@ -43,12 +43,11 @@ def judge(bench, name, words):
     program = words_of(bench, words)
     if name in COMPILED:
         bench.commands.run(f"{base}.warm", program, timeout=LIMIT).require_success()  # the compiler's cache
-    alone, seconds_alone = timed(lambda: bench.commands.run(f"{base}.alone", program, timeout=LIMIT).require_success())
-    done, seconds = timed(lambda: bench.dlkprof.profile(base, (), program, timeout=LIMIT).require_success())
+    alone, done = bench.alone_and_profiled(base, (), program, LIMIT)
     check(done.stdout == alone.stdout, "the program printed something else")
     return verdict(
         sqlite3.connect(bench.dlkprof.captures / f"{base}_dldb.sqlite"),
-        f"{seconds_alone:.1f} s alone, {seconds - seconds_alone:+.1f} s",
+        f"{alone.seconds:.1f} s alone, {done.seconds - alone.seconds:+.1f} s",
     )
 
 

@@ -4,7 +4,7 @@ import dataclasses
 import statistics
 import time
 
-from harness import Skipped, check
+from harness import Skipped, check, spread
 from side_by_side import Loop, Player, Variant, environment_of
 from tools import mean_step_ms
 
@@ -52,7 +52,7 @@ def beside_alone(bench, program):
     pairs = [[mean_step_ms(done, 512) for done in pair_of(bench, "cifar10", program)] for _ in range(PAIRS)]
     alone, ratios = [alone for alone, _ in pairs], [sampled / alone for alone, sampled in pairs]
     words = (
-        f"mean step alone {statistics.median(alone):.4f} ms ({min(alone):.4f} to {max(alone):.4f}); "
+        f"mean step alone {spread(alone, '.4f')} ms; "
         f"sampled {statistics.median(ratios):.4f} of that ({min(ratios):.4f} to {max(ratios):.4f}, n {PAIRS} pairs of processes)"
     )
     check(statistics.median(ratios) <= CIFAR10_LIMIT, f"{words}; limit {CIFAR10_LIMIT}")
@@ -112,17 +112,13 @@ def bursts_verdict(sets):
     middles = [sampled.middle / alone.middle for alone, sampled in sets]
     means = [sampled.mean / alone.mean for alone, sampled in sets]
     words = (
-        f"mean over median step, sampled beside alone: {spread_words(bursts)}; median steps, most without a burst, "
-        f"{spread_words(middles)} of those alone; mean steps {spread_words(means)}; n {len(sets)} pairs of processes, "
+        f"mean over median step, sampled beside alone: {spread(bursts, '.4f')}; median steps, most without a burst, "
+        f"{spread(middles, '.4f')} of those alone; mean steps {spread(means, '.4f')}; n {len(sets)} pairs of processes, "
         f"{min(len(one.steps) for pair in sets for one in pair)} steps or more each; alone "
         f"{statistics.median(alone.middle for alone, _ in sets):.2f} ms a step"
     )
     check(max(statistics.median(bursts), statistics.median(means)) <= TRANSFORMER_LIMIT, f"{words}; limit {TRANSFORMER_LIMIT}")
     return words
-
-
-def spread_words(values):
-    return f"{statistics.median(values):.4f} ({min(values):.4f} to {max(values):.4f})"
 
 
 def beside_kernel_replay(bench, program):

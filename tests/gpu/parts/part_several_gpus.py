@@ -5,7 +5,7 @@ import dataclasses
 import sys
 
 from harness import CheckFailed, Skipped, check, is_asked_for
-from part_coverage import coverage, timed
+from part_coverage import coverage
 from part_nccl import RANKS, require_gpus, torchrun
 from tools import PROGRAMS
 
@@ -51,13 +51,12 @@ def judge(bench, case):
     program = PROGRAMS / case.program
     words = torchrun(program) if case.ranks else [sys.executable, program]
     base = f"gpus_{case.name}"
-    alone, seconds_alone = timed(lambda: bench.commands.run(f"{base}.alone", words, timeout=LIMIT))
-    done, seconds = timed(lambda: bench.dlkprof.profile(base, case.options, words, timeout=LIMIT))
+    alone, done = bench.alone_and_profiled(base, case.options, words, LIMIT)
     check(done.stdout == alone.stdout, "the program printed something else")
     shares = [asked for _, asked, _ in coverage(bench.dlkprof.captures / f"{base}_dldb.sqlite", often=False, graphs=True)]
     detail = (
-        f"{' and '.join(f'{share:.1f}' for share in shares)} % measured, collectives aside; {seconds_alone:.1f} s alone, "
-        f"{seconds - seconds_alone:+.1f} s"
+        f"{' and '.join(f'{share:.1f}' for share in shares)} % measured, collectives aside; {alone.seconds:.1f} s alone, "
+        f"{done.seconds - alone.seconds:+.1f} s"
     )
     check(len(shares) == case.profiled and min(shares) >= LEAST, detail)
     return detail

@@ -57,7 +57,7 @@ class CoverageTest(unittest.TestCase):
         whole = (100, 100, 0)
         runs, detail = self.judged((whole, 12, 19.2), (whole, 11, 21.9), (whole, 14, 20.8))
         self.assertEqual(3, runs)
-        self.assertIn("12.0 (11.0 to 14.0, n 3) s alone, +7.2 (+6.8 to +10.9, n 3) s", detail)
+        self.assertIn("12.0 (11.0 to 14.0) s alone, +7.2 (+6.8 to +10.9) s, n 3", detail)
         self.assertRaises(CheckFailed, self.judged, (whole, 12, 20.1), (whole, 11, 21.9), (whole, 14, 20.8))
 
     def test_one_pair_where_nothing_limits_the_time(self):
