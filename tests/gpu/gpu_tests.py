@@ -46,6 +46,7 @@ import part_layouts
 import part_nccl
 import part_occupancy
 import part_overhead
+import part_processes
 import part_python
 import part_quick
 import part_ranks
@@ -76,6 +77,7 @@ MODULES = (
     part_beside_ncu,
     part_iteration,
     part_application,
+    part_processes,
     part_instructions,
     part_quick,
     part_occupancy,

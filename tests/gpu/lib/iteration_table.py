@@ -34,12 +34,13 @@ class Table:
 
     `control`: a table of how far apart the reference's own figures of these launches are when it measures them twice. A metric is
     not judged by itself where those are beyond the limits too, and half as far apart at least: then it is the kernel that does not
-    repeat. Nor is one that few launches have.
+    repeat. Nor is one that few launches have, nor those of `judged_elsewhere`.
     """
 
-    def __init__(self, pairs, metrics=None, control=None):
+    def __init__(self, pairs, metrics=None, control=None, judged_elsewhere=()):
         check(pairs, "no launch was measured both ways")
         self.control = control
+        self.judged_elsewhere = judged_elsewhere
         self.pairs = pairs
         self.long = [pair for pair in pairs if (pair[1].number(DURATION) or 0) >= LONG_NS]
         self.metrics = metrics or metrics_of([ours for ours, _ in pairs])
@@ -71,7 +72,7 @@ class Table:
             f"{f'{DURATION} {words_of(self.rows[DURATION])}, ' if DURATION in self.rows else ''}figures of all metrics {words_of(self.figures())}; "
             f"beyond {100 * LIMITS[0]:.0f} and {100 * LIMITS[1]:.0f} %: {self.listed(far['judged'])}; not judged by themselves, "
             f"of fewer than {LEAST_LAUNCHES} launches: {self.listed(far['few'])}; as the reference does not repeat them: "
-            f"{self.listed(far['unsteady'])}"
+            f"{self.listed(far['unsteady'])}; in another part: {self.listed(far['elsewhere'])}"
         )
         check(
             statistics.median(apart) == 0 and percentile(apart, 90) <= MOST_APART and near(self.figures()) and not far["judged"],
@@ -81,13 +82,15 @@ class Table:
 
     def far(self):
         """Metrics beyond the limits, by what becomes of them."""
-        far = {"judged": [], "few": [], "unsteady": []}
+        far = {"judged": [], "few": [], "unsteady": [], "elsewhere": []}
         for metric, values in self.rows.items():
             if metric != INSTRUCTIONS and not near(values):
                 far[self.kind_of(metric, values)].append(metric)
         return far
 
     def kind_of(self, metric, values):
+        if metric in self.judged_elsewhere:
+            return "elsewhere"
         if len(values) < LEAST_LAUNCHES:
             return "few"
         return "unsteady" if self.control and self.control.is_as_far(metric, values) else "judged"
@@ -107,17 +110,17 @@ class Table:
         )
 
 
-def beside(name, pairs, measure_again, metrics=None):
+def beside(name, pairs, measure_again, metrics=None, judged_elsewhere=()):
     """Tables by name: of configurations beside a reference, and of what is beyond the limits how far the reference is from itself,
     which `measure_again(metrics)`, configuration -> metric -> mean, has measure once more."""
-    table = Table(pairs, metrics)
+    table = Table(pairs, metrics, judged_elsewhere=judged_elsewhere)
     if not (far := table.far()["judged"]):
         return {name: table}
     first = {theirs.key: theirs.columns for _, theirs in pairs}
     second = measure_again(far)
     second = {key: {**first[key], **second[key]} for key in first.keys() & second.keys()}
     control = Table(matched(second, first), far)
-    return {name: Table(pairs, metrics, control), f"{name} twice": control}
+    return {name: Table(pairs, metrics, control, judged_elsewhere), f"{name} twice": control}
 
 
 def whole_of(metric, launch):
