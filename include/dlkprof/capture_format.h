@@ -113,7 +113,7 @@ struct LaunchKey {
   std::uint32_t device = 0;
   std::uint32_t function = 0;  // FunctionRecord::id
   Dim3 grid, block;            // in blocks; in threads
-  Dim3 cluster;                // in blocks; 1 1 1 where the launch names none
+  Dim3 cluster;                // in blocks; 1 1 1 where neither the launch names one nor the kernel was compiled for one
   std::uint32_t dynamic_shared_bytes = 0;
   friend auto operator<=>(const LaunchKey&, const LaunchKey&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -134,13 +135,20 @@ capture::DeviceRecord read_device(const Driver& driver, CUdevice device, std::st
   return record;
 }
 
-capture::FunctionRecord read_function(const Driver& driver, CUfunction function, std::string mangled_name) {
+namespace {
+
+// A launch may name a CUkernel (library handle) in place of a CUfunction; attributes are asked of the function.
+CUfunction function_behind(const Driver& driver, CUfunction handle) noexcept {
   int value = 0;
-  // A launch may name a CUkernel (library handle) in place of a CUfunction; attributes are asked of the function.
-  if (driver.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, function) != CUDA_SUCCESS) {
-    CUfunction of_kernel = nullptr;
-    if (driver.cuKernelGetFunction(&of_kernel, reinterpret_cast<CUkernel>(function)) == CUDA_SUCCESS) function = of_kernel;
-  }
+  if (driver.cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, handle) == CUDA_SUCCESS) return handle;
+  CUfunction of_kernel = nullptr;
+  return driver.cuKernelGetFunction(&of_kernel, reinterpret_cast<CUkernel>(handle)) == CUDA_SUCCESS ? of_kernel : handle;
+}
+
+}  // namespace
+
+capture::FunctionRecord read_function(const Driver& driver, CUfunction function, std::string mangled_name) {
+  function = function_behind(driver, function);
   const auto attribute = [&](CUfunction_attribute which) {
     int attribute_value = 0;
     check(driver, driver.cuFuncGetAttribute(&attribute_value, which, function), "cuFuncGetAttribute");
@@ -156,6 +164,17 @@ capture::FunctionRecord read_function(const Driver& driver, CUfunction function,
   record.shared_carveout_percent = attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
   record.binary_version = static_cast<std::uint32_t>(attribute(CU_FUNC_ATTRIBUTE_BINARY_VERSION));
   return record;
+}
+
+capture::Dim3 compiled_cluster(const Driver& driver, CUfunction function) noexcept {
+  function = function_behind(driver, function);
+  const auto blocks = [&](CUfunction_attribute dimension) {
+    int value = 0;  // stays so where the driver knows no clusters
+    (void)driver.cuFuncGetAttribute(&value, dimension, function);
+    return static_cast<std::uint32_t>(std::max(value, 1));
+  };
+  return {blocks(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH), blocks(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT),
+          blocks(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)};
 }
 
 CurrentContext::CurrentContext(const Driver& driver, CUcontext context) : driver_(driver) {

@@ -86,6 +86,10 @@ void synchronize_devices(const Driver& driver);
 // Attributes of a kernel function; its id is left 0. `function` may be a CUkernel, as launches may name one.
 [[nodiscard]] capture::FunctionRecord read_function(const Driver& driver, CUfunction function, std::string mangled_name);
 
+// What a kernel was compiled for (__cluster_dims__), in blocks: its launches have such clusters without naming them. 1 1 1 where
+// there is no such thing. `function` likewise.
+[[nodiscard]] capture::Dim3 compiled_cluster(const Driver& driver, CUfunction function) noexcept;
+
 // Makes a context current for a scope. CUPTI and the driver act on the current one.
 class CurrentContext {
  public:

@@ -32,7 +32,7 @@ std::optional<capture::ActivityEvent> CollectorServices::untimed(const Launch& l
     activity.context = launch.data.contextUid;  // of kernels that nobody selects the record does not have these
     activity.grid = launch.call.grid;
     activity.block = launch.call.block;
-    activity.cluster = launch.call.cluster;
+    activity.cluster = cluster_of(launch.call, *launch.function);
     activity.dynamic_shared_bytes = launch.call.dynamic_shared_bytes;
   }
   return activity;

@@ -29,13 +29,13 @@ const KernelFunction* FunctionTable::find(CUfunction handle) {
   return known != by_handle_.end() ? known->second : nullptr;
 }
 
-const KernelFunction& FunctionTable::add(CUfunction handle, capture::FunctionRecord record) {
+const KernelFunction& FunctionTable::add(CUfunction handle, capture::FunctionRecord record, capture::Dim3 cluster) {
   const auto [place, is_new] = by_content_.try_emplace(content_of(record), nullptr);
   if (is_new) {
     record.id = static_cast<std::uint32_t>(functions_.size() + 1);
     const auto names = select::kernel_names(record.mangled_name);
     functions_.push_back({record, selector_.match_names(names), selector_.name_id(names),
-                          is_collective_kernel(record.mangled_name), is_delay(record.mangled_name)});
+                          is_collective_kernel(record.mangled_name), is_delay(record.mangled_name), cluster});
     place->second = &functions_.back();
     on_new_(record);
   }

@@ -22,6 +22,7 @@ struct KernelFunction {
   std::uint32_t name_id = 0;  // select::Selector::name_id
   bool collective = false;    // its blocks wait for other GPUs
   bool delays = false;        // it holds its stream back until the host has launched more, to time that
+  capture::Dim3 cluster;      // that it was compiled for, in blocks
 };
 
 class FunctionTable {
@@ -32,7 +33,7 @@ class FunctionTable {
   // The function behind a handle; null where it is to be read (cupti::read_function) and added.
   [[nodiscard]] const KernelFunction* find(CUfunction handle);
   // `record` lacks its id. Lives as long as the table.
-  const KernelFunction& add(CUfunction handle, capture::FunctionRecord record);
+  const KernelFunction& add(CUfunction handle, capture::FunctionRecord record, capture::Dim3 cluster = {});
 
   // A module is unloaded: its handles may come to mean other functions. May be called without the lock.
   void forget_handles() noexcept { ++epoch_; }

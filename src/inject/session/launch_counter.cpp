@@ -94,8 +94,9 @@ const KernelFunction& LaunchCounter::function_of(const LaunchCall& call, const c
   if (const KernelFunction* known = functions_.find(call.function)) return *known;
   lock.unlock();
   auto record = cupti::read_function(driver_, call.function, symbol != nullptr ? symbol : "");
+  const auto cluster = cupti::compiled_cluster(driver_, call.function);
   lock.lock();
-  return functions_.add(call.function, std::move(record));
+  return functions_.add(call.function, std::move(record), cluster);
 }
 
 // What filters look at. For functions whose name no filter takes, or where nothing is measured, launch configurations are not
@@ -108,7 +109,7 @@ select::LaunchIdentity LaunchCounter::identify(const LaunchCall& call, const CUp
   if (function.match != select::NameMatch::yes || only_counts_) return launch;
   launch.key.grid = call.grid;
   launch.key.block = call.block;
-  launch.key.cluster = call.cluster;
+  launch.key.cluster = cluster_of(call, function);
   launch.key.dynamic_shared_bytes = call.dynamic_shared_bytes;
   launch.context_id = data.contextUid;
   DLKPROF_CUPTI(library_, cuptiGetStreamIdEx, data.context, call.stream, call.per_thread_stream ? 1 : 0, &launch.stream_id);

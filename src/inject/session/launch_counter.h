@@ -46,6 +46,11 @@ struct Launch {
   [[nodiscard]] bool selected() const noexcept { return verdict == select::Verdict::selected; }
 };
 
+// As the launch names it, else as the kernel was compiled for.
+[[nodiscard]] inline capture::Dim3 cluster_of(const LaunchCall& call, const KernelFunction& function) noexcept {
+  return call.cluster == capture::Dim3{} ? function.cluster : call.cluster;
+}
+
 class LaunchCounter {
  public:
   // `scopes`: where launches are selected by ranges, else null. `on_first_context` is called before the first context's device is

@@ -1,5 +1,8 @@
 """The program's results are its own in every mode, and what is measured is what the GPU counted."""
 
+import contextlib
+import sqlite3
+
 from harness import ADD, GEMM, INJECTED, LAUNCHES_OF_AN_ITERATION, METRICS, PASSES, PROGRAM, SGEMM, EndToEndTest
 
 # Every way to launch, on several streams and in several contexts, with handles that change.
@@ -74,6 +77,18 @@ class ResultsTest(EndToEndTest):
                 cluster = "(2, 1, 1)" if entry.startswith("ex") else "(1, 1, 1)"
                 stream = 8 if entry.endswith("ptsz") else 7
                 self.assertEqual({(cluster, stream)}, {(row["Cluster Size"], row["Stream"]) for row in rows})
+
+    def test_kernels_compiled_for_clusters_are_measured_as_what_the_timeline_has(self):
+        for mode in ("kernel", "iteration"):
+            with self.subTest(mode=mode):
+                self.profile_unharmed("train:30", options=[f"--replay-mode={mode}", f"--base_name={mode}"])
+                with contextlib.closing(sqlite3.connect(self.folder / f"{mode}_dldb.sqlite")) as connection:
+                    found = connection.execute(
+                        "SELECT cluster_x, (SELECT count(*) FROM activity WHERE config = c.id) > 20, "
+                        "(SELECT count(*) FROM metrics WHERE config = c.id) FROM config c JOIN kernel k ON k.id = c.kernel "
+                        "WHERE k.name = 'rotate'"
+                    ).fetchall()
+                self.assertEqual([(2, 1, len(METRICS))], found)
 
     def test_left_alone_with_the_reason(self):
         capture = self.check_everything("--replay-mode=kernel")

@@ -23,6 +23,7 @@ struct Kernel {
   int registers, static_shared_bytes;
   unsigned recorded_range;    // whose counters it has (tests/data/h200_cnn_b512.counterdata.zst)
   std::uint64_t nanoseconds;  // gpu__time_duration.sum of that range
+  int cluster = 1;            // blocks that it was compiled for, in x
 };
 
 // What a launch call says besides its function and arguments.
@@ -31,6 +32,7 @@ struct LaunchShape {
   std::int32_t shared_bytes = 0;
   CUstream stream = nullptr;
   bool per_thread_stream = false;
+  int cluster = 1;  // blocks in x; 1: named by no attribute
 };
 
 // A launch on its way through the GPU.

@@ -60,7 +60,7 @@ const std::vector<std::size_t> kUsual{8, 8, 4};
 
 const Kernel kKernels[] = {
     {"_Z12add_in_placePfPKfi", kUsual, add_in_place, 16, 0, 1, 47232},
-    {"_Z6rotatePfPKfi", kUsual, rotate, 20, 1024, 48, 7072},
+    {"_Z6rotatePfPKfi", kUsual, rotate, 20, 1024, 48, 7072, 2},
     {"_ZN7cutlass7Kernel2I41cutlass_80_simt_sgemm_64x64_8x5_tn_align1EEvNT_6ParamsE", kUsual, multiply, 122, 0, 16, 12096},
     {"nvjet_tst_128x64_64x8_2x1_v_bz_TNT", kUsual, multiply, 168, 0, 6, 24736},
     {"volta_sgemm_128x64_nn", kUsual, multiply, 122, 12544, 20, 9120},

@@ -73,12 +73,21 @@ CUresult launch(CUfunction function, const LaunchShape& shape, void** parameters
   return CUDA_SUCCESS;
 }
 
+int cluster_named_by(const CUlaunchConfig& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const auto& attribute = config.attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) return static_cast<int>(attribute.value.clusterDim.x);
+  }
+  return 1;
+}
+
 LaunchShape shape_of(const CUlaunchConfig& config, bool per_thread_stream) {
   return {{static_cast<int>(config.gridDimX), static_cast<int>(config.gridDimY), static_cast<int>(config.gridDimZ)},
           {static_cast<int>(config.blockDimX), static_cast<int>(config.blockDimY), static_cast<int>(config.blockDimZ)},
           static_cast<int>(config.sharedMemBytes),
           config.hStream,
-          per_thread_stream};
+          per_thread_stream,
+          cluster_named_by(config)};
 }
 
 }  // namespace

@@ -55,6 +55,11 @@ int attribute_of(const fakes::Kernel& kernel, CUfunction_attribute attribute) {
     case CU_FUNC_ATTRIBUTE_PTX_VERSION:
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
       return 90;
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+      if (kernel.cluster == 1) return 0;
+      return attribute == CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH ? kernel.cluster : 1;
     default:
       return 0;
   }

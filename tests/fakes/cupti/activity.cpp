@@ -122,13 +122,16 @@ void record_activity(const KernelRun& run) {
   auto& state = activity();
   const std::lock_guard lock(state.mutex);
   if (!run.recorded) return;
-  const auto& [grid, block, shared, stream, per_thread] = run.shape;
+  const auto& [grid, block, shared, stream, per_thread, named_cluster] = run.shape;
   CUpti_ActivityKernel10 record{};
   record.name = run.kernel->name;
   record.graphNodeId = run.graph_node;
   record.streamId = driver()->stream_id(run.context, stream, per_thread);
   record.gridX = grid[0], record.gridY = grid[1], record.gridZ = grid[2];
   record.blockX = block[0], record.blockY = block[1], record.blockZ = block[2];
+  if (const int blocks = std::max(named_cluster, run.kernel->cluster); blocks > 1) {
+    record.clusterX = static_cast<std::uint32_t>(blocks), record.clusterY = record.clusterZ = 1;
+  }
   record.dynamicSharedMemory = shared;
   place(record, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, run.context, run.correlation, run.kernel->nanoseconds);
   // While the lock is held: who has the samples of this time decoded finds the kernel there.
