@@ -22,7 +22,7 @@ LEAST_SAMPLES = 100  # by sampling, of a configuration
 # As in part_application, of an iteration's launches with the same grid and block.
 NCU_LAUNCHES = ("--filter-mode", "per-launch-config", "-s", "18", "-c", "9")
 METRICS = (*FAR_STALLS, *FAR_WRITES)
-WRITTEN = FAR_WRITES[0]
+WRITTEN = FAR_WRITES[0]  # the other is its rate
 # What says which kernels are long, and which figures near zero.
 WHOLES = (DURATION, "lts__t_bytes.sum", "lts__t_bytes.sum.per_second", "smsp__average_warp_latency_per_inst_issued.ratio")
 LIMIT = 90
