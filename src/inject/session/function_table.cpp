@@ -13,9 +13,10 @@ bool is_delay(const std::string& mangled) {
   return mangled.find("15stream_executor") != std::string::npos && mangled.find("11DelayKernel") != std::string::npos;
 }
 
-std::string content_of(const capture::FunctionRecord& record) {
+std::string content_of(const capture::FunctionRecord& record, const capture::Dim3& cluster) {
   const auto bytes = capture::encode_payload(record);
-  return {bytes.begin(), bytes.end()};
+  std::string content(bytes.begin(), bytes.end());
+  return content.append(reinterpret_cast<const char*>(&cluster), sizeof cluster);
 }
 
 }  // namespace
@@ -30,7 +31,7 @@ const KernelFunction* FunctionTable::find(CUfunction handle) {
 }
 
 const KernelFunction& FunctionTable::add(CUfunction handle, capture::FunctionRecord record, capture::Dim3 cluster) {
-  const auto [place, is_new] = by_content_.try_emplace(content_of(record), nullptr);
+  const auto [place, is_new] = by_content_.try_emplace(content_of(record, cluster), nullptr);
   if (is_new) {
     record.id = static_cast<std::uint32_t>(functions_.size() + 1);
     const auto names = select::kernel_names(record.mangled_name);

@@ -33,7 +33,9 @@ TEST_F(FunctionTableTest, FunctionsAreToldApartByAllThatIsKnownOfThem) {
   const KernelFunction& first = table_.add(handle(0x10), record("_Z1fv"));
   EXPECT_EQ(&table_.add(handle(0x20), record("_Z1fv")), &first) << "in another context";
   EXPECT_NE(&table_.add(handle(0x30), record("_Z1fv", 16)), &first) << "another variant of the same name";
-  EXPECT_THAT(new_ids_, testing::ElementsAre(1, 2));
+  EXPECT_EQ(table_.add(handle(0x40), record("_Z1fv"), {2, 1, 1}).cluster.x, 2) << "compiled for clusters";
+  EXPECT_EQ(first.cluster.x, 1);
+  EXPECT_THAT(new_ids_, testing::ElementsAre(1, 2, 3));
 }
 
 TEST_F(FunctionTableTest, HandlesAreReadAgainWhenAModuleWasUnloaded) {
