@@ -75,6 +75,19 @@ class IterationTest(InFolder):
         ):
             verdict("104")
 
+    def test_what_another_part_judges_is_listed(self):
+        columns = {f"a__metric_{number}.sum": "7" for number in range(20)}
+        columns |= {"smsp__inst_executed.sum": "7", "gpu__time_duration.sum": "20000"}
+        ours, theirs = (
+            [launch("kernel", ID=str(number), **columns, **{"a__wait.sum": wait}) for number in range(5)]
+            for wait in ("150", "100")
+        )
+        pairs = iteration_table.matched_by_number(ours, theirs)
+        words = iteration_table.Table(pairs, judged_elsewhere=("a__wait.sum",)).verdict()
+        self.assertIn("beyond 5 and 15 %: none;", words)
+        self.assertIn("in another part: a__wait.sum 50.00 % and 50.00 %", words)
+        self.assertRaises(CheckFailed, iteration_table.Table(pairs).verdict)
+
     def test_others_launches_fail(self):
         with self.assertRaisesRegex(CheckFailed, "no launch"):
             self.verdict(self.launches(1000, 1, "8"), self.launches(1000, 1))

@@ -3,8 +3,7 @@
 import unittest
 
 from harness import CheckFailed
-from part_application import FAR_STALLS
-from part_processes import METRICS, WHOLES, WRITTEN, WritesTable
+from part_processes import METRICS, STALLS, WHOLES, WRITTEN, WritesTable
 from process_table import ProcessTable, means
 
 KEY = ("kernel", 1, 1, 1, 32, 1, 1)
@@ -44,8 +43,8 @@ class ProcessTableTest(unittest.TestCase):
 
     def test_every_stall_says_what_it_is_a_part_of(self):
         figures = [{KEY: {**{metric: 1000.0 for metric in METRICS}, **LONG}} for _ in range(3)]
-        table = ProcessTable(means(figures, (*METRICS, *WHOLES)), means(figures, METRICS), FAR_STALLS, WHOLES)
-        self.assertEqual(set(FAR_STALLS), set(table.rows))
+        table = ProcessTable(means(figures, (*METRICS, *WHOLES)), means(figures, METRICS), STALLS, WHOLES)
+        self.assertEqual(set(STALLS), set(table.rows))
 
 
 class WritesTableTest(unittest.TestCase):
