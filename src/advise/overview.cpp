@@ -9,6 +9,7 @@
 #include "advise/sampled_stalls.h"
 #include "advise/stalls.h"
 #include "model/aggregate/config_counters.h"
+#include "model/aggregate/tensor_core_use.h"
 #include "model/fold/time_arithmetic.h"
 
 namespace dlkprof::advise {
@@ -167,11 +168,9 @@ class GroupedRows {
 class CountedRows {
  public:
   explicit CountedRows(const Profile& profile) : timeline_(profile.timeline), stalls_(top_stalls_of(profile.timeline)) {
+    const model::TensorCoreTable tensor_cores(timeline_);
     for (const model::LaunchCounts& counts : timeline_.counts) {
-      if (counts.kernel == kNone) continue;
-      Sum& sum = sums_[counts.kernel];
-      sum.gpu_ns += static_cast<double>(counts.timed_gpu_ns);
-      if (counts.config != kNone && counts.measured > 0) add_measured(sum, counts);
+      if (counts.kernel != kNone) add(counts, tensor_cores.of(counts.kernel, counts.config));
     }
   }
 
@@ -188,23 +187,32 @@ class CountedRows {
 
  private:
   struct Sum {
-    double gpu_ns = 0, measured_ns = 0;
+    double gpu_ns = 0, measured_ns = 0, tensor_ns = 0;
     Values weighted, weights;  // by metric: figures times GPU time, and that time
-    bool uses_tc = false;
     model::TensorCoreSource tc_source = model::TensorCoreSource::unknown;
   };
 
-  void add_measured(Sum& sum, const model::LaunchCounts& counts) {
+  void add(const model::LaunchCounts& counts, model::TensorCoreUse use) {
+    Sum& sum = sums_[counts.kernel];
+    auto gpu_ns = static_cast<double>(counts.timed_gpu_ns);
+    if (counts.config != kNone && counts.measured > 0) gpu_ns += add_measured(sum, counts);
+    sum.gpu_ns += gpu_ns;
+    if (use.uses) sum.tensor_ns += gpu_ns;
+    sum.tc_source = std::max(sum.tc_source, use.source);
+  }
+
+  // Returns the GPU time of the launches that were measured.
+  double add_measured(Sum& sum, const model::LaunchCounts& counts) const {
     const Values values = model::counters_of_config(timeline_, counts.config).values();
     const double length = find(values, Quantity::duration).value_or(0);
     const double measured = length * static_cast<double>(counts.measured);
-    sum.gpu_ns += measured;
     const double weight = measured + static_cast<double>(counts.timed_gpu_ns);
     sum.measured_ns += weight;
     for (const auto& [metric, value] : values) {
       sum.weighted[metric] += value * weight;
       sum.weights[metric] += weight;
     }
+    return measured;
   }
 
   OverviewRow row_of(std::uint32_t kernel, const Sum& sum, double whole) const {
@@ -220,10 +228,9 @@ class CountedRows {
     }
     row.judgement = judgement_of({}, counters, row.measured_percent);
     row.occupancy = find(counters.values, Quantity::achieved_occupancy);
-    const auto tensor = find(counters.values, Quantity::tensor_pipe);
-    row.uses_tc = tensor ? *tensor > 0 : model::tensor_core_name(row.name);
-    row.tensor_ns = row.uses_tc ? row.gpu_ns : 0;
-    row.tc_source = tensor ? model::TensorCoreSource::counter : model::TensorCoreSource::name;
+    row.uses_tc = sum.tensor_ns > 0;
+    row.tensor_ns = model::whole_ns(sum.tensor_ns);
+    row.tc_source = sum.tc_source;
     if (const auto stall = stalls_.find(kernel); stall != stalls_.end()) {
       row.stall = stall->second.name;
       row.stall_percent = stall->second.percent;

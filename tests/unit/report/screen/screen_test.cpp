@@ -152,6 +152,24 @@ TEST(Screen, OfKernelsWithoutATimeline) {
   EXPECT_THAT(text, HasSubstr("--mode pytorch")) << "how to get ops";
 }
 
+// The pipe's cycles that loads of constants make (model/aggregate/tensor_core_use.h), and those of matrices: 64 a warp and more.
+TEST(Screen, OfTensorCoresWithoutATimeline) {
+  const auto text_with = [](double share) {
+    test::TimelineBuilder builder;
+    builder.launch("copy", 0, 1, 2);
+    builder.measured("copy", kTensorPipe, {share}).measured("copy", "sm__cycles_active.avg", {10'000});
+    builder.measured("copy", kLength, {4000}).launches_measured("copy", {{.replay_mode = capture::ReplayMode::kernel}});
+    test::DiagnosedRun run(builder);
+    run.launched("copy", {1000, 1, 1}, {128, 1, 1});
+    run.timeline().activities.clear();
+    run.timeline().calls.clear();
+    run.timeline().counts = {{.config = 0, .kernel = 0, .launches = 1, .matched = 1, .measured = 1}};
+    return screen_of(run.profile());
+  };
+  EXPECT_THAT(text_with(3), Not(HasSubstr("tensor-core kernels")));
+  EXPECT_THAT(text_with(90), HasSubstr("100.0 % of it in tensor-core kernels"));
+}
+
 TEST(Screen, OfSamples) {
   test::TimelineBuilder builder = busy_program();
   builder.sampled("gemm", kOccupancy, {.samples = 40, .launches = 4, .mean = 31, .deviation = 1, .interval = 0.5});
