@@ -1,10 +1,14 @@
 #include "inject/session/collector_services.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cupti/range_profiler.h"
 #include "inject/session/thread_state.h"
 
@@ -59,6 +63,19 @@ void CollectorServices::tell_of_vain_waits() {
       "{} times what was launched before was not done within some seconds, so it may wait for what the program does next (a "
       "kernel or a host function for a flag)",
       VainWaits::kMost));
+}
+
+void CollectorServices::tell_of_endless_launch(const std::string& mangled_name) const {
+  const std::string kernel = function_base_name(demangle(mangled_name));
+  const bool is_word = std::ranges::all_of(kernel, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  parts_.recorder.note(
+      capture::Severity::warning,
+      fmt::format("a launch of {} is still being measured after {} s", kernel, MeasuringWatch::kLongest.count()),
+      "a kernel that waits for what the program does after launching it never ends then",
+      fmt::format(
+          "If the program stands still, end it (kill {}), and leave the kernel out with -k{}, or use --replay-mode sample, "
+          "which measures without waiting.",
+          getpid(), is_word ? fmt::format(" 'regex:^(?!{}$)'", kernel) : ""));
 }
 
 bool CollectorServices::is_delayed(CUcontext context, std::chrono::steady_clock::time_point now) const noexcept {

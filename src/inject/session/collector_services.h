@@ -18,6 +18,7 @@
 #include "inject/session/gpu_wait.h"
 #include "inject/session/launch_counter.h"
 #include "inject/session/ledger.h"
+#include "inject/session/measuring_watch.h"
 #include "inject/session/recorder.h"
 #include "inject/session/timed_launches.h"
 #include "inject/timeline/timeline.h"
@@ -38,7 +39,9 @@ class CollectorServices {
     std::function<void()> host_used;
     std::function<void()> on_measured;  // a launch was, or a window closed
   };
-  explicit CollectorServices(Parts parts) : parts_(std::move(parts)) {}
+  explicit CollectorServices(Parts parts)
+      : parts_(std::move(parts)),
+        measuring_(MeasuringWatch::kLongest, [this](const std::string& kernel) { tell_of_endless_launch(kernel); }) {}
 
   [[nodiscard]] const Parts* operator->() const noexcept { return &parts_; }
   // cuptiProfilerInitialize, the first time; throws Error.
@@ -68,6 +71,7 @@ class CollectorServices {
   void saw_delay() noexcept { delayed_until_ = std::chrono::steady_clock::now() + kLongestDelay; }
   [[nodiscard]] bool is_delayed(CUcontext context, std::chrono::steady_clock::time_point now) const noexcept;
   [[nodiscard]] TimedLaunches& timed_launches() noexcept { return timed_launches_; }
+  [[nodiscard]] MeasuringWatch& measuring() noexcept { return measuring_; }
   // Whether all of the context is done within that time; `all_gpus`: and the process's other GPUs. No capture may be going on,
   // and the gate is held alone.
   [[nodiscard]] bool is_done(CUcontext context, std::chrono::steady_clock::duration longest,
@@ -84,6 +88,7 @@ class CollectorServices {
 
  private:
   void note_nothing_is_alone(const std::string& cause);
+  void tell_of_endless_launch(const std::string& mangled_name) const;
 
   static constexpr std::chrono::milliseconds kLongestDelay{200};  // XLA's gives up after 2e8 cycles, 100 ms at 2 GHz
 
@@ -97,6 +102,7 @@ class CollectorServices {
   VainWaits vain_waits_;
   std::atomic<std::chrono::steady_clock::time_point> delayed_until_{};
   TimedLaunches timed_launches_;
+  MeasuringWatch measuring_;
   std::uint32_t metric_sets_ = 0;
 };
 

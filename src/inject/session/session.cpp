@@ -147,6 +147,7 @@ void Session::after_fork(bool in_child) noexcept {
     this_thread().system_id = static_cast<std::uint32_t>(gettid());
     recorder_.forget();
     pm_sampling_.forget();
+    services_.measuring().forget();
     event_log_.forget();
     ranges_.forget();
     if (pc_sampling_) pc_sampling_->forget();
@@ -214,6 +215,7 @@ void Session::end_early() {
   quick_ = false;
   active_ = false;
   collecting([](Collector& collector) { collector.stop(true); });
+  services_.measuring().stop();
   attachment_.quiet();
   attachment_.leave();
   const OwnCalls own;
@@ -255,7 +257,10 @@ void Session::finish_collecting() noexcept {
   constexpr auto kLongestWait = std::chrono::seconds(1);
   if (recorder_.is_in_child()) return;  // which has no threads of ours
   pm_sampling_.finish();
-  if (const auto gate = gate_.alone_within(kLongestWait)) collecting([](Collector& collector) { collector.finish(); });
+  const auto gate = gate_.alone_within(kLongestWait);
+  if (!gate) return;
+  collecting([](Collector& collector) { collector.finish(); });
+  services_.measuring().stop();
 }
 
 void Session::finish() noexcept {

@@ -170,7 +170,9 @@ void Session::on_launch_entry(ThreadState& thread, const LaunchCall& call, const
     return thread.leave(gate_);
   }
   if (graphs_.capturing()) return leave_out(thread, launch, wanted);  // begun while this thread waited
+  if (wanted) services_.measuring().begins(launch.function->record.mangled_name);
   thread.collecting = wanted && collecting([&](Collector& collector) { return collector.enter(launch); });
+  if (wanted && !thread.collecting) services_.measuring().ends();
   if (thread.nodes == nullptr) return;
   if (thread.collecting) ++thread.nodes->measured;
   if (!thread.collecting) services_.add_untimed(launch);
@@ -255,6 +257,7 @@ void Session::poll(const Launch& launch) {
 
 void Session::on_launch_exit(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data) {
   if (std::exchange(thread.collecting, false)) {
+    services_.measuring().ends();
     const bool done = collecting([&](Collector& collector) { return collector.leave(data); });
     if (done && !options_.timeline) ending_.due = true;
   }
