@@ -107,6 +107,28 @@ TEST_F(LoadTimeline, CountsLaunchesWithTheGpuTimeOfTheTimeline) {
   EXPECT_TRUE(t.processes[0].timing_complete);
 }
 
+// CUPTI gives them the number 0, which no call has.
+TEST_F(LoadTimeline, WorkOfConditionalNodesIsOfTheGraphLaunchThatRanLast) {
+  test::EventCapture capture;
+  for (const std::uint32_t call : {5, 6, 7}) capture.call(call, 0, 10 * call, 10 * call + 5);
+  const auto in_graph = [&](std::uint32_t call, std::int64_t start) { capture.activity(call, start, start + 5).graph_node = 9; };
+  in_graph(0, 100);  // nothing ran before it
+  in_graph(0, 220);  // told in another order than they ran
+  in_graph(5, 200);
+  in_graph(0, 210);
+  capture.activity(6, 300, 305);
+  in_graph(0, 310);  // which launch ran last is not known
+  in_graph(7, 400);
+  in_graph(0, 410);
+  const Timeline t = load(capture);
+  std::vector<std::uint32_t> calls;
+  for (const Activity& activity : t.activities) calls.push_back(activity.call);
+  EXPECT_THAT(calls, ElementsAre(kNone, 0U, 0U, 0U, 1U, kNone, 2U, 2U));
+  EXPECT_THAT(words(t),
+              AllOf(Contains(HasSubstr("conditional nodes of CUDA graphs, counted for the graph launch that ran before it: 3")),
+                    Contains(HasSubstr("whose CUDA call the capture does not hold: 2"))));
+}
+
 TEST_F(LoadTimeline, ProcessesOfOneHostShareGpusAndTheClock) {
   test::EventCapture first = small_capture(), second = small_capture();
   second.process.pid = 4243;
