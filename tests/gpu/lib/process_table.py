@@ -68,14 +68,16 @@ class ProcessTable:
 
     def verdict(self):
         check(self.rows, "nothing of 10 us and more was measured both ways")
-        more = {metric: [value for _, value in values] for metric, values in self.rows.items()}
-        words = "; ".join(
-            f"{metric} {words_of([value for value, _ in values])}, {words_of(more[metric])} more than processes differ by (n = {len(values)})"
+        words = f"means apart in the median and at the 90th percentile: {self.words()}"
+        check(all(near([more for _, more in values]) for values in self.rows.values()), words)
+        return words
+
+    def words(self):
+        return "; ".join(
+            f"{metric} {words_of([apart for apart, _ in values])}, "
+            f"{words_of([more for _, more in values])} more than processes differ by (n = {len(values)})"
             for metric, values in self.rows.items()
         )
-        words = f"means apart in the median and at the 90th percentile: {words}"
-        check(all(near(values) for values in more.values()), words)
-        return words
 
     def markdown(self):
         headings = (

@@ -3,7 +3,7 @@
 import unittest
 
 from harness import CheckFailed
-from part_processes import METRICS, STALLS, WHOLES, WRITTEN, WritesTable
+from part_processes import METRICS, STALLS, WHOLES, WRITTEN, beside_sampled
 from process_table import ProcessTable, means
 
 KEY = ("kernel", 1, 1, 1, 32, 1, 1)
@@ -47,17 +47,21 @@ class ProcessTableTest(unittest.TestCase):
         self.assertEqual(set(STALLS), set(table.rows))
 
 
-class WritesTableTest(unittest.TestCase):
-    def table(self, windows, ncu, sampled=1000.0):
-        return WritesTable(processes(*3 * [windows]), processes(*3 * [ncu]), {KEY: {WRITTEN: sampled}, "rare": {}})
+class BesideSampledTest(unittest.TestCase):
+    SAMPLED = means(3 * [{KEY: {WRITTEN: 1000.0}, ("rare",): {}}], (WRITTEN,))
 
-    def test_windows_are_judged_and_ncu_is_told(self):
-        table = self.table(1020, 1500)
-        self.assertIn("windows 2.00 % and 2.00 %, ncu 50.00 % and 50.00 % (n = 1)", table.verdict())
-        self.assertIn("| `kernel` | 1x1x1x32x1x1 | 1000 | 1020 | 1500 |", table.markdown())
-        with self.assertRaisesRegex(CheckFailed, "windows 50.00 % and 50.00 %, ncu 2.00 % and 2.00 %"):
-            self.table(1500, 1020).verdict()
+    def tables(self, windows, ncu):
+        of_ncu = means(3 * [{KEY: {metric: float(ncu) for metric in METRICS}}], METRICS)
+        return beside_sampled(processes(*3 * [windows]), of_ncu, self.SAMPLED)
+
+    def test_both_are_held_against_what_was_sampled(self):
+        windows, ncu = self.tables(1020, 1500)
+        self.assertIn(f"{WRITTEN} 2.00 % and 2.00 %, 2.00 % and 2.00 % more than processes differ by (n = 1)", windows.verdict())
+        self.assertIn(f"{WRITTEN} 50.00 % and 50.00 %", ncu.words())
+        windows, ncu = self.tables(1500, 1020)
+        with self.assertRaisesRegex(CheckFailed, f"{WRITTEN} 50.00 % and 50.00 %"):
+            windows.verdict()
 
     def test_nothing_sampled_fails(self):
         with self.assertRaisesRegex(CheckFailed, "no launch was measured both ways"):
-            WritesTable(processes(1, 1, 1), processes(1, 1, 1), {})
+            beside_sampled(processes(1, 1, 1), {}, {})
