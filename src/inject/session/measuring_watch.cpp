@@ -24,16 +24,16 @@ void MeasuringWatch::stop() noexcept {
 
 void MeasuringWatch::run() {
   constexpr int kLooks = 30;
-  using Clock = std::chrono::steady_clock;
+  using std::chrono::steady_clock;
   std::uint64_t seen = 0;
-  auto since = Clock::now();
+  auto since = steady_clock::now();
   while (!stop_.try_acquire_for(longest_ / kLooks)) {
     const std::uint64_t launches = launches_.load(std::memory_order_acquire);
     const bool measuring = launches % 2 == 1;
     if (!measuring || launches != seen) {
       seen = launches;
-      since = Clock::now();
-    } else if (Clock::now() - since >= longest_) {
+      since = steady_clock::now();
+    } else if (steady_clock::now() - since >= longest_) {
       return tell_(*kernel_.load(std::memory_order_relaxed));
     }
   }
