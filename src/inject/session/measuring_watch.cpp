@@ -15,11 +15,8 @@ void MeasuringWatch::begins(const std::string& kernel) noexcept {
 }
 
 void MeasuringWatch::stop() noexcept {
-  if (!thread_.started()) return;
   stop_.release();
   thread_.join();
-  thread_.forget();
-  (void)stop_.try_acquire();  // where the thread had ended
 }
 
 void MeasuringWatch::run() {

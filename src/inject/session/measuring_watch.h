@@ -29,7 +29,7 @@ class MeasuringWatch {
   // A launch is measured; one at a time. `kernel` outlives the watch.
   void begins(const std::string& kernel) noexcept;
   void ends() noexcept { launches_.fetch_add(1, std::memory_order_release); }
-  // Nothing is measured any more.
+  // Nothing is measured any more, ever.
   void stop() noexcept;
   // In a forked child, which has no such thread, and where no launch is measured yet.
   void forget() noexcept {
@@ -44,7 +44,7 @@ class MeasuringWatch {
   const std::function<void(const std::string&)> tell_;
   std::atomic<std::uint64_t> launches_{0};  // that began and that ended: odd while one is measured
   std::atomic<const std::string*> kernel_{nullptr};
-  std::binary_semaphore stop_{0};  // a lock could be held when the program forks
+  std::counting_semaphore<> stop_{0};  // a lock could be held when the program forks
   WorkerThread thread_;
 };
 
