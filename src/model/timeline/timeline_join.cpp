@@ -175,44 +175,42 @@ std::uint32_t TimelineLoader::string_index(std::uint32_t id) {
 
 void TimelineLoader::join_activities(const std::map<std::uint32_t, std::uint32_t>& devices) {
   for (const auto& [key, stats] : parts_.key_stats) parts_.kernel_functions.launched(kernel_of(key), stats);
+  number_conditional_nodes();
+  std::array<KernelsFound, 2> kernels;
+  std::uint64_t uncalled = 0;
   for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
     Activity& activity = timeline_.activities[i];
     const auto device = devices.find(activity.device);
     activity.device = device != devices.end() ? device->second : unknown_device();
     activity.call = parts_.correlations.find(activity.call);
-  }
-  call_conditional_nodes();
-  std::array<KernelsFound, 2> kernels;
-  std::uint64_t uncalled = 0;
-  for (std::size_t i = parts_.activities; i < timeline_.activities.size(); ++i) {
-    Activity& activity = timeline_.activities[i];
     if (activity.call == kNone) ++uncalled;
     if (activity.config != kNone) join_activity(activity, kernels);
   }
   notices_.count("Kernels, copies and sets whose CUDA call the capture does not hold", uncalled);
 }
 
-// Of what a conditional node of a graph launches CUPTI (CUDA 13.0) does not tell the call: it is the graph launch whose work ran
-// last before it, as a kernel of the same graph sets the condition first.
-void TimelineLoader::call_conditional_nodes() {
-  const auto lacks_call = [](const Activity& activity) { return activity.in_graph && activity.call == kNone; };
+// What a conditional node of a graph runs has no number of a call (CUPTI of CUDA 13.0): it gets that of the graph launch whose
+// work ran last before it, as a kernel of the same graph sets the condition first.
+void TimelineLoader::number_conditional_nodes() {
+  constexpr std::uint32_t kNoNumber = 0;
+  const auto lacks_number = [](const Activity& activity) { return activity.in_graph && activity.call == kNoNumber; };
   const std::span all = std::span(timeline_.activities).subspan(parts_.activities);
-  if (std::none_of(all.begin(), all.end(), lacks_call)) return;
+  if (std::none_of(all.begin(), all.end(), lacks_number)) return;
   std::vector<std::uint32_t> order;  // by start
   for (std::uint32_t i = 0; i < all.size(); ++i) {
     if (is_timed(all[i])) order.push_back(i);
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return all[a].start_ns < all[b].start_ns; });
-  std::map<std::uint32_t, std::uint32_t> last;  // graph launch, by device; kNone where something else ran since
+  std::map<std::uint32_t, std::uint32_t> last;  // number of a graph launch, by device; none where something else ran since
   std::uint64_t placed = 0;
   for (const std::uint32_t index : order) {
     Activity& activity = all[index];
-    std::uint32_t& call = last.try_emplace(activity.device, kNone).first->second;
-    if (!lacks_call(activity)) {
-      call = activity.in_graph ? activity.call : kNone;
-    } else if (call != kNone) {
-      activity.call = call;
+    std::uint32_t& number = last[activity.device];
+    if (!lacks_number(activity)) {
+      number = activity.in_graph ? activity.call : kNoNumber;
+    } else if (number != kNoNumber) {
+      activity.call = number;
       ++placed;
     }
   }

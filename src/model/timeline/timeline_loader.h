@@ -145,7 +145,7 @@ class TimelineLoader {
   void join_calls();
   void join_graphs();
   void join_activities(const std::map<std::uint32_t, std::uint32_t>& devices);
-  void call_conditional_nodes();
+  void number_conditional_nodes();
   using KernelsFound = std::unordered_map<std::uint64_t, std::pair<std::uint32_t, std::uint32_t>>;  // kernels and configurations
   void join_activity(Activity& activity, std::array<KernelsFound, 2>& kernels);
   [[nodiscard]] bool is_of_kernel(std::uint32_t function, std::uint32_t name);
