@@ -1,7 +1,7 @@
 // --replay-mode auto. In a process with a deep-learning framework, which launches the same configurations again and again,
 // windows come first, from the first launch on, and a launch is replayed only where its configuration gets no further in windows.
-// In any other process the first launch of each configuration is replayed, and windows take what is wanted beyond that, or must
-// not be replayed.
+// In any other process the first launch of each configuration is replayed, and windows take what is wanted beyond that, what must
+// not be replayed, and what is in graphs.
 #pragma once
 
 #include <chrono>
@@ -29,9 +29,8 @@ class AutoCollector final : public Collector {
   [[nodiscard]] bool enter(Launch& launch) override;
   void skip(const Launch& launch, capture::SkipReason reason) override;
   [[nodiscard]] bool leave(const CUpti_CallbackData& data) override;
-  // Once it is known that windows come first.
   [[nodiscard]] ByNodes by_nodes(CUcontext context, const GraphKernels& kernels) override {
-    return windows_first_.value_or(false) ? windows_.by_nodes(context, kernels) : ByNodes::no;
+    return picks_launches_ ? ByNodes::no : windows_.by_nodes(context, kernels);
   }
   void allocated(std::uint64_t bytes) override { kernels_.allocated(bytes); }
   void context_ends(CUcontext context) override;

@@ -30,6 +30,13 @@ class GraphNodesTest(ReadsDatabase):
         inside = collections.Counter({NVJET: 2 * STEPS, ADD: STEPS, GEMM: 2 * STEPS, ROTATE: STEPS})
         self.assertEqual(BY_ITSELF + inside, self.measured_of(STEPS))
 
+    def test_what_is_in_no_graph_is_replayed_where_no_framework_is(self):
+        self.profile_unharmed(f"graphs:{STEPS}", metrics=ONE_PASS)
+        names = collections.defaultdict(set)
+        for row in self.capture().rows:
+            names[row["Replay Mode"]].add(row["Kernel Name"])
+        self.assertEqual({"kernel": {NVJET, ADD}, "iteration": {NVJET, ADD, GEMM, ROTATE}}, names)
+
     def test_all_passes_come_from_launches_of_a_graph(self):
         self.profile_unharmed(*("graphs:40", "sleep:100") * 2, options=[ITERATION, "--samples=1"])
         of_graph = [row for row in self.capture().rows if row["Kernel Name"] == GEMM]
@@ -108,7 +115,7 @@ class GraphNodesTest(ReadsDatabase):
     def test_graphs_are_left_whole_where_windows_do_not_want_them(self):
         whole = self.launches("--replay-mode=none")
         self.assertGreater(self.launches(ITERATION), whole)
-        for options in ((), ("--replay-mode=kernel",), (ITERATION, "--launch-skip=3"),
+        for options in (("--replay-mode=kernel",), ("--launch-skip=3",), (ITERATION, "--launch-skip=3"),
                         (ITERATION, "--profile-from-start=off")):  # fmt: skip
             with self.subTest(options=options):
                 self.assertEqual(whole, self.launches(*options))

@@ -528,6 +528,21 @@ TEST_F(CollectorsTest, AutoReplaysFirstLaunchesOfAPlainProgram) {
   collector.finish();
 }
 
+TEST_F(CollectorsTest, AutoOpensWindowsForWhatIsInGraphsOfAPlainProgram) {
+  AutoCollector collector(services, selector, no_framework);
+  EXPECT_EQ(collector.by_nodes(data.context, {}), Collector::ByNodes::yes);
+  NodeLaunches nodes;
+  this_thread().nodes = &nodes;
+  EXPECT_TRUE(run(collector, launch(1)));
+  this_thread().nodes = nullptr;
+  EXPECT_EQ(calls("cuptiProfilerEnableProfiling"), 1);
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 0);
+  counted::state().ranges = 1;
+  EXPECT_TRUE(run(collector, launch(2))) << "a replay";
+  EXPECT_EQ(calls("cuptiRangeProfilerStart"), 1);
+  collector.finish();
+}
+
 TEST_F(CollectorsTest, AutoOpensWindowsFirstWhereThereIsAFramework) {
   AutoCollector collector(services, selector, a_framework);
   EXPECT_TRUE(run(collector, launch(1)));
@@ -546,6 +561,7 @@ TEST_F(CollectorsTest, AutoReplaysLaunchesThatAFilterPicksOneByOne) {
   EXPECT_TRUE(run(collector, launch(1)));
   EXPECT_EQ(calls("cuptiProfilerBeginSession"), 0);
   EXPECT_EQ(calls("cuptiRangeProfilerStop"), 1);
+  EXPECT_EQ(collector.by_nodes(data.context, {}), Collector::ByNodes::no) << "nodes would count as launches";
 }
 
 TEST_F(CollectorsTest, AutoOpensWindowsBesideCollectives) {
