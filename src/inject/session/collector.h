@@ -41,6 +41,9 @@ class Collector {
   // At each launch of a graph, and when it is made.
   [[nodiscard]] virtual ByNodes by_nodes(CUcontext, const GraphKernels&) { return ByNodes::no; }
 
+  // A graph is launched on that GPU, and may hold what is selected.
+  virtual void graph_launched(const capture::DeviceRecord&) {}
+
   // The program has allocated GPU memory.
   virtual void allocated(std::uint64_t) {}
   virtual void context_ends(CUcontext) {}

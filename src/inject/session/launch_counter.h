@@ -85,7 +85,9 @@ class LaunchCounter {
   [[nodiscard]] bool past_warm_up();
 
   // Throws Error.
-  [[nodiscard]] std::uint32_t device_of(CUcontext context);
+  [[nodiscard]] const capture::DeviceRecord& device_of(CUcontext context);
+  // Whether launches on it may be selected.
+  [[nodiscard]] bool takes(const capture::DeviceRecord& device) const;
   [[nodiscard]] std::uint64_t epoch() const noexcept { return functions_.epoch(); }
   void module_ends() noexcept { functions_.forget_handles(); }
   void context_ends(CUcontext context);

@@ -5,10 +5,13 @@
 namespace dlkprof::inject {
 
 bool SampleCollector::wants(Launch& launch) {
-  if (!launch.selected()) return false;
-  if (!std::exchange(tried_, true)) begin(launch.device->chip);
-  if (possible_) sampling_.add(*launch.device);
+  if (launch.selected()) sample(*launch.device);
   return false;
+}
+
+void SampleCollector::sample(const capture::DeviceRecord& device) {
+  if (!std::exchange(tried_, true)) begin(device.chip);
+  if (possible_) sampling_.add(device);
 }
 
 // NVPerf is taken into use on the program's thread, so that by the time the program can end it is known what must end before:

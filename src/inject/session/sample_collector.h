@@ -1,4 +1,5 @@
-// --replay-mode sample: each GPU is sampled from the first launch on that is selected (sampling/pm_sampling.h).
+// --replay-mode sample: each GPU is sampled from the first launch on that is selected, or the first of a graph
+// (sampling/pm_sampling.h).
 #pragma once
 
 #include "inject/sampling/pm_sampling.h"
@@ -12,8 +13,10 @@ class SampleCollector final : public Collector {
   SampleCollector(CollectorServices& services, PmSampling& sampling) : services_(services), sampling_(sampling) {}
 
   [[nodiscard]] bool wants(Launch& launch) override;
+  void graph_launched(const capture::DeviceRecord& device) override { sample(device); }
 
  private:
+  void sample(const capture::DeviceRecord& device);
   void begin(const std::string& chip);
 
   CollectorServices& services_;

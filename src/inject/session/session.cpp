@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <utility>
@@ -193,12 +192,11 @@ void Session::sample_pcs(CUcontext context) {
   auto& thread = this_thread();
   const std::uint64_t epoch = counter_.epoch();
   if (thread.sampled.contains(context, epoch)) return;
-  const std::uint32_t device = counter_.device_of(context);
+  const capture::DeviceRecord& device = counter_.device_of(context);
   thread.sampled.add(context, epoch);
-  const auto& wanted = options_.selection.devices;
-  if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), device) == wanted.end()) return;
+  if (!counter_.takes(device)) return;
   const OwnCalls own;
-  pc_sampling_->start(context, device);
+  pc_sampling_->start(context, device.index);
   // Once PC sampling has begun: what CUPTI registers at that time must find it ended.
   static std::once_flag once;
   std::call_once(once, [this] {

@@ -58,6 +58,7 @@ class Session {
   void on_other_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   static void turn_graph(CUgraphExec to, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) noexcept;
   void on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
+  void on_graph_launch(CUcontext context);
   void on_event_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData& data);
   [[nodiscard]] bool wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Graph& graph, CUcontext context);

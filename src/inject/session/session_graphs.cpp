@@ -50,10 +50,7 @@ void Session::on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
   const bool launched = DriverCalls::launches_graph(id), begins = DriverCalls::begins_capture(id);
   const bool ends = DriverCalls::ends_capture(id);
   if (!launched && !begins && !ends) return;
-  if (entry && active_ && launched) {
-    counter_.ledger().graph_launched();
-    if (pc_sampling_ && !graphs_.capturing()) sample_pcs(data.context);
-  }
+  if (entry && active_ && launched) on_graph_launch(data.context);
   graphs_.saw_graph();
   if (begins && entry) thread.capture_range = current_range();
   if (begins && !entry && !is_refused(data)) graphs_.capture_begins();
@@ -66,6 +63,16 @@ void Session::on_graph_call(ThreadState& thread, CUpti_CallbackId id, const CUpt
     graphs_.capture_ends();
   }
   thread.capture_range = kNotCapturing;
+}
+
+// A program may launch nothing but graphs that it made node by node: the capture opens here then, and sampling begins.
+void Session::on_graph_launch(CUcontext context) {
+  counter_.ledger().graph_launched();
+  if (context == nullptr) return;
+  const capture::DeviceRecord& device = counter_.device_of(context);
+  if (pc_sampling_ && !graphs_.capturing()) sample_pcs(context);
+  if (!counter_.takes(device) || !counter_.selecting()) return;
+  collecting([&](Collector& collector) { collector.graph_launched(device); });
 }
 
 // Of which graph an executable one is made, and what is set of it later.

@@ -197,6 +197,13 @@ std::uint8_t replay_modes_of(const model::Timeline& timeline) {
   return modes;
 }
 
+bool launched_graphs_alone(const model::Timeline& timeline) {
+  const auto has_launches = [](const auto& one) { return one.launches > 0; };
+  const auto has_graphs = [](const auto& one) { return one.graph_launches > 0; };
+  return std::none_of(timeline.counts.begin(), timeline.counts.end(), has_launches) &&
+         std::any_of(timeline.processes.begin(), timeline.processes.end(), has_graphs);
+}
+
 std::string measured_text(const ScreenInputs& inputs) {
   const Overview& overview = inputs.overview;
   std::string by;
@@ -208,7 +215,11 @@ std::string measured_text(const ScreenInputs& inputs) {
   if (overview.sampled) add("GPU sampled while it ran");
   if (overview.instructions_counted) add("counts of instructions");
   if (overview.pc_sampled) add("PC samples");
-  if (by.empty() && wants_counters(inputs.profile.timeline)) return "no launch, though counters were asked for";
+  if (by.empty() && wants_counters(inputs.profile.timeline)) {
+    return launched_graphs_alone(inputs.profile.timeline)
+               ? "no launch, as all were of CUDA graphs: --replay-mode sample has counters of their kernels"
+               : "no launch, though counters were asked for";
+  }
   if (by.empty()) return "no counters; launches were only timed";
   if (overview.launches_measured == 0 && !overview.sampled) return by + "; no counters";
   if (overview.measured_percent < 0.05) return by + (overview.has_iterations ? ", but no kernel of these iterations" : "");
@@ -259,6 +270,9 @@ std::string verdict_sentence(const ScreenInputs& inputs) {
           overview.idle_percent, whole, short_quantity(static_cast<double>(overview.clock_ns), "ns"));
     case Verdicts::busy:
       return busy_sentence(overview, whole);
+  }
+  if (launched_graphs_alone(inputs.profile.timeline)) {
+    return "The program launched CUDA graphs alone, of which no kernel was timed or measured: there is no GPU time to show.";
   }
   const auto& counts = inputs.profile.timeline.counts;
   const bool launched = std::any_of(counts.begin(), counts.end(), [](const auto& one) { return one.launches > 0; });

@@ -66,6 +66,15 @@ class GraphsTest(ReadsDatabase):
         self.assertEqual(before, self.rows(query))
         self.assertEqual([(4,)], self.rows("SELECT calls FROM detail WHERE op_type = 'aten::gelu' AND op_name LIKE '/step/%'"))
 
+    def test_a_program_that_launches_nothing_but_graphs(self):
+        for options in ((), ("--replay-mode=none",), ("--replay-mode=kernel",)):
+            with self.subTest(options=options):
+                self.profile_unharmed("built_graph:20", options=["--force", *options])
+                self.assertEqual([("add_in_place", 40), ("rotate", 20)],
+                                 self.rows("SELECT kernel_name, count(*) FROM kernels WHERE in_graph GROUP BY 1 ORDER BY 1"))  # fmt: skip
+        done = self.profile_unharmed("built_graph:20", options=["--force", "--timeline=off", "--replay-mode=kernel"])
+        self.assertIn("The program launched CUDA graphs alone", " ".join(done.stderr.split()))
+
     def test_threads_that_capture_side_by_side(self):
         works = self.works("captures:4:3")
         ops = {op for _, op, _, _ in works}

@@ -57,6 +57,10 @@ class SampledTest(EndToEndTest):
 
 
 class SamplingTest(SampledTest):
+    def test_a_program_that_launches_nothing_but_graphs(self):
+        self.sampled(*("built_graph:200", "sleep:80") * 12)
+        self.assert_samples_are_of_their_kernels()
+
     def test_samples_are_those_of_the_kernel_that_ran(self):
         self.sampled()
         self.assertEqual([], self.journal_lines("trace"), "something was replayed, or CUPTI was left")

@@ -103,6 +103,17 @@ CUresult cuGraphCreate(CUgraph* graph, unsigned) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuGraphAddKernelNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode*, std::size_t,
+                                 const CUDA_KERNEL_NODE_PARAMS* params) {
+  FAKE_ENTRY(cuGraphAddKernelNode_v2);
+  fakes::KernelRun run{};
+  run.context = fakes::current_context();
+  CUgraphNode_st made{.run = std::move(run)};
+  const CUresult result = fakes::set_kernel(&made, *params);
+  if (result == CUDA_SUCCESS) *node = &fakes::add_node(graph, std::move(made));
+  return result;
+}
+
 CUresult cuGraphAddChildGraphNode(CUgraphNode* node, CUgraph graph, const CUgraphNode*, std::size_t, CUgraph child) {
   FAKE_ENTRY(cuGraphAddChildGraphNode);
   *node = &fakes::add_node(graph, {.child = fakes::clone_of(child)});

@@ -11,8 +11,6 @@ CUgraphNode find_in_clone(CUgraph clone, CUgraphNode original) {
   return found == clone->nodes.end() ? nullptr : &*found;
 }
 
-namespace {
-
 CUresult set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2& params) {
   if (node == nullptr || kernel_of(params.func) == nullptr) return CUDA_ERROR_INVALID_VALUE;
   node->function = params.func;
@@ -29,7 +27,6 @@ CUresult set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2& params) 
   return CUDA_SUCCESS;
 }
 
-}  // namespace
 }  // namespace fakes
 
 extern "C" {

@@ -94,6 +94,8 @@ void load_lazily(CUkernel kernel);
 void capture_node(CUgraph graph, KernelRun run, CUfunction function);
 // A node of a clone, or of an executable graph's; null where it has none.
 [[nodiscard]] CUgraphNode find_in_clone(CUgraph clone, CUgraphNode original);
+// Of a node; refused where it is null, or the kernel is not known.
+[[nodiscard]] CUresult set_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2& params);
 [[nodiscard]] const Kernel* kernel_of(CUfunction handle);
 [[nodiscard]] std::vector<std::uint8_t> pack(const Kernel& kernel, void** parameters);
 void set_memory(const CUDA_MEMSET_NODE_PARAMS& set);

@@ -240,6 +240,20 @@ std::string train_in_an_updated_graph(Entry entry, int steps) {
   return network.finish();
 }
 
+std::string train_in_a_built_graph(Entry entry, int launches) {
+  CUstream stream = make_stream();
+  Training training(entry, stream);
+  CUgraph graph = nullptr;
+  CHECK(cuGraphCreate(&graph, 0));
+  for (const char* kernel : {kAdd, kRotate, kAdd}) training.add_to(graph, kernel);
+  CUgraphExec executable = instantiate(graph);
+  CHECK(cuGraphDestroy(graph));
+  for (int i = 0; i < launches; ++i) CHECK(cuGraphLaunch(executable, stream));
+  CHECK(cuStreamSynchronize(stream));
+  CHECK(cuGraphExecDestroy(executable));
+  return training.checksum();
+}
+
 std::string capture_side_by_side(Entry entry, int threads, int launches) {
   std::vector<std::thread> all;
   std::latch together(threads);

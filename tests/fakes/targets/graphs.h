@@ -16,6 +16,9 @@ namespace target {
 // graph is told other arguments, another grid now and then, and another child. Gives what memory holds in the end.
 [[nodiscard]] std::string train_in_an_updated_graph(Entry entry, int steps);
 
+// So many launches of a graph that is made node by node: nothing is launched by itself, or captured.
+[[nodiscard]] std::string train_in_a_built_graph(Entry entry, int launches);
+
 // Each thread captures an op of its own name, at the same time, and launches it so many times.
 [[nodiscard]] std::string capture_side_by_side(Entry entry, int threads, int launches);
 

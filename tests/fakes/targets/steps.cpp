@@ -162,6 +162,12 @@ void run_updated_graph(const Arguments& arguments) {
   report("updated_graph", train_in_an_updated_graph(g_program.entry, arguments.number(0)));
 }
 
+// built_graph:N - so many launches of a graph that was not captured.
+void run_built_graph(const Arguments& arguments) {
+  need_device();
+  report("built_graph", train_in_a_built_graph(g_program.entry, arguments.number(0)));
+}
+
 // captures:T:N - so many threads capture side by side, and launch their graphs N times.
 void capture_in_threads(const Arguments& arguments) {
   need_device();
@@ -250,6 +256,7 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
       {"stray_end", capture_despite_stray_end},
       {"graphs", run_graphs},
       {"updated_graph", run_updated_graph},
+      {"built_graph", run_built_graph},
       {"captures", capture_in_threads},
       {"reload", reload},
       {"entry", choose_entry},

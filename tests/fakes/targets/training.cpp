@@ -93,6 +93,19 @@ void Training::launch(const char* kernel, unsigned grid) {
   }
 }
 
+void Training::add_to(CUgraph graph, const char* kernel, unsigned grid) {
+  int count = kCount;
+  std::array<void*, 3> arguments{&data_, &other_, &count};
+  CUDA_KERNEL_NODE_PARAMS params{};
+  params.func = function(kernel);
+  params.gridDimX = grid;
+  params.blockDimX = kBlock;
+  params.gridDimY = params.gridDimZ = params.blockDimY = params.blockDimZ = 1;
+  params.kernelParams = arguments.data();
+  CUgraphNode node = nullptr;
+  CHECK(cuGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+}
+
 bool Training::launch_too_large(const char* kernel) {
   constexpr unsigned kTooLarge = 2048;
   int count = kCount;

@@ -27,6 +27,8 @@ class Training {
   // One iteration: every ordinary kernel once, the matrix product twice with another grid.
   void iterate();
   void launch(const char* kernel, unsigned grid = 4);
+  // Adds to the graph what launch() would launch.
+  void add_to(CUgraph graph, const char* kernel, unsigned grid = 4);
   // With more threads in a block than there may be; whether the driver refused it.
   [[nodiscard]] bool launch_too_large(const char* kernel);
   void launch_cooperative(const char* kernel);

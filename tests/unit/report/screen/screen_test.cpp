@@ -93,6 +93,8 @@ TEST(Screen, OfATimelineAlone) {
   test::DiagnosedRun run(busy_program());
   run.launched("gemm", {1000, 1, 1}, {128, 1, 1}).launched("relu", {1000, 1, 1}, {128, 1, 1});
   EXPECT_THAT(screen_of(run.profile()), HasSubstr("Measured    no launch, though counters were asked for"));
+  run.timeline().processes.front().graph_launches = 1;
+  EXPECT_THAT(screen_of(run.profile()), HasSubstr("Measured    no launch, as all were of CUDA graphs"));
   run.timeline().processes.front().record.options_json = R"({"replay_mode": "none"})";
   const std::string text = screen_of(run.profile());
   EXPECT_THAT(text, HasSubstr("what bounds its kernels was not measured"));
@@ -235,6 +237,9 @@ TEST(Screen, OfSimpleMode) {
 TEST(Screen, OfNothing) {
   test::DiagnosedRun run{test::TimelineBuilder()};
   EXPECT_THAT(screen_of(run.profile()), StartsWith("The program launched no kernel: there is nothing to show."));
+  run.timeline().processes.resize(1);
+  run.timeline().processes[0].graph_launches = 3;
+  EXPECT_THAT(screen_of(run.profile()), StartsWith("The program launched CUDA graphs alone"));
   run.timeline().counts = {{.launches = 5}};
   EXPECT_THAT(screen_of(run.profile()), StartsWith("Launches were counted, but none was timed or measured"));
 }
