@@ -100,6 +100,8 @@ class GraphNodes {
   [[nodiscard]] bool are_accepted(CUcontext context, bool several_gpus) const;
   // Whether one of its kernels has such a mangled name, or one that the driver does not tell.
   [[nodiscard]] bool holds(bool (*is_one)(std::string_view mangled) noexcept) const;
+  // A hash of the launch configurations of its kernels, in order.
+  [[nodiscard]] std::size_t shape() const;
   // Of the clone: CUPTI tells which node of the program's it is a clone of.
   [[nodiscard]] CUgraphNode node(std::size_t at) const { return steps_.at(at).node; }
   // Launches node number `at` into the stream, in whose context it was made. The context is current.

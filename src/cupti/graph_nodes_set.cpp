@@ -2,11 +2,20 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <functional>
 
 #include "base/error.h"
 #include "cupti/graph_nodes.h"
 
 namespace dlkprof::cupti {
+namespace {
+
+auto shape_of(const CUDA_KERNEL_NODE_PARAMS_v2& params) {
+  return std::array{params.gridDimX,  params.gridDimY,  params.gridDimZ,      params.blockDimX,
+                    params.blockDimY, params.blockDimZ, params.sharedMemBytes};
+}
+
+}  // namespace
 
 template <typename Set>
 bool GraphNodes::follow(Set set) {
@@ -50,11 +59,19 @@ bool GraphNodes::are_alike(const Step& one, const Step& other) {
   const auto* const a = std::get_if<Kernel>(&one.what);
   const auto* const b = std::get_if<Kernel>(&other.what);
   if (a == nullptr || b == nullptr) return a == b;
-  const auto shape_of = [](const CUDA_KERNEL_NODE_PARAMS_v2& params) {
-    return std::array{params.gridDimX,  params.gridDimY,  params.gridDimZ,      params.blockDimX,
-                      params.blockDimY, params.blockDimZ, params.sharedMemBytes};
-  };
   return a->function == b->function && shape_of(a->params) == shape_of(b->params);
+}
+
+std::size_t GraphNodes::shape() const {
+  std::size_t all = 0xcbf29ce484222325;  // FNV-1a, by words
+  const auto add = [&all](std::size_t word) { all = (all ^ word) * 0x100000001b3; };
+  for (const Step& step : steps_) {
+    const auto* const kernel = std::get_if<Kernel>(&step.what);
+    if (kernel == nullptr) continue;
+    add(std::hash<CUfunction>{}(kernel->function));
+    for (const unsigned number : shape_of(kernel->params)) add(number);
+  }
+  return all;
 }
 
 // The clone's node gets them too, which copies the arguments.

@@ -1,5 +1,6 @@
 #include "inject/graphs/graph_launches.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/collective_kernel.h"
@@ -26,8 +27,7 @@ GraphLaunchCall read_graph_launch(CUpti_CallbackId entry, const CUpti_CallbackDa
 }
 
 void GraphLaunches::made(CUgraphExec executable, CUgraph graph, CUcontext context) {
-  const cupti::GraphFunctions* functions = cupti::GraphFunctions::open();
-  if (functions == nullptr) return;
+  if (cupti::GraphFunctions::open() == nullptr) return;
   destroyed(executable);  // of what another of its address was, nobody may have told
   {
     const std::lock_guard lock(mutex_);
@@ -36,20 +36,49 @@ void GraphLaunches::made(CUgraphExec executable, CUgraph graph, CUcontext contex
     if (launched_by_kernels_) known.unusable = kByKernels;
     if (!known.unusable.empty()) return;
   }
-  const auto read = std::make_shared<Graph>(driver_, *functions, graph);
-  {
-    const OwnCalls own;
-    read->nodes.make_nothing();
-    read->collective = read->nodes.holds(is_collective_kernel);
-  }
+  auto made = read(graph);
   const std::lock_guard lock(mutex_);
-  Known& known = known_[executable];
-  known.unusable = read->nodes.unusable();
+  keep(known_[executable], std::move(made), context);
+}
+
+std::shared_ptr<GraphLaunches::Graph> GraphLaunches::read(CUgraph graph) const {
+  auto read = std::make_shared<Graph>(driver_, *cupti::GraphFunctions::open(), graph);
+  const OwnCalls own;
+  read->nodes.make_nothing();
+  read->collective = read->nodes.holds(is_collective_kernel);
+  return read;
+}
+
+void GraphLaunches::keep(Known& known, std::shared_ptr<Graph> graph, CUcontext context) {
+  known.unusable = graph->nodes.unusable();
   if (!known.unusable.empty()) return;
-  known.nodes = read->nodes.size();
+  known.nodes = graph->nodes.size();
   nodes_ += known.nodes;
-  known.graph = read;
+  known.graph = std::move(graph);
   known.context = context;
+}
+
+// A program may update a graph before each launch, and mostly to the same kernels: reading takes a fiftieth of the time at most.
+void GraphLaunches::set_to(CUgraphExec executable, CUgraph graph, CUcontext context) {
+  using std::chrono::steady_clock;
+  constexpr int kShare = 50;
+  const auto began = steady_clock::now();
+  const auto done_one = [&] {
+    const auto known = known_.find(executable);
+    return known == known_.end() || known->second.shapes_done.empty() || known->second.graph ? nullptr : &known->second;
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    if (done_one() == nullptr || began < next_reading_ || nodes_ > kMostNodes) return;
+  }
+  auto now_read = read(graph);  // let go after the lock
+  const std::lock_guard lock(mutex_);
+  const auto ended = steady_clock::now();
+  next_reading_ = ended + kShare * (ended - began);
+  Known* const known = done_one();
+  if (known == nullptr) return;
+  const auto& done = known->shapes_done;
+  if (std::find(done.begin(), done.end(), now_read->nodes.shape()) == done.end()) keep(*known, std::move(now_read), context);
 }
 
 void GraphLaunches::made_for_gpu() {
@@ -91,10 +120,14 @@ void GraphLaunches::destroyed(CUgraphExec executable) {
   known_.erase(known);
 }
 
-void GraphLaunches::done(CUgraphExec executable) {
+void GraphLaunches::done(CUgraphExec executable, bool for_good) {
   std::shared_ptr<Graph> gone;
   const std::lock_guard lock(mutex_);
-  if (const auto known = known_.find(executable); known != known_.end()) gone = take(known->second);
+  const auto known = known_.find(executable);
+  if (known == known_.end()) return;
+  gone = take(known->second);
+  if (for_good) known->second.shapes_done.clear();
+  if (gone != nullptr && !for_good) known->second.shapes_done.push_back(gone->nodes.shape());
 }
 
 void GraphLaunches::clear() {

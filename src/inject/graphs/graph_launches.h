@@ -12,6 +12,7 @@
 #include <cupti.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -61,9 +62,13 @@ class GraphLaunches {
   // A call has set it otherwise: `follow` is given its nodes, if they are known, and says whether launch configurations are
   // others now. Gives the graph where they are.
   [[nodiscard]] std::shared_ptr<Graph> updated(CUgraphExec executable, const std::function<bool(cupti::GraphNodes&)>& follow);
+  // A call has set all of it to what `graph` does. Where it is done, it is read again, now and then, and known again where it has
+  // kernels that it was not done with.
+  void set_to(CUgraphExec executable, CUgraph graph, CUcontext context);
   void destroyed(CUgraphExec executable);
   // Nothing more is wanted of it, and what was kept of it goes: clones keep alive what the program has tied to its graphs.
-  void done(CUgraphExec executable);
+  // `for_good`: whatever it is set to.
+  void done(CUgraphExec executable, bool for_good);
   // Nothing more is wanted of any.
   void clear();
 
@@ -85,19 +90,23 @@ class GraphLaunches {
     CUcontext context = nullptr;
     std::string unusable;
     bool launched = false;
+    std::vector<std::size_t> shapes_done{};  // GraphNodes::shape()
   };
   enum class Trial : std::uint8_t { none, works, argument_kept, failed };
 
+  [[nodiscard]] std::shared_ptr<Graph> read(CUgraph graph) const;
+  void keep(Known& known, std::shared_ptr<Graph> graph, CUcontext context);
   [[nodiscard]] std::shared_ptr<Graph> take(Known& known);
   void count_unusable(const Known& known);
   [[nodiscard]] Trial try_out(ThreadState& thread, CUgraphExec nothing) const;
 
   const cupti::Driver& driver_;
-  std::mutex mutex_;  // of the next four; nothing of CUDA is called behind it
+  std::mutex mutex_;  // of the next five; nothing of CUDA is called behind it
   std::unordered_map<CUgraphExec, Known> known_;
   std::size_t nodes_ = 0;
   bool launched_by_kernels_ = false;
-  std::map<std::string, std::size_t> unusable_;  // by reason, of those that are destroyed
+  std::map<std::string, std::size_t> unusable_;           // by reason, of those that are destroyed
+  std::chrono::steady_clock::time_point next_reading_{};  // of one that is done
   std::atomic<Trial> trial_{Trial::none};
 };
 

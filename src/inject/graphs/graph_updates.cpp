@@ -83,12 +83,18 @@ bool follow_update(CUpti_CallbackId id, const CUpti_CallbackData& data, cupti::G
       return follow(call.hNode, *call.nodeParams, nodes);
     }
     case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate:
-    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2:  // whose first two parameters are alike
-      return nodes.set_all(params_of<cuGraphExecUpdate_v2_params>(data).hGraph);
+    case CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2:
+      return nodes.set_all(graph_set_to(id, data));
     default:
       nodes.refuse(kUpdated);
       return false;
   }
+}
+
+CUgraph graph_set_to(CUpti_CallbackId id, const CUpti_CallbackData& data) {
+  const bool sets_all = id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate || id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2;
+  if (!sets_all || is_refused(data)) return nullptr;
+  return params_of<cuGraphExecUpdate_v2_params>(data).hGraph;  // the first two parameters of both are alike
 }
 
 }  // namespace dlkprof::inject

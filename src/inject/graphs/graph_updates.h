@@ -11,4 +11,7 @@ namespace dlkprof::inject {
 // now.
 bool follow_update(CUpti_CallbackId id, const CUpti_CallbackData& data, cupti::GraphNodes& nodes);
 
+// Of such a call that has set all of it to what a graph does: that graph. Null of any other.
+[[nodiscard]] CUgraph graph_set_to(CUpti_CallbackId id, const CUpti_CallbackData& data);
+
 }  // namespace dlkprof::inject

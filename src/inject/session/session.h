@@ -61,6 +61,7 @@ class Session {
   void on_graph_launch(CUcontext context);
   void on_event_call(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   void on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData& data);
+  [[nodiscard]] bool wants_graphs(CUcontext context);
   [[nodiscard]] bool wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Graph& graph, CUcontext context);
   void launch_by_nodes(ThreadState& thread, CUpti_CallbackId id, const CUpti_CallbackData& data);
   [[nodiscard]] bool prepare_nodes(ThreadState& thread, const cupti::GraphNodes& nodes, CUstream stream, CUcontext context,

@@ -86,34 +86,41 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
     graphs_.saw_graph();
     if (is_for_gpu(id, data)) graphs_.launches().made_for_gpu();
     const auto& call = *static_cast<const cuGraphInstantiateWithFlags_params*>(data.functionParams);  // all begin like this
-    const bool wanted = active_ && collecting([&](Collector& collector) {
-                          return collector.by_nodes(data.context, {}) == Collector::ByNodes::yes;
-                        });
-    if (wanted) graphs_.launches().made(*call.phGraphExec, call.hGraph, data.context);
+    if (wants_graphs(data.context)) graphs_.launches().made(*call.phGraphExec, call.hGraph, data.context);
     return;
   }
   const CUgraphExec executable = *static_cast<const CUgraphExec*>(data.functionParams);  // the first argument
   if (what == destroys) return graphs_.launches().destroyed(executable);
   const auto follow = [&](cupti::GraphNodes& nodes) { return follow_update(id, data, nodes); };
   const auto changed = graphs_.launches().updated(executable, follow);
-  if (changed == nullptr) return;
+  if (changed == nullptr) {
+    const CUgraph graph = graph_set_to(id, data);
+    if (graph != nullptr && wants_graphs(data.context)) graphs_.launches().set_to(executable, graph, data.context);
+    return;
+  }
   collecting([&](Collector&) {
     changed->kernels.clear();  // which are found out anew
     changed->collective = changed->nodes.holds(is_collective_kernel);
   });
 }
 
+// Whether launches of graphs may be made node by node.
+bool Session::wants_graphs(CUcontext context) {
+  if (!active_) return false;
+  return collecting([&](Collector& collector) { return collector.by_nodes(context, {}) == Collector::ByNodes::yes; });
+}
+
 // What selects launches by their number would see others, so graphs are launched whole then.
 bool Session::wants_nodes(const GraphLaunchCall& call, const GraphLaunches::Graph& graph, CUcontext context) {
   using enum Collector::ByNodes;
   if (pc_sampling_ || !counter_.selector().goes_by_name_and_device() || !counter_.selecting()) return false;
+  const bool gives_up = graph.idle >= kMostIdle;
   const auto [how, is_final] = collecting([&](Collector& collector) {
-    const bool gives_up = graph.idle >= kMostIdle;
     const Collector::GraphKernels kernels{graph.kernels, graph.collective};
     const bool is_known = gives_up || graph.collective || !graph.kernels.empty();
     return std::pair(gives_up ? no : collector.by_nodes(context, kernels), is_known);
   });
-  if (how == no && is_final) graphs_.launches().done(call.executable);
+  if (how == no && is_final) graphs_.launches().done(call.executable, gives_up);
   return how == yes && !graphs_.is_captured(call.stream);
 }
 

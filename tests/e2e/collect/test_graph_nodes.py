@@ -55,6 +55,11 @@ class GraphNodesTest(ReadsDatabase):
         calls = dict(self.rows("SELECT op_type, sum(calls) FROM detail WHERE op_name LIKE '/step/Graphed/%' GROUP BY 1"))
         self.assertEqual(calls["aten::addmm"], 2 * calls["aten::gelu"])
 
+    def test_what_a_graph_is_set_to_once_all_was_measured(self):
+        self.profile_unharmed("growing_graph:8", options=[ITERATION, "--samples=1"])
+        grids = collections.Counter((row["Kernel Name"], row["Grid Size"]) for row in self.capture().rows)
+        self.assertEqual({(GEMM, f"({4 + i}, 1, 1)") for i in range(4)} | {(ROTATE, "(4, 1, 1)")}, set(grids))
+
     def updated(self, **more):
         self.profile_unharmed(f"updated_graph:{STEPS}", options=[ITERATION, "--samples=all", "--force"], metrics=ONE_PASS, **more)
         return self.measured()

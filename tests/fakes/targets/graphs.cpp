@@ -1,6 +1,7 @@
 #include "targets/graphs.h"
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <latch>
@@ -250,6 +251,28 @@ std::string train_in_a_built_graph(Entry entry, int launches) {
   CHECK(cuGraphDestroy(graph));
   for (int i = 0; i < launches; ++i) CHECK(cuGraphLaunch(executable, stream));
   CHECK(cuStreamSynchronize(stream));
+  CHECK(cuGraphExecDestroy(executable));
+  return training.checksum();
+}
+
+std::string train_in_a_growing_graph(Entry entry, int rounds) {
+  constexpr int kLaunches = 200;
+  CUstream stream = make_stream();
+  Training training(entry, stream);
+  CUgraphExec executable = nullptr;
+  for (int round = 0; round < rounds; ++round) {
+    CUgraph graph = capture_graph(stream, [&] {
+      training.launch(kSgemm, 4U + static_cast<unsigned>(round) / 2);
+      training.launch(kRotate);
+    });
+    CUgraphExecUpdateResultInfo info{};
+    if (round == 0) executable = instantiate(graph);
+    if (round > 0) CHECK(cuGraphExecUpdate(executable, graph, &info));
+    CHECK(cuGraphDestroy(graph));
+    for (int i = 0; i < kLaunches; ++i) CHECK(cuGraphLaunch(executable, stream));
+    CHECK(cuStreamSynchronize(stream));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
   CHECK(cuGraphExecDestroy(executable));
   return training.checksum();
 }

@@ -168,6 +168,12 @@ void run_built_graph(const Arguments& arguments) {
   report("built_graph", train_in_a_built_graph(g_program.entry, arguments.number(0)));
 }
 
+// growing_graph:N - so many rounds of a graph that is updated, every second time to kernels that were not launched before.
+void run_growing_graph(const Arguments& arguments) {
+  need_device();
+  report("growing_graph", train_in_a_growing_graph(g_program.entry, arguments.number(0)));
+}
+
 // captures:T:N - so many threads capture side by side, and launch their graphs N times.
 void capture_in_threads(const Arguments& arguments) {
   need_device();
@@ -257,6 +263,7 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
       {"graphs", run_graphs},
       {"updated_graph", run_updated_graph},
       {"built_graph", run_built_graph},
+      {"growing_graph", run_growing_graph},
       {"captures", capture_in_threads},
       {"reload", reload},
       {"entry", choose_entry},

@@ -265,9 +265,12 @@ TEST_F(GraphNodesTest, FollowAnotherGraphOfAsManyNodes) {
   told_.edges = {{1, 2}};
   {
     GraphNodes found = nodes();
+    const std::size_t shape = found.shape();
     EXPECT_FALSE(found.set_all(nullptr)) << "it does the same";
+    EXPECT_EQ(shape, found.shape());
     told_.grids = {{2, 70}};
     EXPECT_TRUE(found.set_all(nullptr));
+    EXPECT_NE(shape, found.shape());
     EXPECT_EQ(2, told_.clones) << "the first tells the nodes, the last what they do";
     EXPECT_EQ(CUDA_SUCCESS, found.launch(1, nullptr));
     EXPECT_THAT(told_.launched, ElementsAre("kernel 70"));
