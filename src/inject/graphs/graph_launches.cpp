@@ -1,6 +1,5 @@
 #include "inject/graphs/graph_launches.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/collective_kernel.h"
@@ -36,9 +35,9 @@ void GraphLaunches::made(CUgraphExec executable, CUgraph graph, CUcontext contex
     if (launched_by_kernels_) known.unusable = kByKernels;
     if (!known.unusable.empty()) return;
   }
-  auto made = read(graph);
+  const auto made = read(graph);
   const std::lock_guard lock(mutex_);
-  keep(known_[executable], std::move(made), context);
+  keep(known_[executable], made, context);
 }
 
 std::shared_ptr<GraphLaunches::Graph> GraphLaunches::read(CUgraph graph) const {
@@ -49,12 +48,13 @@ std::shared_ptr<GraphLaunches::Graph> GraphLaunches::read(CUgraph graph) const {
   return read;
 }
 
-void GraphLaunches::keep(Known& known, std::shared_ptr<Graph> graph, CUcontext context) {
+void GraphLaunches::keep(Known& known, const std::shared_ptr<Graph>& graph, CUcontext context) {
   known.unusable = graph->nodes.unusable();
-  if (!known.unusable.empty()) return;
+  known.done = known.unusable.empty() && shapes_done_.contains(graph->nodes.shape());
+  if (known.done || !known.unusable.empty()) return;
   known.nodes = graph->nodes.size();
   nodes_ += known.nodes;
-  known.graph = std::move(graph);
+  known.graph = graph;
   known.context = context;
 }
 
@@ -65,20 +65,17 @@ void GraphLaunches::set_to(CUgraphExec executable, CUgraph graph, CUcontext cont
   const auto began = steady_clock::now();
   const auto done_one = [&] {
     const auto known = known_.find(executable);
-    return known == known_.end() || known->second.shapes_done.empty() || known->second.graph ? nullptr : &known->second;
+    return known != known_.end() && known->second.done ? &known->second : nullptr;
   };
   {
     const std::lock_guard lock(mutex_);
     if (done_one() == nullptr || began < next_reading_ || nodes_ > kMostNodes) return;
   }
-  auto now_read = read(graph);  // let go after the lock
+  const auto now_read = read(graph);
   const std::lock_guard lock(mutex_);
   const auto ended = steady_clock::now();
   next_reading_ = ended + kShare * (ended - began);
-  Known* const known = done_one();
-  if (known == nullptr) return;
-  const auto& done = known->shapes_done;
-  if (std::find(done.begin(), done.end(), now_read->nodes.shape()) == done.end()) keep(*known, std::move(now_read), context);
+  if (Known* const known = done_one()) keep(*known, now_read, context);
 }
 
 void GraphLaunches::made_for_gpu() {
@@ -126,8 +123,9 @@ void GraphLaunches::done(CUgraphExec executable, bool for_good) {
   const auto known = known_.find(executable);
   if (known == known_.end()) return;
   gone = take(known->second);
-  if (for_good) known->second.shapes_done.clear();
-  if (gone != nullptr && !for_good) known->second.shapes_done.push_back(gone->nodes.shape());
+  if (gone == nullptr || for_good) return;
+  known->second.done = true;
+  shapes_done_.insert(gone->nodes.shape());
 }
 
 void GraphLaunches::clear() {
@@ -139,6 +137,7 @@ void GraphLaunches::clear() {
 void GraphLaunches::context_ends(CUcontext context) {
   std::vector<std::shared_ptr<Graph>> gone;
   const std::lock_guard lock(mutex_);
+  shapes_done_.clear();  // whose functions may end with it, and others come in their place
   for (auto& [executable, known] : known_) {
     if (known.context == context) gone.push_back(take(known));
   }

@@ -59,6 +59,11 @@ class GraphNodesTest(ReadsDatabase):
         self.profile_unharmed("growing_graph:8", options=[ITERATION, "--samples=1"])
         grids = collections.Counter((row["Kernel Name"], row["Grid Size"]) for row in self.capture().rows)
         self.assertEqual({(GEMM, f"({4 + i}, 1, 1)") for i in range(4)} | {(ROTATE, "(4, 1, 1)")}, set(grids))
+        # Each is captured twice, and launched once for each pass: the graph that is made anew is launched whole.
+        launches = self.rows(
+            "SELECT DISTINCT launches FROM launch_count JOIN kernel ON kernel = kernel.id WHERE mangled = ?", GEMM
+        )
+        self.assertEqual([(2 + PASSES,)], launches)
 
     def updated(self, **more):
         self.profile_unharmed(f"updated_graph:{STEPS}", options=[ITERATION, "--samples=all", "--force"], metrics=ONE_PASS, **more)

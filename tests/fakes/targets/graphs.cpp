@@ -265,9 +265,14 @@ std::string train_in_a_growing_graph(Entry entry, int rounds) {
       training.launch(kSgemm, 4U + static_cast<unsigned>(round) / 2);
       training.launch(kRotate);
     });
+    const bool is_new = round % 2 == 1;
     CUgraphExecUpdateResultInfo info{};
-    if (round == 0) executable = instantiate(graph);
-    if (round > 0) CHECK(cuGraphExecUpdate(executable, graph, &info));
+    if (is_new && executable != nullptr) CHECK(cuGraphExecDestroy(executable));
+    if (is_new || executable == nullptr) {
+      executable = instantiate(graph);
+    } else {
+      CHECK(cuGraphExecUpdate(executable, graph, &info));
+    }
     CHECK(cuGraphDestroy(graph));
     for (int i = 0; i < kLaunches; ++i) CHECK(cuGraphLaunch(executable, stream));
     CHECK(cuStreamSynchronize(stream));

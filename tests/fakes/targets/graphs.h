@@ -19,7 +19,7 @@ namespace target {
 // So many launches of a graph that is made node by node: nothing is launched by itself, or captured.
 [[nodiscard]] std::string train_in_a_built_graph(Entry entry, int launches);
 
-// A graph that is launched often in each of so many rounds, between which it is set to another: every second of a larger grid.
+// A graph that is launched often in each of so many rounds, between which it is updated to a larger grid and made anew, by turns.
 [[nodiscard]] std::string train_in_a_growing_graph(Entry entry, int rounds);
 
 // Each thread captures an op of its own name, at the same time, and launches it so many times.

@@ -168,7 +168,7 @@ void run_built_graph(const Arguments& arguments) {
   report("built_graph", train_in_a_built_graph(g_program.entry, arguments.number(0)));
 }
 
-// growing_graph:N - so many rounds of a graph that is updated, every second time to kernels that were not launched before.
+// growing_graph:N - so many rounds of a graph that is updated to kernels that were not launched before, and made anew, by turns.
 void run_growing_graph(const Arguments& arguments) {
   need_device();
   report("growing_graph", train_in_a_growing_graph(g_program.entry, arguments.number(0)));
