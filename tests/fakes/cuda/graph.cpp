@@ -61,8 +61,9 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode) {
   FAKE_ENTRY(cuStreamBeginCapture_v2);
   const cuStreamBeginCapture_v2_params params{stream, mode};
   fakes::ApiCall call(CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2, "cuStreamBeginCapture_v2", &params);
+  CUgraph graph = fakes::make_graph();  // tells of it, so without the lock
   const std::lock_guard lock(fakes::g_mutex);
-  stream->recording = fakes::make_graph();
+  stream->recording = graph;
   stream->spoilt = false;
   fakes::g_recording.push_back(stream);
   return call.gives(CUDA_SUCCESS);
