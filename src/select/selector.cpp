@@ -47,6 +47,9 @@ struct Selector::State {
     if (!field.text.empty()) names.emplace_back(option, value, field);
   }
   void add_kernel_id(std::string_view value);
+  [[nodiscard]] bool takes_device(std::uint32_t device) const {
+    return devices.empty() || std::ranges::binary_search(devices, device);
+  }
   [[nodiscard]] bool matches_identity(const LaunchIdentity& launch);
   [[nodiscard]] bool matches_invocation(const LaunchIdentity& launch);
   [[nodiscard]] Verdict skip_or_select(const LaunchIdentity& launch);
@@ -65,8 +68,7 @@ void Selector::State::add_kernel_id(std::string_view value) {
 }
 
 bool Selector::State::matches_identity(const LaunchIdentity& launch) {
-  if (!launch.in_ranges) return false;
-  if (!devices.empty() && !std::ranges::binary_search(devices, launch.key.device)) return false;
+  if (!launch.in_ranges || !takes_device(launch.key.device)) return false;
   return context.matches(launch.context_id, launch.context_name) && stream.matches(launch.stream_id, launch.stream_name);
 }
 
@@ -155,6 +157,8 @@ bool Selector::goes_by_name_and_device() const {
   const bool counts = state.skip_before_match != 0 || state.skip != 0 || state.count.has_value();
   return !counts && state.context.matches_all() && state.stream.matches_all() && state.invocation.matches_all();
 }
+
+bool Selector::takes_device(std::uint32_t device) const { return state_->takes_device(device); }
 
 bool Selector::needs_resource_names() const { return state_->context.is_pattern() || state_->stream.is_pattern(); }
 

@@ -67,6 +67,8 @@ class Selector {
   [[nodiscard]] bool exhausted() const;
   // Whether all launches of a function whose name matches are selected, whatever else they are, on the devices that are taken.
   [[nodiscard]] bool goes_by_name_and_device() const;
+  // Thread-safe, as it advances nothing.
+  [[nodiscard]] bool takes_device(std::uint32_t device) const;
   // Whether context or stream fields are patterns, which also match names given through NVTX.
   [[nodiscard]] bool needs_resource_names() const;
   // A pattern took too much effort on some name or number, which was then taken not to match.

@@ -1,5 +1,6 @@
 #include "inject/graphs/graph_launches.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/collective_kernel.h"
@@ -50,8 +51,7 @@ std::shared_ptr<GraphLaunches::Graph> GraphLaunches::read(CUgraph graph) const {
 
 void GraphLaunches::keep(Known& known, const std::shared_ptr<Graph>& graph, CUcontext context) {
   known.unusable = graph->nodes.unusable();
-  known.done = known.unusable.empty() && shapes_done_.contains(graph->nodes.shape());
-  if (known.done || !known.unusable.empty()) return;
+  if (!known.unusable.empty()) return;
   known.nodes = graph->nodes.size();
   nodes_ += known.nodes;
   known.graph = graph;
@@ -63,19 +63,25 @@ void GraphLaunches::set_to(CUgraphExec executable, CUgraph graph, CUcontext cont
   using std::chrono::steady_clock;
   constexpr int kShare = 50;
   const auto began = steady_clock::now();
-  const auto done_one = [&] {
-    const auto known = known_.find(executable);
-    return known != known_.end() && known->second.done ? &known->second : nullptr;
+  const auto done_one = [&]() -> Known* {
+    const auto found = known_.find(executable);
+    if (found == known_.end() || found->second.graph != nullptr || !found->second.unusable.empty()) return nullptr;
+    return found->second.shapes_done.empty() ? nullptr : &found->second;
   };
   {
     const std::lock_guard lock(mutex_);
-    if (done_one() == nullptr || began < next_reading_ || nodes_ > kMostNodes) return;
+    Known* const known = done_one();
+    if (known != nullptr && graph == nullptr) known->shapes_done.clear();
+    if (known == nullptr || graph == nullptr || began < next_reading_ || nodes_ > kMostNodes) return;
   }
   const auto now_read = read(graph);
   const std::lock_guard lock(mutex_);
   const auto ended = steady_clock::now();
   next_reading_ = ended + kShare * (ended - began);
-  if (Known* const known = done_one()) keep(*known, now_read, context);
+  Known* const known = done_one();
+  if (known == nullptr) return;
+  const auto& done = known->shapes_done;
+  if (std::find(done.begin(), done.end(), now_read->nodes.shape()) == done.end()) keep(*known, now_read, context);
 }
 
 void GraphLaunches::made_for_gpu() {
@@ -123,9 +129,8 @@ void GraphLaunches::done(CUgraphExec executable, bool for_good) {
   const auto known = known_.find(executable);
   if (known == known_.end()) return;
   gone = take(known->second);
-  if (gone == nullptr || for_good) return;
-  known->second.done = true;
-  shapes_done_.insert(gone->nodes.shape());
+  if (for_good) known->second.shapes_done.clear();
+  if (gone != nullptr && !for_good) known->second.shapes_done.push_back(gone->nodes.shape());
 }
 
 void GraphLaunches::clear() {
@@ -137,7 +142,6 @@ void GraphLaunches::clear() {
 void GraphLaunches::context_ends(CUcontext context) {
   std::vector<std::shared_ptr<Graph>> gone;
   const std::lock_guard lock(mutex_);
-  shapes_done_.clear();  // whose functions may end with it, and others come in their place
   for (auto& [executable, known] : known_) {
     if (known.context == context) gone.push_back(take(known));
   }

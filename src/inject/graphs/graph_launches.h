@@ -20,7 +20,6 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "cupti/driver.h"
@@ -53,8 +52,8 @@ class GraphLaunches {
 
   explicit GraphLaunches(const cupti::Driver& driver) : driver_(driver) {}
 
-  // At the exit of the call, which has made `executable` of `graph` in `context`: the graph is read, and done where another of
-  // the same kernels was. CUPTI is to tell of what is cloned then.
+  // At the exit of the call, which has made `executable` of `graph` in `context`: the graph is read. CUPTI is to tell of what is
+  // cloned then.
   void made(CUgraphExec executable, CUgraph graph, CUcontext context);
   // Clones must not outlive it.
   void context_ends(CUcontext context);
@@ -63,8 +62,9 @@ class GraphLaunches {
   // A call has set it otherwise: `follow` is given its nodes, if they are known, and says whether launch configurations are
   // others now. Gives the graph where they are.
   [[nodiscard]] std::shared_ptr<Graph> updated(CUgraphExec executable, const std::function<bool(cupti::GraphNodes&)>& follow);
-  // A call has set all of it to what `graph` does. Where it is done, it is read again, now and then, and known again where no
-  // graph of such kernels was done.
+  // A call has set all of it to what `graph` does; null: in another way, such as to leave nodes out, which a graph that is read
+  // does not tell, so that it is done for good. Where it is done, it is read again, now and then, and known again where it has
+  // kernels that it was not done with.
   void set_to(CUgraphExec executable, CUgraph graph, CUcontext context);
   void destroyed(CUgraphExec executable);
   // Nothing more is wanted of it, and what was kept of it goes: clones keep alive what the program has tied to its graphs.
@@ -91,7 +91,7 @@ class GraphLaunches {
     CUcontext context = nullptr;
     std::string unusable;
     bool launched = false;
-    bool done = false;  // as long as it is set to nothing else
+    std::vector<std::size_t> shapes_done{};  // GraphNodes::shape()
   };
   enum class Trial : std::uint8_t { none, works, argument_kept, failed };
 
@@ -102,12 +102,11 @@ class GraphLaunches {
   [[nodiscard]] Trial try_out(ThreadState& thread, CUgraphExec nothing) const;
 
   const cupti::Driver& driver_;
-  std::mutex mutex_;  // of the next six; nothing of CUDA is called behind it
+  std::mutex mutex_;  // of the next five; nothing of CUDA is called behind it
   std::unordered_map<CUgraphExec, Known> known_;
   std::size_t nodes_ = 0;
   bool launched_by_kernels_ = false;
   std::map<std::string, std::size_t> unusable_;           // by reason, of those that are destroyed
-  std::unordered_set<std::size_t> shapes_done_;           // GraphNodes::shape()
   std::chrono::steady_clock::time_point next_reading_{};  // of one that is done
   std::atomic<Trial> trial_{Trial::none};
 };

@@ -41,7 +41,7 @@ class Collector {
   // At each launch of a graph, and when it is made.
   [[nodiscard]] virtual ByNodes by_nodes(CUcontext, const GraphKernels&) { return ByNodes::no; }
 
-  // A graph is launched on that GPU, and may hold what is selected.
+  // A graph is launched on that GPU, and may hold what is selected. Of a collector that takes no turns.
   virtual void graph_launched(const capture::DeviceRecord&) {}
 
   // The program has allocated GPU memory.

@@ -1,6 +1,5 @@
 #include "inject/session/launch_counter.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "cupti/range_profiler.h"
@@ -125,11 +124,6 @@ select::LaunchIdentity LaunchCounter::identify(const LaunchCall& call, const CUp
 const capture::DeviceRecord& LaunchCounter::device_of(CUcontext context) {
   const std::lock_guard lock(mutex_);
   return devices_.at(find_device(context));
-}
-
-bool LaunchCounter::takes(const capture::DeviceRecord& device) const {
-  const auto& wanted = options_.selection.devices;
-  return wanted.empty() || std::find(wanted.begin(), wanted.end(), device.index) != wanted.end();
 }
 
 std::uint32_t LaunchCounter::find_device(CUcontext context) {

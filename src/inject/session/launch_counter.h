@@ -86,8 +86,6 @@ class LaunchCounter {
 
   // Throws Error.
   [[nodiscard]] const capture::DeviceRecord& device_of(CUcontext context);
-  // Whether launches on it may be selected.
-  [[nodiscard]] bool takes(const capture::DeviceRecord& device) const;
   [[nodiscard]] std::uint64_t epoch() const noexcept { return functions_.epoch(); }
   void module_ends() noexcept { functions_.forget_handles(); }
   void context_ends(CUcontext context);

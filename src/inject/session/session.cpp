@@ -194,7 +194,7 @@ void Session::sample_pcs(CUcontext context) {
   if (thread.sampled.contains(context, epoch)) return;
   const capture::DeviceRecord& device = counter_.device_of(context);
   thread.sampled.add(context, epoch);
-  if (!counter_.takes(device)) return;
+  if (!counter_.selector().takes_device(device.index)) return;
   const OwnCalls own;
   pc_sampling_->start(context, device.index);
   // Once PC sampling has begun: what CUPTI registers at that time must find it ended.

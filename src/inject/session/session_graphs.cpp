@@ -71,7 +71,8 @@ void Session::on_graph_launch(CUcontext context) {
   if (context == nullptr) return;
   const capture::DeviceRecord& device = counter_.device_of(context);
   if (pc_sampling_ && !graphs_.capturing()) sample_pcs(context);
-  if (!counter_.takes(device) || !counter_.selecting()) return;
+  // Who takes turns hears of graphs by by_nodes(), and may hold the collector for long.
+  if (collector_->takes_turns() || !counter_.selector().takes_device(device.index) || !counter_.selecting()) return;
   collecting([&](Collector& collector) { collector.graph_launched(device); });
 }
 
@@ -95,7 +96,7 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
   const auto changed = graphs_.launches().updated(executable, follow);
   if (changed == nullptr) {
     const CUgraph graph = graph_set_to(id, data);
-    if (graph != nullptr && wants_graphs(data.context)) graphs_.launches().set_to(executable, graph, data.context);
+    if (graph == nullptr || wants_graphs(data.context)) graphs_.launches().set_to(executable, graph, data.context);
     return;
   }
   collecting([&](Collector&) {

@@ -197,11 +197,13 @@ std::uint8_t replay_modes_of(const model::Timeline& timeline) {
   return modes;
 }
 
+bool launched_kernels(const model::Timeline& timeline) {
+  return std::any_of(timeline.counts.begin(), timeline.counts.end(), [](const auto& one) { return one.launches > 0; });
+}
+
 bool launched_graphs_alone(const model::Timeline& timeline) {
-  const auto has_launches = [](const auto& one) { return one.launches > 0; };
   const auto has_graphs = [](const auto& one) { return one.graph_launches > 0; };
-  return std::none_of(timeline.counts.begin(), timeline.counts.end(), has_launches) &&
-         std::any_of(timeline.processes.begin(), timeline.processes.end(), has_graphs);
+  return !launched_kernels(timeline) && std::any_of(timeline.processes.begin(), timeline.processes.end(), has_graphs);
 }
 
 std::string measured_text(const ScreenInputs& inputs) {
@@ -274,10 +276,9 @@ std::string verdict_sentence(const ScreenInputs& inputs) {
   if (launched_graphs_alone(inputs.profile.timeline)) {
     return "The program launched CUDA graphs alone, of which no kernel was timed or measured: there is no GPU time to show.";
   }
-  const auto& counts = inputs.profile.timeline.counts;
-  const bool launched = std::any_of(counts.begin(), counts.end(), [](const auto& one) { return one.launches > 0; });
-  return launched ? "Launches were counted, but none was timed or measured: there is no GPU time to show."
-                  : "The program launched no kernel: there is nothing to show.";
+  return launched_kernels(inputs.profile.timeline)
+             ? "Launches were counted, but none was timed or measured: there is no GPU time to show."
+             : "The program launched no kernel: there is nothing to show.";
 }
 
 ScreenLines fact_lines(const ScreenInputs& inputs) {

@@ -22,9 +22,9 @@ BACKWARD = {
 
 
 class ReadsDatabase(EndToEndTest):
-    def rows(self, query, *values):
+    def rows(self, query):
         with contextlib.closing(sqlite3.connect(self.folder / "dlkprof_dldb.sqlite")) as connection:
-            return connection.execute(query, values).fetchall()
+            return connection.execute(query).fetchall()
 
     def notices(self, column="what"):
         return " ".join(text for (text,) in self.rows(f"SELECT {column} FROM notice"))

@@ -19,8 +19,10 @@ namespace target {
 // So many launches of a graph that is made node by node: nothing is launched by itself, or captured.
 [[nodiscard]] std::string train_in_a_built_graph(Entry entry, int launches);
 
-// A graph that is launched often in each of so many rounds, between which it is updated to a larger grid and made anew, by turns.
+// A graph that is launched often in each of so many rounds, between which it is set to another: every second of a larger grid.
 [[nodiscard]] std::string train_in_a_growing_graph(Entry entry, int rounds);
+// The same, where one of its kernels is set by itself after the first round, to what it is.
+[[nodiscard]] std::string train_in_a_growing_set_graph(Entry entry, int rounds);
 
 // Each thread captures an op of its own name, at the same time, and launches it so many times.
 [[nodiscard]] std::string capture_side_by_side(Entry entry, int threads, int launches);

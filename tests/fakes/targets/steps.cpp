@@ -150,28 +150,12 @@ void capture_many(const Arguments& arguments) { capture(arguments.number(0), 1);
 // stray_end:N - as long_capture:N; the capture of another stream is ended meanwhile, where there is none.
 void capture_despite_stray_end(const Arguments& arguments) { capture(arguments.number(0), 1, true); }
 
-// graphs:N - so many steps whose ops are in CUDA graphs (targets/graphs.h).
-void run_graphs(const Arguments& arguments) {
-  need_device();
-  report("graphs", train_in_graphs(g_program.entry, arguments.number(0)));
-}
-
-// updated_graph:N - so many launches of a graph that is updated before each.
-void run_updated_graph(const Arguments& arguments) {
-  need_device();
-  report("updated_graph", train_in_an_updated_graph(g_program.entry, arguments.number(0)));
-}
-
-// built_graph:N - so many launches of a graph that was not captured.
-void run_built_graph(const Arguments& arguments) {
-  need_device();
-  report("built_graph", train_in_a_built_graph(g_program.entry, arguments.number(0)));
-}
-
-// growing_graph:N - so many rounds of a graph that is updated to kernels that were not launched before, and made anew, by turns.
-void run_growing_graph(const Arguments& arguments) {
-  need_device();
-  report("growing_graph", train_in_a_growing_graph(g_program.entry, arguments.number(0)));
+// A function of targets/graphs.h that is given a number, as a step NAME:N.
+std::function<void(const Arguments&)> graph_step(const char* name, std::string (*train)(Entry, int)) {
+  return [name, train](const Arguments& arguments) {
+    need_device();
+    report(name, train(g_program.entry, arguments.number(0)));
+  };
 }
 
 // captures:T:N - so many threads capture side by side, and launch their graphs N times.
@@ -260,10 +244,11 @@ const std::map<std::string, std::function<void(const Arguments&)>>& table() {
       {"capture", capture_one},
       {"long_capture", capture_many},
       {"stray_end", capture_despite_stray_end},
-      {"graphs", run_graphs},
-      {"updated_graph", run_updated_graph},
-      {"built_graph", run_built_graph},
-      {"growing_graph", run_growing_graph},
+      {"graphs", graph_step("graphs", train_in_graphs)},
+      {"updated_graph", graph_step("updated_graph", train_in_an_updated_graph)},
+      {"built_graph", graph_step("built_graph", train_in_a_built_graph)},
+      {"growing_graph", graph_step("growing_graph", train_in_a_growing_graph)},
+      {"growing_set_graph", graph_step("growing_set_graph", train_in_a_growing_set_graph)},
       {"captures", capture_in_threads},
       {"reload", reload},
       {"entry", choose_entry},
