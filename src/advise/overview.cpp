@@ -104,7 +104,7 @@ class GroupedRows {
   [[nodiscard]] bool tells_layers(const std::vector<OpGroupRow>& groups) const {
     double stray = 0;
     for (const OpGroupRow& group : groups) {
-      const bool is_stray = std::string_view(group.name).starts_with("unassociated_");
+      const bool is_stray = std::string_view(group.name).starts_with(model::kUnassociated);
       // A graph is one op with all that it holds.
       const bool is_graph = group.share > 0.5 && group.graph_gpu_ns > group.gpu_ns / 2;
       if (is_stray || is_graph) stray += 100 * group.share;

@@ -45,6 +45,9 @@ struct Group {
   std::uint32_t parent = kNone;
 };
 
+// Begins the names of ops that stand for what no range surrounds: its kernel's or call's name follows.
+inline constexpr std::string_view kUnassociated = "unassociated_";
+
 // Its time on the CPU: cpu_times(). What the GPU did for it: instance_activities.h.
 struct OpInstance {
   std::uint32_t op = 0;

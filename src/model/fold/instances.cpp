@@ -204,7 +204,7 @@ class InstanceMaker {
     const std::string& name =
         outside.kernel != kNone ? timeline_.kernels[outside.kernel].name : timeline_.strings[timeline_.calls[outside.call].name];
     OpInstance instance;
-    instance.op = table_.find({tree_.stray("unassociated_" + name), texts_.intern(name)}, kNone);
+    instance.op = table_.find({tree_.stray(std::string(kUnassociated) + name), texts_.intern(name)}, kNone);
     outside.instance = static_cast<std::uint32_t>(made_.all.size());
     made_.all.push_back(instance);
   }

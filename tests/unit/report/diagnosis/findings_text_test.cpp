@@ -31,6 +31,17 @@ TEST(FindingsText, IsAListOfSentences) {
   EXPECT_THAT(text, Not(HasSubstr("...")));
 }
 
+TEST(FindingsText, NamesOnceAKernelThatNoRangeSurrounds) {
+  test::TimelineBuilder builder;
+  for (std::int64_t i = 0; i < 10; ++i) builder.launch("alone", 100 * i, 100 * i + 4, 100 * i + 99);
+  test::DiagnosedRun run(builder);
+  run.launched("alone", {1, 1, 1}, {32, 1, 1});
+  const std::string text = findings_text(run.profile(), {}, {.width = 80, .styled = false});
+  EXPECT_THAT(text, HasSubstr("\n    at alone\n"));
+  EXPECT_THAT(text, HasSubstr("The grid of alone, 100 %"));
+  EXPECT_THAT(text, Not(HasSubstr("unassociated_")));
+}
+
 TEST(FindingsText, FitsThePage) {
   test::DiagnosedRun run = slow_run();
   for (const std::size_t width : {60U, 80U, 120U}) {
