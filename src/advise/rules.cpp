@@ -36,6 +36,7 @@ std::string describe(const Rule& rule) {
   if (*rule.sections != '\0') text += fmt::format(", needs the sections: {}", rule.sections);
   text += fmt::format("\n\n{}.\n\n- **Fires**: {}\n- **Threshold from**: {}\n- **Estimated gain**: {}\n- **What to do**: {}\n",
                       rule.headline, rule.fires, rule.source, rule.stake, rule.advice);
+  if (rule.jax_advice != nullptr) text += fmt::format("- **In JAX**: {}\n", rule.jax_advice);
   return text;
 }
 
@@ -44,6 +45,13 @@ std::string list_item(const Rule& rule) {
   std::string needs = std::string(rule.frameworks) == "All" ? "" : fmt::format("; {}", rule.frameworks);
   if (*rule.sections != '\0') needs += fmt::format("; sections {}", rule.sections);
   return fmt::format("\n- **`{}`** ({}{}): {}. {}\n", rule.name, rule.detector, needs, rule.headline, rule.fires);
+}
+
+// jax.jit calls the XLA module of a function f jit_f; TensorFlow's are clusters.
+bool has_modules_of_jax(const model::Fold& fold) {
+  return std::any_of(fold.ops.begin(), fold.ops.end(), [](const model::Op& op) {
+    return op.framework == model::Framework::xla && op.name.find("/jit_") != std::string::npos;
+  });
 }
 
 constexpr const char* kIntroductionToRules = R"(
@@ -69,7 +77,8 @@ Case::Case(const model::Profile& made_of)
     : profile(made_of),
       configs(config_uses(made_of)),
       evidence(gather_evidence(made_of)),
-      gpu_ns(made_of.aggregate.summary.all_ops.gpu_ns) {
+      gpu_ns(made_of.aggregate.summary.all_ops.gpu_ns),
+      of_jax(has_modules_of_jax(made_of.fold)) {
   for (const capture::Fact& one : profile.timeline.facts) {
     if (one.source == "pytorch") facts[one.name] = one.value;
   }
@@ -206,7 +215,8 @@ Findings diagnose(const model::Profile& profile) {
     rule.find(run, found);
     for (Finding& finding : found) {
       finding.rule = &rule;
-      if (finding.recommendation.empty()) finding.recommendation = rule.advice;
+      const bool jax = run.of_jax && rule.jax_advice != nullptr;
+      if (finding.recommendation.empty()) finding.recommendation = jax ? rule.jax_advice : rule.advice;
       // Nothing saves more than the iterations took.
       if (finding.bound_ns) finding.bound_ns = std::clamp<std::int64_t>(*finding.bound_ns, 0, profile.aggregate.summary.wall_ns);
       all.push_back(std::move(finding));

@@ -24,6 +24,7 @@ struct Case {
   std::vector<ConfigUse> configs;
   EvidenceTable evidence;
   std::int64_t gpu_ns = 0;  // of all ops
+  bool of_jax = false;      // has ops in modules that are called as JAX names what it compiles
 
   // Whether a fact was told, and is "true".
   [[nodiscard]] bool is_true(const char* fact) const;
@@ -60,6 +61,7 @@ struct Rule {
   const char* advice;      // what to do, where a finding has nothing better to say
   const char* sections;    // of metrics/ that it needs; "" where none
   void (*find)(const Case& run, Findings& findings);
+  const char* jax_advice = nullptr;  // in place of `advice` in programs of JAX; nullptr: the same
 };
 
 // All of them, in the order of docs/reference/rules.md: those of the guide first.

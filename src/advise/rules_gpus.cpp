@@ -131,7 +131,9 @@ std::vector<Rule> gpu_rules() {
        "The wall clock in which GPUs were idle, without the part that the Launch Bound Detector counts; none for unused GPUs.",
        "Find what the GPU waits for: the data loader, launches (CUDA graphs, torch.compile), or synchronizing calls such as "
        ".item() and .cpu().",
-       "", find_underused},
+       "", find_underused,
+       "Find what the GPU waits for: batches from the host, launches (one jax.jit around the whole step), or calls that wait for "
+       "values, such as float(), numpy.asarray() and print()."},
       {"launch_bound", "Launch Bound Detector", "The GPU waits for launches", "All",
        fmt::format("Before at least {:g} % of the timed launches, the GPU had finished all earlier work when they were called, "
                    "and was idle for longer than they then ran.",
@@ -143,7 +145,9 @@ std::vector<Rule> gpu_rules() {
        "Launch less often: torch.compile(model, mode=\"reduce-overhead\"), which uses CUDA graphs; a fused optimizer "
        "(fused=True); "
        "a larger batch.",
-       "", find_launch_bound}};
+       "", find_launch_bound,
+       "Launch less often: one jax.jit around the whole step, the optimizer's update in it; jax.lax.scan over several steps; a "
+       "larger batch."}};
 }
 
 }  // namespace dlkprof::advise

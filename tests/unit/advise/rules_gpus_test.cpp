@@ -110,6 +110,20 @@ TEST(LaunchBound, ClocksFurtherApartThanTheGpuIsIdleTellNothing) {
   EXPECT_GT(idle[0].bound_ns, 800);
 }
 
+TEST(LaunchBound, AdvisesProgramsOfJaxInTheirWords) {
+  const auto advice = [](const std::string& domain, const std::string& message) {
+    TimelineBuilder builder;
+    for (std::int64_t i = 0; i < 10; ++i) {
+      builder.range(message, 100 * i, 100 * i + 5, 0, {.domain = domain}).launch("k", 100 * i, 100 * i + 4, 100 * i + 14);
+    }
+    test::DiagnosedRun run(builder);
+    return found(run.profile(), "launch_bound").at(0).recommendation;
+  };
+  EXPECT_THAT(advice("TSL", "XlaModule:#hlo_module=jit_step,program_id=1#"), HasSubstr("jax.jit"));
+  EXPECT_THAT(advice("TSL", "XlaModule:#hlo_module=cluster_1,program_id=1#"), HasSubstr("torch.compile")) << "of TensorFlow";
+  EXPECT_THAT(advice("", "/jit_step"), HasSubstr("torch.compile")) << "a range of the program's own";
+}
+
 TEST(LaunchBound, IsSilentWhereItDoesNot) { EXPECT_FALSE(fires(paced(20).profile(), "launch_bound")) << "idle for 10 at most"; }
 
 }  // namespace
