@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string_view>
 
 #include "advise/quantities.h"
 #include "advise/sampled_stalls.h"
@@ -104,10 +103,9 @@ class GroupedRows {
   [[nodiscard]] bool tells_layers(const std::vector<OpGroupRow>& groups) const {
     double stray = 0;
     for (const OpGroupRow& group : groups) {
-      const bool is_stray = std::string_view(group.name).starts_with(model::kUnassociated);
       // A graph is one op with all that it holds.
       const bool is_graph = group.share > 0.5 && group.graph_gpu_ns > group.gpu_ns / 2;
-      if (is_stray || is_graph) stray += 100 * group.share;
+      if (model::is_unassociated(group.name) || is_graph) stray += 100 * group.share;
     }
     return !groups.empty() && stray < kStrayPercent;
   }

@@ -122,7 +122,7 @@ std::string basis_of(std::uint64_t samples, std::uint8_t replay_modes) {
 
 std::string op_text(const Case& run, std::uint32_t op) {
   const model::Op& it = run.profile.fold.ops[op];
-  const bool has_path = !it.name.empty() && it.name != it.type && !it.name.starts_with(model::kUnassociated);
+  const bool has_path = !it.name.empty() && it.name != it.type && !model::is_unassociated(it.name);
   const std::string where = has_path ? " of " + path_text(it.name) : "";
   return fmt::format("{}{}{} ({})", shown(it.type), direction_text(it.direction), where, shown(it.id));
 }
@@ -131,9 +131,8 @@ std::string kernel_text(const Case& run, const ConfigUse& use) {
   const std::string name = shown(kernel_name(run, use));
   if (use.op == model::kNone) return name;
   const std::string others = use.ops < 2 ? "" : fmt::format(" and {} more op{}", use.ops - 1, use.ops == 2 ? "" : "s");
-  const bool in_op = !run.profile.fold.ops[use.op].name.starts_with(model::kUnassociated);
-  if (!in_op && others.empty()) return name;
-  return name + " of " + (in_op ? op_text(run, use.op) : "no op") + others;
+  if (!model::is_unassociated(run.profile.fold.ops[use.op].name)) return name + " of " + op_text(run, use.op) + others;
+  return others.empty() ? name : name + " of no op" + others;
 }
 
 const std::string& kernel_name(const Case& run, const ConfigUse& use) { return run.profile.timeline.kernels[use.kernel].name; }

@@ -121,8 +121,7 @@ std::vector<Rule> overlap_rules() {
        "batch ahead, and leave on the GPU what is used there again.",
        "", find_exposed_copies,
        "Hand the next batch to jax.device_put, which does not wait for the copy, before asking for values of this step; keep "
-       "data "
-       "and parameters on the GPU, as jax.Array and not as NumPy arrays."},
+       "data and parameters on the GPU, as jax.Array and not as NumPy arrays."},
       {"layout_transposes", "Layout Transpose Detector", "Tensors are turned from layout to layout", "All",
        fmt::format("Kernels that turn NCHW into NHWC or back take more than {:g} % of the GPU time.", kMostTransposes),
        "NVIDIA's Deep Learning Performance Guide, convolutional layers, on tensor layouts; the figure is ours.",

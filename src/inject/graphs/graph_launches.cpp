@@ -58,27 +58,29 @@ void GraphLaunches::keep(Known& known, const std::shared_ptr<Graph>& graph, CUco
   known.context = context;
 }
 
+// Which nothing more is wanted of, but may be of what it is set to.
+GraphLaunches::Known* GraphLaunches::find_done(CUgraphExec executable) {
+  const auto found = known_.find(executable);
+  if (found == known_.end() || found->second.graph != nullptr || !found->second.unusable.empty()) return nullptr;
+  return found->second.shapes_done.empty() ? nullptr : &found->second;
+}
+
+bool GraphLaunches::is_to_be_read_again(CUgraphExec executable, CUgraph graph) {
+  const std::lock_guard lock(mutex_);
+  Known* const known = find_done(executable);
+  if (known != nullptr && graph == nullptr) known->shapes_done.clear();
+  return known != nullptr && graph != nullptr && nodes_ <= kMostNodes && Clock::now() >= next_reading_;
+}
+
 // A program may update a graph before each launch, and mostly to the same kernels: reading takes a fiftieth of the time at most.
-void GraphLaunches::set_to(CUgraphExec executable, CUgraph graph, CUcontext context) {
-  using std::chrono::steady_clock;
+void GraphLaunches::read_again(CUgraphExec executable, CUgraph graph, CUcontext context) {
   constexpr int kShare = 50;
-  const auto began = steady_clock::now();
-  const auto done_one = [&]() -> Known* {
-    const auto found = known_.find(executable);
-    if (found == known_.end() || found->second.graph != nullptr || !found->second.unusable.empty()) return nullptr;
-    return found->second.shapes_done.empty() ? nullptr : &found->second;
-  };
-  {
-    const std::lock_guard lock(mutex_);
-    Known* const known = done_one();
-    if (known != nullptr && graph == nullptr) known->shapes_done.clear();
-    if (known == nullptr || graph == nullptr || began < next_reading_ || nodes_ > kMostNodes) return;
-  }
+  const auto began = Clock::now();
   const auto now_read = read(graph);
   const std::lock_guard lock(mutex_);
-  const auto ended = steady_clock::now();
+  const auto ended = Clock::now();
   next_reading_ = ended + kShare * (ended - began);
-  Known* const known = done_one();
+  Known* const known = find_done(executable);
   if (known == nullptr) return;
   const auto& done = known->shapes_done;
   if (std::find(done.begin(), done.end(), now_read->nodes.shape()) == done.end()) keep(*known, now_read, context);
@@ -129,8 +131,11 @@ void GraphLaunches::done(CUgraphExec executable, bool for_good) {
   const auto known = known_.find(executable);
   if (known == known_.end()) return;
   gone = take(known->second);
-  if (for_good) known->second.shapes_done.clear();
-  if (gone != nullptr && !for_good) known->second.shapes_done.push_back(gone->nodes.shape());
+  if (for_good) {
+    known->second.shapes_done.clear();
+  } else if (gone != nullptr) {
+    known->second.shapes_done.push_back(gone->nodes.shape());
+  }
 }
 
 void GraphLaunches::clear() {

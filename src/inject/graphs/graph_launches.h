@@ -63,9 +63,10 @@ class GraphLaunches {
   // others now. Gives the graph where they are.
   [[nodiscard]] std::shared_ptr<Graph> updated(CUgraphExec executable, const std::function<bool(cupti::GraphNodes&)>& follow);
   // A call has set all of it to what `graph` does; null: in another way, such as to leave nodes out, which a graph that is read
-  // does not tell, so that it is done for good. Where it is done, it is read again, now and then, and known again where it has
-  // kernels that it was not done with.
-  void set_to(CUgraphExec executable, CUgraph graph, CUcontext context);
+  // does not tell, so that what is done is so for good. Whether it is done, and its turn to be read again.
+  [[nodiscard]] bool is_to_be_read_again(CUgraphExec executable, CUgraph graph);
+  // It is known again where it has kernels that it was not done with.
+  void read_again(CUgraphExec executable, CUgraph graph, CUcontext context);
   void destroyed(CUgraphExec executable);
   // Nothing more is wanted of it, and what was kept of it goes: clones keep alive what the program has tied to its graphs.
   // `for_good`: whatever it is set to.
@@ -85,6 +86,8 @@ class GraphLaunches {
   static constexpr std::size_t kMostNodes = std::size_t{1} << 15U;
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   struct Known {
     std::shared_ptr<Graph> graph;  // null where it is unusable, or done
     std::size_t nodes = 0;         // of it
@@ -95,6 +98,7 @@ class GraphLaunches {
   };
   enum class Trial : std::uint8_t { none, works, argument_kept, failed };
 
+  [[nodiscard]] Known* find_done(CUgraphExec executable);
   [[nodiscard]] std::shared_ptr<Graph> read(CUgraph graph) const;
   void keep(Known& known, const std::shared_ptr<Graph>& graph, CUcontext context);
   [[nodiscard]] std::shared_ptr<Graph> take(Known& known);
@@ -106,8 +110,8 @@ class GraphLaunches {
   std::unordered_map<CUgraphExec, Known> known_;
   std::size_t nodes_ = 0;
   bool launched_by_kernels_ = false;
-  std::map<std::string, std::size_t> unusable_;           // by reason, of those that are destroyed
-  std::chrono::steady_clock::time_point next_reading_{};  // of one that is done
+  std::map<std::string, std::size_t> unusable_;  // by reason, of those that are destroyed
+  Clock::time_point next_reading_{};             // of one that is done
   std::atomic<Trial> trial_{Trial::none};
 };
 

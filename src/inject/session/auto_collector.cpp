@@ -20,8 +20,8 @@ bool AutoCollector::wants(Launch& launch) {
 bool AutoCollector::chooses_replay(Launch& launch) {
   using capture::SkipReason;
   const bool has_windows = windows_.usable();
-  const bool of_graph = this_thread().nodes != nullptr;
-  if ((windows_first() || of_graph) && !services_.waits_for_program()) return windows_.is_stuck(launch) && replay_once(launch);
+  const bool in_windows = windows_first() || this_thread().nodes != nullptr;
+  if (in_windows && !services_.waits_for_program()) return windows_.is_stuck(launch) && replay_once(launch);
   const auto against = kernels_.reason_against(launch);
   if (against != SkipReason::none) {
     if (has_windows && against != SkipReason::failed && against != SkipReason::refused) return false;

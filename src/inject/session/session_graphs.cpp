@@ -96,7 +96,8 @@ void Session::on_executable_graph(CUpti_CallbackId id, const CUpti_CallbackData&
   const auto changed = graphs_.launches().updated(executable, follow);
   if (changed == nullptr) {
     const CUgraph graph = graph_set_to(id, data);
-    if (graph == nullptr || wants_graphs(data.context)) graphs_.launches().set_to(executable, graph, data.context);
+    const bool reads = graphs_.launches().is_to_be_read_again(executable, graph) && wants_graphs(data.context);
+    if (reads) graphs_.launches().read_again(executable, graph, data.context);
     return;
   }
   collecting([&](Collector&) {

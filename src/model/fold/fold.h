@@ -47,6 +47,7 @@ struct Group {
 
 // Begins the names of ops that stand for what no range surrounds: its kernel's or call's name follows.
 inline constexpr std::string_view kUnassociated = "unassociated_";
+[[nodiscard]] inline bool is_unassociated(std::string_view op_name) noexcept { return op_name.starts_with(kUnassociated); }
 
 // Its time on the CPU: cpu_times(). What the GPU did for it: instance_activities.h.
 struct OpInstance {

@@ -54,7 +54,7 @@ std::string place_text(const Finding& finding, const model::Fold& fold, std::siz
   const std::string pass = model::name_in(model::kDirections, op.direction);
   const std::string suffix = pass.empty() ? "" : " " + pass;
   if (finding.where.empty() || finding.where == op.name) return shorten_path(op.name, width - suffix.size()) + suffix;
-  if (op.name.starts_with(model::kUnassociated)) return shorten_middle(finding.where, width);
+  if (model::is_unassociated(op.name)) return shorten_middle(finding.where, width);
   const std::string kernel = shorten_middle(finding.where, width / 2) + " of ";
   const std::size_t taken = display_width(kernel) + suffix.size();
   return kernel + shorten_path(op.name, width - std::min(width, taken)) + suffix;

@@ -63,7 +63,7 @@ std::string common_root(const std::vector<const OverviewRow*>& rows) {
 std::string row_name(const OverviewRow& row, const std::string& root, bool by_layer) {
   std::string name = row.name;
   if (!root.empty() && name.starts_with(root + "/")) name.erase(0, root.size() + 1);
-  if (by_layer && name == row.name && row.name.starts_with(model::kUnassociated)) name = row.type + " (no op)";
+  if (by_layer && name == row.name && model::is_unassociated(row.name)) name = row.type + " (no op)";
   const std::string pass = model::name_in(model::kDirections, row.direction);
   return pass.empty() ? name : name + " " + pass;
 }

@@ -42,6 +42,16 @@ TEST(FindingsText, NamesOnceAKernelThatNoRangeSurrounds) {
   EXPECT_THAT(text, Not(HasSubstr("unassociated_")));
 }
 
+TEST(FindingsText, SaysThatAnOpLaunchesThatKernelToo) {
+  test::TimelineBuilder builder;
+  builder.range("aten::mm, op_id = 1", 0, 50);
+  for (std::int64_t i = 0; i < 10; ++i) builder.launch("k", 100 * i, 100 * i + 4, 100 * i + 99);
+  test::DiagnosedRun run(builder);
+  run.launched("k", {1, 1, 1}, {32, 1, 1});
+  EXPECT_THAT(findings_text(run.profile(), {}, {.width = 80, .styled = false}),
+              HasSubstr("The grid of k of no op and 1 more op,"));
+}
+
 TEST(FindingsText, FitsThePage) {
   test::DiagnosedRun run = slow_run();
   for (const std::size_t width : {60U, 80U, 120U}) {
